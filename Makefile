@@ -1,0 +1,157 @@
+# An index of what one can do here; anything longer than two lines is a file in tools/.
+# `make` alone lists it.
+
+PYTHON ?= python3
+BIN := .venv/bin
+ROLECALL := $(BIN)/rolecall
+PYTEST := $(BIN)/python -m pytest
+# Any kubectl with any kubeconfig does; by default ours, on the local cluster.
+KUBECTL ?= $(ROLECALL) cluster kubectl --name $(NAME)
+NAME ?= default
+IMG ?= controller:latest
+CONTAINER_TOOL ?= docker
+# A base that is here already, where no registry can be reached: BASE_IMAGE=localhost/debian:bookworm
+BASE_IMAGE ?=
+VERSION ?= 0.1.0
+# Where set-up put them; a list of your own wins.
+ANSIBLE_COLLECTIONS_PATH ?= $(CURDIR)/.collections
+export ANSIBLE_COLLECTIONS_PATH
+
+# Pytest needs a terminal of its own, and two builds at once would fight for the same cores.
+.NOTPARALLEL:
+
+##@ Start
+
+.PHONY: help
+help: ## List the targets
+	@$(PYTHON) tools/make_help.py $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: ## Install everything into this folder (again: does nothing)
+	@$(PYTHON) tools/setup.py
+
+.PHONY: demo
+demo: cluster-binaries ## The operator of this folder at work, in a live table (ONCE=1: with a verdict)
+	@$(ROLECALL) demo $(if $(ONCE),--once)
+
+##@ Test
+
+.PHONY: test
+test: cluster-binaries ## All tests, cheapest first; prints the time of each tier
+	@$(PYTEST)
+
+.PHONY: test-unit
+test-unit: setup ## Rules of one room each: no network, no Ansible
+	@$(PYTEST) tests/unit
+
+.PHONY: test-play
+test-play: setup ## Real ansible-playbook on tiny roles
+	@$(PYTEST) tests/play
+
+.PHONY: test-apiserver
+test-apiserver: cluster-binaries ## Against a real API server
+	@$(PYTEST) tests/apiserver
+
+.PHONY: test-e2e
+test-e2e: cluster-binaries ## The engine as a process, on a whole control plane
+	@$(PYTEST) tests/e2e
+
+.PHONY: test-real
+test-real: setup ## On nodes that run containers: needs root and packages, says which
+	@$(ROLECALL) cluster build --real
+	@ROLECALL_REAL=1 $(PYTEST) tests/real
+
+.PHONY: molecule
+molecule: cluster-binaries ## The roles: twice by themselves, then under the operator, on a cluster of their own
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test -s local
+
+.PHONY: bench
+bench: cluster-binaries ## The whole engine, stock against warm (QUICK=1: within a minute)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/engine.py $(if $(QUICK),--quick)
+
+.PHONY: check
+check: setup ## Lint, format, types, layers, roles, YAML, words; each with its time
+	@$(BIN)/python tools/check.py
+
+.PHONY: check-roles
+check-roles: setup ## Lint roles and playbooks, and prove that kinds agree with them
+	@$(BIN)/python tools/check.py roles yaml kinds
+
+.PHONY: check-crds
+check-crds: setup ## Prove that CRDs, roles, samples, RBAC and docs agree
+	@$(BIN)/python tools/check.py kinds
+
+.PHONY: format
+format: setup ## Rewrite Python as `check` wants it
+	@$(BIN)/ruff check --fix --quiet . && $(BIN)/ruff format --quiet .
+
+##@ Local cluster
+
+.PHONY: cluster-binaries
+cluster-binaries: setup ## Build etcd, kube-apiserver and the rest (once, takes some minutes)
+	@$(ROLECALL) cluster build
+
+.PHONY: up
+up: cluster-binaries ## Start a cluster on this machine (NAME=default)
+	@$(ROLECALL) cluster up --name $(NAME)
+
+.PHONY: down
+down: setup ## Remove it with everything in it
+	@$(ROLECALL) cluster down --name $(NAME)
+
+.PHONY: run
+run: up ## Run the operator of this folder on it, in the foreground
+	@$(ROLECALL) cluster kubectl --name $(NAME) apply -k crds
+	@KUBECONFIG=$$($(ROLECALL) cluster kubeconfig --name $(NAME)) $(ROLECALL) run
+
+.PHONY: install
+install: setup ## Install the CRDs (KUBECTL=kubectl: on another cluster)
+	@$(KUBECTL) apply -k crds
+
+.PHONY: uninstall
+uninstall: setup ## Remove the CRDs, and with them every custom resource
+	@$(KUBECTL) delete --ignore-not-found -k crds
+
+##@ Ship
+
+.PHONY: image
+image: ## Build the image IMG of the operator of this folder (TARGET=engine: without its roles)
+	$(CONTAINER_TOOL) build -t $(IMG) $(if $(TARGET),--target $(TARGET)) $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) .
+
+.PHONY: deploy
+deploy: setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it)
+	@$(KUBECTL) kustomize config/$(or $(OVERLAY),default) | sed 's|image: controller:latest|image: $(IMG)|' | $(KUBECTL) apply -f -
+
+.PHONY: undeploy
+undeploy: setup ## Remove the operator with everything that belongs to it
+	@$(KUBECTL) delete --ignore-not-found -k config/$(or $(OVERLAY),default)
+
+.PHONY: bundle
+bundle: setup ## Write the OLM bundle for VERSION with the image IMG (REPLACES=VERSION: that it follows)
+	@$(KUBECTL) kustomize config/manifests | $(ROLECALL) bundle --package rolecall --version $(VERSION) --image $(IMG) $(if $(REPLACES),--replaces $(REPLACES))
+
+.PHONY: bundle-validate
+bundle-validate: setup ## Check the bundle as OLM does, and a little more
+	@$(ROLECALL) bundle --validate
+
+.PHONY: scorecard
+scorecard: setup ## Run the basic and OLM tests of the scorecard on it
+	@$(ROLECALL) bundle --scorecard
+
+.PHONY: catalog
+catalog: setup ## Write the catalog with the bundle image BUNDLE_IMG as its newest entry
+	@$(ROLECALL) catalog --bundle-image $(or $(BUNDLE_IMG),rolecall-bundle:v$(VERSION))
+
+.PHONY: dist
+dist: setup ## Build sdist and wheel into dist/
+	@$(BIN)/python -m hatchling build
+
+##@ Maintain
+
+.PHONY: lock
+lock: setup ## Take newer releases into the lock files (OPTIONS=--upgrade)
+	@$(BIN)/python tools/lock.py $(OPTIONS)
+
+.PHONY: clean
+clean: ## Remove what set-up and tools made; the cache of built programs stays
+	@rm -rf .venv .collections .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .ansible dist build
