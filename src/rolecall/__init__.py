@@ -1,0 +1,3 @@
+"""rolecall: runs Kubernetes operators written in Ansible."""
+
+__version__ = "0.1.0"

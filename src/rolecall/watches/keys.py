@@ -1,0 +1,185 @@
+"""Every key of watches.yaml as one table: spelling, type, default, meaning.
+
+The reader, the warnings about unknown keys, the JSON Schema and the reference page are all checked
+against this table, so that none of them can know a key that another does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Form(Enum):
+    """What a value looks like; the value names it in the reference."""
+
+    TEXT = "text"
+    TRUTH = "true or false"
+    WHOLE = "whole number"
+    DURATION = "duration"
+    MAP = "map"
+    TEXTS = "list of texts"
+    TEXT_MAP = "map of texts"
+    FINALIZER = "finalizer"
+    SELECTOR = "label selector"
+    REQUIREMENTS = "list of requirements"
+    KINDS = "list of kinds"
+    UNUSED = "anything"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key; `default` is spelled as somebody would type it, empty where there is none."""
+
+    name: str
+    form: Form
+    default: str
+    meaning: str
+    is_ours: bool = False  # the Go operator ignores it
+    choices: tuple[str, ...] = ()
+    is_required: bool = False
+    # For a key without effect: the flag and the environment variable's prefix that have one.
+    instead: tuple[str, str] = ("", "")
+
+
+KIND_KEYS = (
+    Key("group", Form.TEXT, "", "API group; absent or empty: the core group"),
+    Key("version", Form.TEXT, "", "API version", is_required=True),
+    Key("kind", Form.TEXT, "", "kind, as in `kind:` of an object", is_required=True),
+)
+
+FINALIZER_KEYS = (
+    Key("name", Form.TEXT, "", "text put into `metadata.finalizers`", is_required=True),
+    Key("playbook", Form.TEXT, "", "playbook to run before the object goes; wins over `role`"),
+    Key("role", Form.TEXT, "", "role to run before the object goes"),
+    Key(
+        "vars",
+        Form.MAP,
+        "",
+        "extra variables of that run; alone, the entry's own play runs with them added",
+    ),
+)
+
+REQUIREMENT_KEYS = (
+    Key("key", Form.TEXT, "", "label name", is_required=True),
+    Key(
+        "operator",
+        Form.TEXT,
+        "",
+        "how the label is compared",
+        is_required=True,
+        choices=("In", "NotIn", "Exists", "DoesNotExist"),
+    ),
+    Key("values", Form.TEXTS, "", "what it is compared with, for `In` and `NotIn`"),
+)
+
+SELECTOR_KEYS = (
+    Key("matchLabels", Form.TEXT_MAP, "", "labels that must have exactly these values"),
+    Key("matchExpressions", Form.REQUIREMENTS, "", "further requirements, all of which must hold"),
+)
+
+ENTRY_KEYS = (
+    *KIND_KEYS,
+    Key(
+        "playbook",
+        Form.TEXT,
+        "",
+        "playbook to run, relative to the working directory; wins over `role`",
+    ),
+    Key("role", Form.TEXT, "", "role to run: path, name, or `namespace.collection.role`"),
+    Key(
+        "vars", Form.MAP, "", "extra variables; they win over everything that comes from the object"
+    ),
+    Key(
+        "reconcilePeriod",
+        Form.DURATION,
+        "0s",
+        "run again after so long; zero: as `--reconcile-period`",
+    ),
+    Key("maxRunnerArtifacts", Form.WHOLE, "20", "runs whose artifacts are kept; 0: the default"),
+    Key("finalizer", Form.FINALIZER, "", "what runs before an object may go"),
+    Key("selector", Form.SELECTOR, "", "only objects with such labels; absent or empty: all"),
+    Key("manageStatus", Form.TRUTH, "true", "write conditions into the object's status"),
+    Key(
+        "watchDependentResources", Form.TRUTH, "true", "run again when what a play created changes"
+    ),
+    Key(
+        "watchClusterScopedResources",
+        Form.TRUTH,
+        "false",
+        "the same for objects without a namespace",
+    ),
+    Key(
+        "watchAnnotationsChanges",
+        Form.TRUTH,
+        "false",
+        "run again when the object's annotations change",
+    ),
+    Key("snakeCaseParameters", Form.TRUTH, "true", "turn `specKeys` into `spec_keys` variables"),
+    Key(
+        "markUnsafe",
+        Form.TRUTH,
+        "",
+        "text from the object is never templated; only an explicit `false` lets Ansible template it",
+    ),
+    Key("blacklist", Form.KINDS, "", "kinds that plays create and that are not watched"),
+    Key(
+        "runner",
+        Form.TEXT,
+        "",
+        "how runs start; absent: as `--runner`",
+        is_ours=True,
+        choices=("stock", "warm"),
+    ),
+    Key(
+        "runTimeout",
+        Form.DURATION,
+        "",
+        "end a run after so long; absent: as `--run-timeout`, zero: no limit",
+        is_ours=True,
+    ),
+    Key(
+        "noProgressTimeout",
+        Form.DURATION,
+        "",
+        "end a run that reports nothing for so long; absent: as `--no-progress-timeout`,"
+        " zero: no limit",
+        is_ours=True,
+    ),
+    Key(
+        "cancelOnDelete",
+        Form.TRUTH,
+        "false",
+        "end a run in flight when its object is deleted",
+        is_ours=True,
+    ),
+    Key(
+        "cancelOnChange",
+        Form.TRUTH,
+        "false",
+        "end a run in flight when its object's spec changes",
+        is_ours=True,
+    ),
+    Key(
+        "readyCondition",
+        Form.TRUTH,
+        "true",
+        "write the `Ready` condition and `status.observedGeneration`",
+        is_ours=True,
+    ),
+    # Accepted by the Go operator too, and read by neither.
+    Key(
+        "maxWorkers",
+        Form.UNUSED,
+        "",
+        "no effect; use `--max-concurrent-reconciles` or MAX_CONCURRENT_RECONCILES_<KIND>_<GROUP>",
+        instead=("--max-concurrent-reconciles", "MAX_CONCURRENT_RECONCILES"),
+    ),
+    Key(
+        "ansibleVerbosity",
+        Form.UNUSED,
+        "",
+        "no effect; use `--ansible-verbosity` or ANSIBLE_VERBOSITY_<KIND>_<GROUP>",
+        instead=("--ansible-verbosity", "ANSIBLE_VERBOSITY"),
+    ),
+)

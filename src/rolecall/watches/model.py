@@ -1,0 +1,101 @@
+"""A watch: one checked entry of `watches.yaml`, frozen, with every default filled in.
+
+Whoever holds a `Watch` needs neither the file nor the environment any more: paths are resolved, the
+per-kind overrides of the environment are applied, durations are numbers of seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rolecall.gvk import Gvk
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """What to run: a role's folder or a playbook's file."""
+
+    path: Path
+    is_role: bool
+    # `namespace.collection.role` where the watch named it so: it then runs inside its collection,
+    # so that short names of that collection's modules resolve.
+    fqcn: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One `matchExpressions` row of a label selector."""
+
+    key: str
+    operator: str  # In, NotIn, Exists, DoesNotExist
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A label selector; an empty one selects everything."""
+
+    match_labels: Mapping[str, str] = field(default_factory=dict)
+    match_expressions: Sequence[Requirement] = ()
+
+    def selects(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels belongs to the watch."""
+        if any(labels.get(key) != value for key, value in self.match_labels.items()):
+            return False
+        return all(_meets(labels, row) for row in self.match_expressions)
+
+
+def _meets(labels: Mapping[str, str], row: Requirement) -> bool:
+    match row.operator:
+        case "In":
+            return labels.get(row.key) in row.values
+        case "NotIn":
+            return labels.get(row.key) not in row.values
+        case "Exists":
+            return row.key in labels
+        case _:
+            return row.key not in labels
+
+
+@dataclass(frozen=True, slots=True)
+class Finalizer:
+    """What runs before a CR may go; `play` is None where the main play runs with `vars` added."""
+
+    name: str
+    play: Play | None = None
+    vars: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One kind and all that the operator's author said of it."""
+
+    gvk: Gvk
+    play: Play
+    line: int = 0  # where the entry starts in watches.yaml, for messages
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    finalizer: Finalizer | None = None
+    selector: Selector = field(default_factory=Selector)
+    blacklist: frozenset[Gvk] = frozenset()
+    # Effective values: entry over environment over flag, as the contract orders them.
+    reconcile_period_s: float = 36000.0  # <= 0: no periodic reconcile
+    max_runner_artifacts: int = 20
+    verbosity: int = 2
+    max_concurrent_reconciles: int = 1
+    manage_status: bool = True
+    watch_dependent_resources: bool = True
+    watch_cluster_scoped_resources: bool = False
+    watch_annotations_changes: bool = False
+    snake_case_parameters: bool = True
+    # None: not said. CR text is then never templated; only an explicit False brings templating back.
+    mark_unsafe: bool | None = None
+    # Ours, all optional; unknown to the Go operator, which ignores unknown keys.
+    runner: str | None = None  # `stock` or `warm`; None: as `--runner` says
+    run_timeout_s: float | None = None  # None: as `--run-timeout` says
+    no_progress_timeout_s: float | None = None
+    cancel_on_delete: bool = False
+    cancel_on_change: bool = False
+    ready_condition: bool = True  # the `Ready` condition and `observedGeneration`
