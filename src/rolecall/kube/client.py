@@ -1,0 +1,274 @@
+"""Typed calls to the API server: what every room uses to read and write objects.
+
+Promise: objects are always live, nothing is cached but which kinds exist. Errors come by meaning
+(see `errors`). A kind whose path vanished is looked up anew the next time. Names are the API's own
+verbs; every write is the caller's decision, nothing is added to what is sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import aiohttp
+
+from rolecall.clock import Clock, SystemClock
+from rolecall.gvk import Gvk
+from rolecall.kube.credentials import Credentials
+from rolecall.kube.discovery import Discovery
+from rolecall.kube.errors import ApiError, GoneError, NoSuchKindError, NotFoundError, Target
+from rolecall.kube.lists import Page, decode_page
+from rolecall.kube.resource import Resource
+from rolecall.kube.streams import WatchEvent, decode_events
+from rolecall.kube.transport import Call, OnCall, Timeouts, Transport
+
+Json = dict[str, Any]
+
+PAGE_SIZE = 500
+_ACCESS_REVIEW = Gvk("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
+# The server ends a watch after this long; without it, it picks 30 to 60 minutes at random.
+_WATCH_S = 600
+_META = "g=meta.k8s.io;v=v1"
+_METADATA = f"application/json;as=PartialObjectMetadata;{_META}"
+_METADATA_LIST = f"application/json;as=PartialObjectMetadataList;{_META}"
+
+
+class Client:
+    """One cluster, under one set of credentials."""
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        *,
+        clock: Clock | None = None,
+        timeouts: Timeouts | None = None,
+        on_call: OnCall | None = None,
+    ) -> None:
+        clock = clock or SystemClock()
+        self.credentials = credentials
+        self._transport = Transport(credentials, clock=clock, timeouts=timeouts, on_call=on_call)
+        self.discovery = Discovery(self.read_path, clock)
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._transport.close()
+
+    async def resource_for(self, gvk: Gvk) -> Resource:
+        """How the server calls a kind; raises `NoSuchKindError`."""
+        return await self.discovery.by_gvk(gvk)
+
+    async def read_path(self, path: str) -> Json:
+        """GET a document that is no object, such as `/version`."""
+        call = Call(Target("get", path=path), "GET", path)
+        try:
+            return _object(await self._transport.send(call))
+        except NoSuchKindError as failure:
+            raise NotFoundError(failure.message, code=404, target=call.target) from failure
+
+    async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
+        """Read one object."""
+        target = await self._target("get", gvk, namespace, name)
+        return await self._call(target, "GET")
+
+    async def may(self, verb: str, gvk: Gvk, namespace: str = "") -> bool:
+        """Ask whether we may, before trying; an answer that cannot be had counts as yes."""
+        resource = await self.discovery.by_gvk(gvk)
+        attributes = {"verb": verb, "group": gvk.group, "resource": resource.plural}
+        if namespace:
+            attributes["namespace"] = namespace
+        review = {
+            "apiVersion": _ACCESS_REVIEW.api_version,
+            "kind": _ACCESS_REVIEW.kind,
+            "metadata": {},
+            "spec": {"resourceAttributes": attributes},
+        }
+        try:
+            answer = await self.create(_ACCESS_REVIEW, review)
+        except ApiError:
+            return True  # the call itself will tell
+        return bool(answer["status"].get("allowed"))
+
+    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
+        """POST an object; `generateName` works."""
+        namespace = str(body["metadata"].get("namespace") or "")
+        target = await self._target("create", gvk, namespace, "")
+        return await self._call(target, "POST", body=body)
+
+    async def replace(self, gvk: Gvk, body: Mapping[str, Any], *, subresource: str = "") -> Json:
+        """PUT an object or a subresource; conflict-safe through its `resourceVersion`."""
+        metadata = body["metadata"]
+        target = await self._target(
+            "update", gvk, str(metadata.get("namespace") or ""), metadata["name"], subresource
+        )
+        return await self._call(target, "PUT", body=body)
+
+    async def merge_patch(
+        self,
+        gvk: Gvk,
+        namespace: str,
+        name: str,
+        patch: Mapping[str, Any],
+        *,
+        subresource: str = "",
+    ) -> Json:
+        """Merge-patch an object or a subresource; a `resourceVersion` in the patch is honoured."""
+        target = await self._target("patch", gvk, namespace, name, subresource)
+        return await self._call(
+            target, "PATCH", body=patch, content_type="application/merge-patch+json"
+        )
+
+    async def apply(
+        self,
+        gvk: Gvk,
+        body: Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        subresource: str = "",
+    ) -> Json:
+        """Server-side apply: create or update, owning the fields that `body` names."""
+        metadata = body["metadata"]
+        target = await self._target(
+            "patch", gvk, str(metadata.get("namespace") or ""), metadata["name"], subresource
+        )
+        return await self._call(
+            target,
+            "PATCH",
+            body=body,
+            content_type="application/apply-patch+yaml",
+            query={"fieldManager": field_manager, "force": "true" if force else "false"},
+        )
+
+    async def delete(
+        self, gvk: Gvk, namespace: str, name: str, *, uid: str = "", propagation: str = "Background"
+    ) -> None:
+        """Delete one object; with `uid`, only that very one."""
+        target = await self._target("delete", gvk, namespace, name)
+        options: Json = {"propagationPolicy": propagation}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        await self._call(target, "DELETE", body=options)
+
+    async def pages(
+        self,
+        gvk: Gvk,
+        namespace: str = "",
+        *,
+        label_selector: str = "",
+        metadata_only: bool = False,
+    ) -> AsyncIterator[Page]:
+        """List in pages, each given up before the next is read; `GoneError`: begin again."""
+        target = await self._target("list", gvk, namespace, "")
+        query = {"limit": str(PAGE_SIZE)}
+        if label_selector:
+            query["labelSelector"] = label_selector
+        accept = f"{_METADATA_LIST},application/json" if metadata_only else "application/json"
+        while True:
+            call = Call(target, "GET", _path_of(target), query=query, accept=accept)
+            page = await decode_page(await self._sent(call))
+            yield page
+            if not page.next_page:
+                return
+            query = {**query, "continue": page.next_page}
+
+    async def list_all(
+        self, gvk: Gvk, namespace: str = "", *, label_selector: str = ""
+    ) -> list[Json]:
+        """List everything; empty namespace: all of them."""
+        for attempts_left in (1, 0):
+            try:
+                pages = self.pages(gvk, namespace, label_selector=label_selector)
+                return [item async for page in pages for item in page.items]
+            except GoneError:
+                if not attempts_left:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def watch(
+        self,
+        gvk: Gvk,
+        namespace: str = "",
+        *,
+        resource_version: str,
+        metadata_only: bool = False,
+        silence_s: float | None = 300.0,
+    ) -> AsyncGenerator[WatchEvent]:
+        """Follow a kind from `resource_version` on, until the server ends the stream."""
+        target = await self._target("watch", gvk, namespace, "")
+        query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": resource_version,
+            "timeoutSeconds": str(_WATCH_S),
+        }
+        accept = f"{_METADATA},application/json" if metadata_only else "application/json"
+        call = Call(target, "GET", _path_of(target), query=query, accept=accept)
+        try:
+            async with self._transport.stream(call, silence_s=silence_s) as response:
+                async for event in decode_events(response, target):
+                    yield event
+        except NoSuchKindError:
+            self.discovery.forget(gvk.group, gvk.version)
+            raise
+
+    def request_raw(
+        self,
+        method: str,
+        target: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | AsyncIterable[bytes] | None = None,
+        limits: aiohttp.ClientTimeout | None = None,
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Pass a request through under our credentials, as it is; see `Transport.raw`.
+
+        aiohttp's own errors come out unchanged: the proxy decides what its client is told.
+        """
+        return self._transport.raw(method, target, headers=headers, body=body, limits=limits)
+
+    async def _target(
+        self, verb: str, gvk: Gvk, namespace: str, name: str, subresource: str = ""
+    ) -> Target:
+        resource = await self.discovery.by_gvk(gvk)
+        scope = namespace if resource.namespaced else ""
+        return Target(verb, resource, scope, name, subresource)
+
+    async def _call(
+        self,
+        target: Target,
+        method: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        content_type: str = "application/json",
+        query: Mapping[str, str] | None = None,
+    ) -> Json:
+        call = Call(target, method, _path_of(target), query or {}, body, content_type)
+        return _object(await self._sent(call))
+
+    async def _sent(self, call: Call) -> bytes:
+        try:
+            return await self._transport.send(call)
+        except NoSuchKindError as failure:
+            self.discovery.forget(failure.gvk.group, failure.gvk.version)
+            raise
+
+
+def _path_of(target: Target) -> str:
+    if target.resource is None:
+        return target.path
+    return target.resource.path(target.namespace, target.name, target.subresource)
+
+
+def _object(body: bytes) -> Json:
+    document = json.loads(body)
+    if not isinstance(document, dict):
+        raise ValueError("the server's answer is not an object")
+    return document

@@ -1,0 +1,182 @@
+"""How the engine reaches its API server: found once at start, fresh at every request.
+
+Promise: `current()` always describes the files as they are now. Kubernetes rotates a pod's token
+about once an hour by swapping a symlink, so the files' stats are compared on each call
+(microseconds) rather than trusting a timer. After a 401, `renew()` reads the kubeconfig itself
+again and runs the credential plugin again; many callers at once lead to one renewal.
+
+Where to look is the order of controller-runtime: `KUBECONFIG`, then the pod's service account, then
+`~/.kube/config`. The environment is passed in, as everywhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from yarl import URL
+
+from rolecall.clock import Clock, SystemClock
+from rolecall.kube.errors import CredentialsError
+from rolecall.kube.exec_plugin import Issued, run_exec_plugin
+from rolecall.kube.kubeconfig import read_kubeconfig
+from rolecall.kube.login import Login, headers_of, tls_of, without_token
+
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+# Short-lived credentials are renewed a little early, so that none dies between us and the server.
+_EARLY = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One moment's answer to: where to, with which TLS, saying who we are."""
+
+    server: URL  # with its base path, if any
+    headers: Mapping[str, str] = field(repr=False)
+    tls: ssl.SSLContext | None
+    proxy: URL | None
+
+
+class Credentials:
+    """Logs in, and stays logged in."""
+
+    def __init__(
+        self,
+        find_login: Callable[[], Login],
+        *,
+        environ: Mapping[str, str],
+        clock: Clock | None = None,
+    ) -> None:
+        self._find_login = find_login
+        self._environ = dict(environ)
+        self._clock = clock or SystemClock()
+        self._login = find_login()
+        # What `_access`, and the TLS inside of it, were made from.
+        self._stamp: tuple[object, ...] | None = None
+        self._tls_stamp: tuple[object, ...] | None = None
+        self._access: Access | None = None
+        self._expires: datetime | None = None
+        self._renewing = asyncio.Lock()
+
+    @classmethod
+    def load(
+        cls, environ: Mapping[str, str], *, home: Path | None = None, clock: Clock | None = None
+    ) -> Credentials:
+        """Find the cluster; raises `CredentialsError` with all places that were looked at."""
+
+        def find_login() -> Login:
+            return _find_login(environ, home or Path(environ.get("HOME") or "/"))
+
+        return cls(find_login, environ=environ, clock=clock)
+
+    def copy(self) -> Credentials:
+        """The same for another event loop; the two renew themselves independently."""
+        return Credentials(self._find_login, environ=self._environ, clock=self._clock)
+
+    @property
+    def server(self) -> URL:
+        """The API server's address, with its base path."""
+        return URL(self._login.server)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the context, or the pod's own."""
+        return self._login.namespace
+
+    async def current(self) -> Access:
+        """How to reach the server now."""
+        if self._access is None or self._is_stale():
+            async with self._renewing:
+                if self._access is None or self._is_stale():
+                    await self._make_access()
+        if self._access is None:
+            raise CredentialsError("the credentials could not be prepared")
+        return self._access
+
+    async def renew(self, refused: Access) -> None:
+        """Log in anew, because the server refused `refused`; others may have done so already."""
+        async with self._renewing:
+            if self._access is not None and self._access is not refused:
+                return
+            self._login = self._find_login()
+            await self._make_access()
+
+    def _is_stale(self) -> bool:
+        if self._expires is not None and self._clock.now() >= self._expires - _EARLY:
+            return True
+        return self._stamp != _stamp_of(self._login, self._login.files)
+
+    async def _make_access(self) -> None:
+        stamp = _stamp_of(self._login, self._login.files)
+        issued = Issued(self._login, None)
+        if self._login.exec_plugin is not None:
+            issued = await run_exec_plugin(self._login, self._environ)
+        server = URL(self._login.server)
+        tls = self._access.tls if self._access is not None else None
+        # A new token alone keeps the TLS context, and with it the open connections.
+        tls_stamp = _stamp_of(without_token(issued.login), issued.login.tls_files)
+        if tls_stamp != self._tls_stamp:
+            tls = tls_of(issued.login) if server.scheme == "https" else None
+        proxy = _proxy_of(self._login, server, self._environ)
+        self._access = Access(server, headers_of(issued.login), tls, proxy)
+        self._stamp, self._tls_stamp, self._expires = stamp, tls_stamp, issued.expires
+
+
+def _find_login(environ: Mapping[str, str], home: Path) -> Login:
+    named = environ.get("KUBECONFIG", "")
+    if named:
+        return read_kubeconfig([Path(part) for part in named.split(os.pathsep) if part])
+    in_cluster = _in_cluster(environ)
+    if in_cluster is not None:
+        return in_cluster
+    default = home / ".kube" / "config"
+    if not default.exists():
+        raise CredentialsError(
+            f"no cluster was found: KUBECONFIG is not set, this is no pod, `{default}` does not exist",
+            hint="set KUBECONFIG to the file of a cluster",
+        )
+    return read_kubeconfig([default])
+
+
+def _in_cluster(environ: Mapping[str, str]) -> Login | None:
+    folder = SERVICE_ACCOUNT
+    host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
+    if not host or not port or not (folder / "token").exists():
+        return None
+    namespace_file = folder / "namespace"
+    authority = folder / "ca.crt"
+    return Login(
+        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        namespace=namespace_file.read_text().strip() if namespace_file.exists() else "default",
+        ca_file=authority if authority.exists() else None,
+        token_file=folder / "token",
+    )
+
+
+def _stamp_of(login: Login, files: Iterable[Path]) -> tuple[object, ...]:
+    stamp: list[object] = [login]
+    for path in files:
+        try:
+            stat = path.stat()
+        except OSError:
+            stamp.append(None)  # between two versions; reading it will tell
+        else:
+            stamp += [stat.st_mtime_ns, stat.st_ino, stat.st_size]
+    return tuple(stamp)
+
+
+def _proxy_of(login: Login, server: URL, environ: Mapping[str, str]) -> URL | None:
+    if login.proxy_url:
+        return URL(login.proxy_url)
+    lower = {name.lower(): value for name, value in environ.items()}
+    proxy = lower.get(f"{server.scheme}_proxy")
+    no_proxy = {"no": lower.get("no_proxy", "")}
+    # Undocumented, yet the standard library's one reader of NO_PROXY's host patterns.
+    bypasses = urllib.request.proxy_bypass_environment  # type: ignore[attr-defined]
+    return None if not proxy or bypasses(server.authority, no_proxy) else URL(proxy)

@@ -1,0 +1,109 @@
+"""Which kinds the server has, and how they are called in paths.
+
+Promise: an answer that is kept is never older than the last hint that it may be wrong (`forget`, a
+path that went missing), and asking for kinds that do not exist costs the server at most one small
+request a second per group and version, however many ask.
+
+Only groups that somebody asks for are read, one document each. The aggregated document for
+everything was rejected: it is hundreds of kilobytes of which an operator uses a handful of rows,
+and one broken extension server makes parts of it stale for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rolecall.clock import Clock
+from rolecall.gvk import Gvk
+from rolecall.kube.errors import NoSuchKindError, NotFoundError
+from rolecall.kube.resource import Resource
+
+Json = dict[str, Any]
+MISS_PAUSE_S = 1.0
+
+
+@dataclass(slots=True)
+class _GroupVersion:
+    """What one group and version serves; empty where the server does not have it."""
+
+    by_kind: dict[str, Resource] = field(default_factory=dict)
+    by_plural: dict[str, Resource] = field(default_factory=dict)
+    read_at: float = 0.0
+
+
+class Discovery:
+    """The server's kinds, read when asked for and kept."""
+
+    def __init__(self, fetch: Callable[[str], Awaitable[Json]], clock: Clock) -> None:
+        self._fetch = fetch
+        self._clock = clock
+        self._known: dict[tuple[str, str], _GroupVersion] = {}
+        self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+
+    async def by_gvk(self, gvk: Gvk) -> Resource:
+        """The resource of a kind; raises `NoSuchKindError`."""
+        known = self._known.get((gvk.group, gvk.version))
+        if known is None or gvk.kind not in known.by_kind:
+            known = await self._refreshed(gvk.group, gvk.version)
+        resource = known.by_kind.get(gvk.kind)
+        if resource is None:
+            raise NoSuchKindError(gvk)
+        return resource
+
+    async def by_plural(self, group: str, version: str, plural: str) -> Resource | None:
+        """The resource that a path names, or None."""
+        known = self._known.get((group, version))
+        if known is None or plural not in known.by_plural:
+            known = await self._refreshed(group, version)
+        return known.by_plural.get(plural)
+
+    def forget(self, group: str, version: str = "") -> None:
+        """Something about a group changed: read it again when it is asked for next."""
+        for known in [key for key in self._known if key[0] == group and version in ("", key[1])]:
+            del self._known[known]
+
+    async def _refreshed(self, group: str, version: str) -> _GroupVersion:
+        place = (group, version)
+        async with self._locks.setdefault(place, asyncio.Lock()):
+            known = self._known.get(place)
+            now = self._clock.monotonic()
+            if known is not None and now - known.read_at < MISS_PAUSE_S:
+                return known  # somebody just asked; nothing new in so short a time
+            fresh = await self._read(group, version)
+            fresh.read_at = self._clock.monotonic()
+            self._known[place] = fresh
+            return fresh
+
+    async def _read(self, group: str, version: str) -> _GroupVersion:
+        path = f"/apis/{group}/{version}" if group else f"/api/{version}"
+        try:
+            document = await self._fetch(path)
+        except NotFoundError:
+            return _GroupVersion()
+        return _parse(group, version, document.get("resources") or [])
+
+
+def _parse(group: str, version: str, rows: list[Json]) -> _GroupVersion:
+    subresources: dict[str, set[str]] = {}
+    for row in rows:
+        plural, _, subresource = str(row["name"]).partition("/")
+        if subresource:
+            subresources.setdefault(plural, set()).add(subresource)
+    parsed = _GroupVersion()
+    for row in rows:
+        plural = str(row["name"])
+        if "/" in plural:
+            continue
+        resource = Resource(
+            gvk=Gvk(group, version, str(row["kind"])),
+            plural=plural,
+            namespaced=bool(row.get("namespaced")),
+            verbs=frozenset(row.get("verbs") or ()),
+            subresources=frozenset(subresources.get(plural, ())),
+        )
+        parsed.by_plural[plural] = resource
+        parsed.by_kind.setdefault(resource.gvk.kind, resource)
+    return parsed
