@@ -1,0 +1,3 @@
+module rolecall.local/small
+
+go 1.26
