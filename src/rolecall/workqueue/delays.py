@@ -1,0 +1,69 @@
+"""Keys that come back at a set time, each at most once.
+
+The earliest deadline of a key wins and later ones are dropped, as in the Go operator: a run that an
+event triggered does not push the periodic one further away. The heap keeps entries that were replaced
+until they surface; it is rebuilt when they outnumber the live ones, so that it stays as small as the
+number of keys.
+"""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+
+from rolecall.workqueue.key import Key, Urgency
+
+# Below so many entries a rebuild costs more than it frees.
+REBUILD_ABOVE = 64
+
+
+class Delays:
+    """Deadlines, on the same clock as the queue's."""
+
+    def __init__(self) -> None:
+        # `_pending` is the truth; a heap entry counts only while its ticket is the key's ticket there.
+        self._pending: dict[Key, tuple[float, int, Urgency]] = {}
+        self._heap: list[tuple[float, int, Key]] = []
+        self._tickets = count()
+
+    def add(self, key: Key, deadline: float, urgency: Urgency) -> None:
+        """Let `key` fall due at `deadline`, unless it does so earlier already."""
+        pending = self._pending.get(key)
+        if pending is not None and pending[0] <= deadline:
+            return
+        ticket = next(self._tickets)
+        self._pending[key] = (deadline, ticket, urgency)
+        heapq.heappush(self._heap, (deadline, ticket, key))
+
+    def drop(self, key: Key) -> None:
+        """Forget the key's deadline."""
+        self._pending.pop(key, None)
+
+    def take_due(self, now: float) -> list[tuple[Key, Urgency]]:
+        """Remove and return the keys whose deadline has passed, the earliest first."""
+        due = []
+        while (deadline := self.next_deadline()) is not None and deadline <= now:
+            _, _, key = heapq.heappop(self._heap)
+            _, _, urgency = self._pending.pop(key)
+            due.append((key, urgency))
+        return due
+
+    def next_deadline(self) -> float | None:
+        """The earliest deadline; None when nothing waits."""
+        self._rebuild_if_stale()
+        while self._heap and not self._is_live(self._heap[0]):
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def _is_live(self, entry: tuple[float, int, Key]) -> bool:
+        _, ticket, key = entry
+        pending = self._pending.get(key)
+        return pending is not None and pending[1] == ticket
+
+    def _rebuild_if_stale(self) -> None:
+        if len(self._heap) > REBUILD_ABOVE + 2 * len(self._pending):
+            self._heap = [entry for entry in self._heap if self._is_live(entry)]
+            heapq.heapify(self._heap)

@@ -1,0 +1,31 @@
+"""A key says who to reconcile, an urgency says how soon; neither carries state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from rolecall.gvk import Gvk
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Key:
+    """One CR: the kind of its watch, its namespace (empty for cluster-scoped kinds) and name."""
+
+    gvk: Gvk
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.gvk.kind} {place}"
+
+
+class Urgency(IntEnum):
+    """Why a key waits; the lower, the sooner. Ageing keeps the last from starving."""
+
+    EDIT = 0  # a user created, edited or deleted the CR
+    DEPENDENT = 1  # an object that a play made changed or went away
+    RETRY = 2  # the last run failed
+    PERIOD = 3  # the period passed, or a role asked with `requeue_after`
+    STARTUP = 4  # the engine started and looks at everything once

@@ -1,0 +1,224 @@
+"""Hands out keys, one worker a key, the most urgent first.
+
+Promises: a key is never in two hands at once; adding it twice before it is taken yields it once;
+adding it while a worker holds it yields it once more afterwards; a more urgent reason moves a waiting
+key up; no kind exceeds its limit and all together never exceed `max_runs`; nothing starves (see
+`lanes`). Does not promise: survival of restarts (the start-up list replaces it), nor that every kind
+gets the same share.
+
+The hard part is handing over without losing: a worker that is cancelled in the very moment in which it
+gets a key gives the key back. Workers wait in line for a future each and `_serve` matches them with
+keys whenever either side changes; a condition variable was rejected since it wakes all to serve one.
+
+Everything happens on one event loop and nothing here awaits but `take` and the alarm, so each method is
+atomic without a lock. `reconcile.workers` takes, `reactor` and `proxy` add.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rolecall.clock import Clock
+from rolecall.errors import RolecallError
+from rolecall.gvk import Gvk
+from rolecall.settings import QueueSettings
+from rolecall.workqueue.backoff import Backoff
+from rolecall.workqueue.delays import Delays
+from rolecall.workqueue.key import Key, Urgency
+from rolecall.workqueue.lanes import Lanes
+from rolecall.workqueue.snapshot import QueueSnapshot, Waits
+
+
+class QueueClosedError(RolecallError):
+    """The engine is stopping: no more keys are handed out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many keys may be in hand at once."""
+
+    max_runs: int
+    per_kind: Mapping[Gvk, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A key that was taken, why, and how long it had waited for that reason."""
+
+    key: Key
+    urgency: Urgency
+    waited_s: float = 0.0
+
+
+class Queue:
+    """The one queue of the engine."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        limits: Limits,
+        settings: QueueSettings,
+        uniform: Callable[[float, float], float] = random.uniform,
+    ) -> None:
+        self._clock = clock
+        self._limits = limits
+        self._jitter = settings.jitter
+        self._uniform = uniform
+        self._lanes = Lanes(settings.ageing_s)
+        self._delays = Delays()
+        self._backoff = Backoff(settings.backoff_start_s, settings.backoff_cap_s)
+        # Keys in hand, with the most urgent reason that came up meanwhile; such a key is never in
+        # a lane as well. `_in_hand` counts the same keys by kind.
+        self._hands: dict[Key, Urgency | None] = {}
+        self._in_hand: Counter[Gvk] = Counter()
+        self._waits = {urgency: Waits() for urgency in Urgency}
+        # While workers wait here, no key that they could take is in a lane: `_serve` sees to that.
+        self._takers: deque[asyncio.Future[Turn]] = deque()
+        self._alarm: asyncio.Task[None] | None = None
+        self._alarm_at = float("inf")
+        self._is_closed = False
+        self._drained = asyncio.Event()
+        self._drained.set()
+
+    def add(self, key: Key, urgency: Urgency) -> None:
+        """Let a key be taken once from now on, however often this is called before."""
+        self._put(key, urgency)
+        self._serve()
+
+    def add_after(self, key: Key, delay_s: float, urgency: Urgency) -> None:
+        """Add a key in so many seconds; where an earlier such time is set, that one stays."""
+        if delay_s <= 0:
+            self.add(key, urgency)
+            return
+        self._delays.add(key, self._clock.monotonic() + delay_s, urgency)
+        self._set_alarm()
+
+    def add_next_period(self, key: Key, period_s: float) -> None:
+        """Add a key after its period, stretched a little so that thousands do not come as one."""
+        stretched_s = period_s * (1.0 + self._uniform(0.0, self._jitter))
+        self.add_after(key, stretched_s, Urgency.PERIOD)
+
+    async def take(self) -> Turn:
+        """Wait for the next key and hold it until `done`; `QueueClosedError` once closed."""
+        if self._is_closed:
+            raise QueueClosedError("the queue was closed")
+        taker: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
+        self._takers.append(taker)
+        self._serve()
+        try:
+            return await taker
+        except asyncio.CancelledError:
+            if taker.done() and not taker.cancelled() and taker.exception() is None:
+                self._give_back(taker.result())
+            elif taker in self._takers:
+                self._takers.remove(taker)
+            raise
+
+    def done(self, key: Key) -> None:
+        """Put a key down; it waits again at once if it was added while in hand."""
+        again = self._hands.pop(key)
+        self._in_hand[key.gvk] -= 1
+        if again is not None:
+            self._put(key, again)
+        if not self._hands:
+            self._drained.set()
+        self._serve()
+
+    def fail(self, key: Key) -> float:
+        """Let a key retry after its backoff; returns the seconds."""
+        delay_s = self._backoff.fail(key)
+        self.add_after(key, delay_s, Urgency.RETRY)
+        return delay_s
+
+    def succeed(self, key: Key) -> None:
+        """Forget the failures of a key."""
+        self._backoff.reset(key)
+
+    def forget(self, key: Key) -> None:
+        """Drop what is planned for a key that is gone; a reason that came up since stays."""
+        self._backoff.reset(key)
+        self._delays.drop(key)
+
+    def close(self) -> None:
+        """Hand out nothing more; workers that wait get `QueueClosedError`."""
+        self._is_closed = True
+        self._cancel_alarm()
+        while self._takers:
+            taker = self._takers.popleft()
+            if not taker.done():
+                taker.set_exception(QueueClosedError("the queue was closed"))
+
+    async def wait_drained(self) -> None:
+        """Wait until no key is in hand."""
+        await self._drained.wait()
+
+    def snapshot(self) -> QueueSnapshot:
+        """The numbers of this moment."""
+        now = self._clock.monotonic()
+        oldest = self._lanes.oldest()
+        return QueueSnapshot(
+            depth=self._lanes.depths(),
+            in_hand=dict(self._in_hand),
+            oldest_age_s={urgency: now - oldest.get(urgency, now) for urgency in Urgency},
+            waits=dict(self._waits),
+            delayed=len(self._delays),
+            backing_off=len(self._backoff),
+            max_runs=self._limits.max_runs,
+        )
+
+    def _put(self, key: Key, urgency: Urgency) -> None:
+        if key in self._hands:
+            again = self._hands[key]
+            self._hands[key] = urgency if again is None else min(again, urgency)
+        else:
+            self._lanes.put(key, urgency, self._clock.monotonic())
+
+    def _serve(self) -> None:
+        while not self._is_closed and len(self._hands) < self._limits.max_runs:
+            while self._takers and self._takers[0].done():
+                self._takers.popleft()
+            if not self._takers:
+                return
+            now = self._clock.monotonic()
+            waiting = self._lanes.take(self._has_room, now)
+            if waiting is None:
+                return
+            turn = Turn(waiting.key, waiting.urgency, now - waiting.since)
+            self._waits[turn.urgency] = self._waits[turn.urgency].plus(turn.waited_s)
+            self._hands[turn.key] = None
+            self._in_hand[turn.key.gvk] += 1
+            self._drained.clear()
+            self._takers.popleft().set_result(turn)
+
+    def _has_room(self, gvk: Gvk) -> bool:
+        return self._in_hand[gvk] < max(1, self._limits.per_kind.get(gvk, 1))
+
+    def _give_back(self, turn: Turn) -> None:
+        again = self._hands[turn.key]
+        self._hands[turn.key] = turn.urgency if again is None else min(again, turn.urgency)
+        self.done(turn.key)
+
+    def _set_alarm(self) -> None:
+        deadline = self._delays.next_deadline()
+        if self._is_closed or deadline is None or deadline >= self._alarm_at:
+            return
+        self._cancel_alarm()
+        self._alarm_at = deadline
+        self._alarm = asyncio.get_running_loop().create_task(self._ring(), name="queue alarm")
+
+    async def _ring(self) -> None:
+        await self._clock.sleep(max(0.0, self._alarm_at - self._clock.monotonic()))
+        self._alarm, self._alarm_at = None, float("inf")
+        for key, urgency in self._delays.take_due(self._clock.monotonic()):
+            self._put(key, urgency)
+        self._set_alarm()
+        self._serve()
+
+    def _cancel_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm, self._alarm_at = None, float("inf")
