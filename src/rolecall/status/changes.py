@@ -1,0 +1,152 @@
+"""What a turn does to `.status`, as values: made once, applied to whatever object is there to write.
+
+A change is applied again when a write met a conflict, so it must not depend on when it is called, and
+it touches two keys only: `conditions` and `observedGeneration`. The latter is set when a turn is over,
+never when it starts: clients compare it with the object's generation to know whether conditions are
+about what they applied, and an old Failure must not pass for that of a new generation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rolecall.status import conditions as of_old
+from rolecall.status import extras
+from rolecall.status.conditions import FALSE, TRUE, UNKNOWN, Conditions, Json
+
+
+class Change(Protocol):
+    """Something that happened, and that status shall tell."""
+
+    def __call__(self, cr: Json, now: str) -> Json:
+        """The whole status that `cr` shall have; `cr` itself stays as it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a run came to, in the words of conditions."""
+
+    succeeded: bool
+    reason: str = of_old.FAILED
+    message: str = ""
+    ansible_result: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A run is about to start."""
+
+    has_ready: bool = True
+
+    def __call__(self, cr: Json, now: str) -> Json:
+        """Running."""
+        conditions = extras.resumed(conditions_of(cr), now)
+        if self.has_ready:
+            observed = status_of(cr).get("observedGeneration")
+            ready = extras.ready_while_running(conditions, observed, generation_of(cr))
+            conditions = extras.with_ready(conditions, ready, now) if ready else conditions
+        return _with(cr, of_old.running(conditions, now))
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run is over; `generation` is the one that it saw."""
+
+    verdict: Verdict
+    generation: int | None
+    has_ready: bool = True
+    not_converging: str | None = None  # see `extras.not_converging`
+
+    def __call__(self, cr: Json, now: str) -> Json:
+        """Successful, or Failure."""
+        verdict = self.verdict
+        conditions = extras.not_converging(conditions_of(cr), self.not_converging, now)
+        if self.has_ready:
+            conditions = extras.with_ready(conditions, self._ready(cr), now)
+        if verdict.succeeded:
+            conditions = of_old.success(conditions, verdict.ansible_result, now)
+        else:
+            result = verdict.ansible_result
+            conditions = of_old.failure(conditions, verdict.reason, verdict.message, result, now)
+        return _with(cr, conditions, self.generation if self.has_ready else None)
+
+    def _ready(self, cr: Json) -> Json:
+        verdict, current = self.verdict, generation_of(cr)
+        if current != self.generation:
+            word = "succeeded" if verdict.succeeded else "failed"
+            text = f"Generation {current} awaits its run; that of {self.generation} {word}"
+            return extras.ready(UNKNOWN, extras.READY_WAITING, text, current)
+        if verdict.succeeded:
+            return extras.ready(
+                TRUE, extras.READY_SUCCEEDED, of_old.SUCCESS_MESSAGE, self.generation
+            )
+        reason = extras.READY_PREFIX + verdict.reason
+        return extras.ready(FALSE, reason, verdict.message, self.generation)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """No run could be started, and why."""
+
+    message: str
+    has_ready: bool = True
+
+    def __call__(self, cr: Json, now: str) -> Json:
+        """Failure, without a result."""
+        conditions: Conditions = conditions_of(cr)
+        generation = generation_of(cr) if self.has_ready else None
+        if self.has_ready:
+            reason = extras.READY_PREFIX + of_old.FAILED
+            ready = extras.ready(FALSE, reason, self.message, generation)
+            conditions = extras.with_ready(conditions, ready, now)
+        return _with(cr, of_old.error(conditions, self.message, now), generation)
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The engine ended the run: what it would have come to is not known."""
+
+    message: str
+
+    def __call__(self, cr: Json, now: str) -> Json:
+        """No longer Running."""
+        return _with(cr, of_old.cancelled(conditions_of(cr), self.message, now))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The object is paused."""
+
+    message: str
+
+    def __call__(self, cr: Json, now: str) -> Json:
+        """Paused."""
+        return _with(cr, extras.paused(conditions_of(cr), self.message, now))
+
+
+def status_of(cr: Json) -> Json:
+    """The object's status; empty where it has none that is a map."""
+    status = cr.get("status")
+    return status if isinstance(status, dict) else {}
+
+
+def conditions_of(cr: Json) -> list[Any]:
+    """The object's conditions; empty where it has none that are a list."""
+    conditions = status_of(cr).get("conditions")
+    return conditions if isinstance(conditions, list) else []
+
+
+def generation_of(cr: Json) -> int | None:
+    """The object's generation; None for kinds that have none."""
+    generation = cr["metadata"].get("generation")
+    return generation if isinstance(generation, int) and generation > 0 else None
+
+
+def _with(cr: Json, conditions: Conditions, generation: int | None = None) -> Json:
+    status = {**status_of(cr), "conditions": list(conditions)}
+    if generation is not None:
+        status["observedGeneration"] = generation
+    return status
