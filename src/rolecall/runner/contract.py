@@ -1,0 +1,135 @@
+"""How the rest of the engine sees a run: a request goes in, events come by, one result comes out.
+
+The stock and the warm way stand behind the same `Runner`; nobody above can tell them apart but by the
+clock. Everything that Ansible says is folded here into few words, so that no other room reads events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any, Protocol
+
+from rolecall.watches import Watch
+
+Json = dict[str, Any]
+
+
+class Ending(Enum):
+    """How a run ended; the values are the `reason` texts of a failure that is not a task's."""
+
+    FINISHED = "Finished"  # the play reached its recap; `failures` tell whether it succeeded
+    NOT_STARTED = "NotStarted"  # the play could not even start: bad inventory, missing role ...
+    NO_RECAP = "PlayBroken"  # syntax error, missing collection or role: Ansible gave up
+    TIMED_OUT = "TimedOut"  # over the run's time limit
+    NO_PROGRESS = "NoProgress"  # no event for longer than the watch allows
+    CANCELLED = "Cancelled"  # the engine ended it: deletion, newer generation, shutdown
+    KILLED = "Killed"  # ended by a signal that was not ours, e.g. out of memory
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """Everything that one run needs; no more questions are asked once it started."""
+
+    run_id: str
+    watch: Watch
+    cr: Json  # the whole object, as the play shall see it
+    is_finalizer: bool
+    kubeconfig: Path  # points at the proxy, with this run's own credential
+    verbosity: int  # effective: annotation over environment over flag
+    keep_artifacts: int  # effective; 0 keeps all
+    timeout_s: float | None = None
+    no_progress_timeout_s: float | None = None
+    # The same access for Ansible's modules, under a server URL that is the same for every run of the
+    # CR: they key by it what they keep of the API's discovery. None: `kubeconfig` serves them too.
+    modules_kubeconfig: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """One event of ansible-runner, as it came, already redacted."""
+
+    name: str  # `runner_on_ok`, `playbook_on_stats` ...
+    counter: int
+    created: str
+    stdout: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailure:
+    """A task that failed and that nothing rescued."""
+
+    message: str  # `res.msg`, or the contract's text where there is none; redacted
+    task: str
+    place: str  # `roles/app/tasks/main.yml:12`
+    host: str = "localhost"
+    # What the message alone leaves open: the first failed item's message, the end of stderr; redacted.
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recap:
+    """The stats event, for host `localhost` only, as the contract counts."""
+
+    ok: int = 0
+    changed: int = 0
+    skipped: int = 0
+    failures: int = 0
+    completion: str = ""  # `2026-11-21T09:13:44.5+00:00`
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run came to."""
+
+    run_id: str
+    ending: Ending
+    rc: int | None
+    recap: Recap | None = None
+    failures: Sequence[TaskFailure] = ()
+    # Why a run that has no recap came to nothing, in one line for the CR's owner; redacted.
+    reason_text: str = ""
+    changed_tasks: Sequence[str] = ()  # `place: task name`, in order; for NotConverging
+    requeue_after_s: float | None = None
+    recap_stdout: str = ""  # the recap block that the log prints
+    artifacts: Path | None = None
+    started_late_s: float = 0.0  # from request to the process being there
+    seconds: float = 0.0
+    way: str = "stock"  # which runner really ran it: `stock` or `warm`
+    # How many tasks went which way: inline, in-process, forked, stock; empty where nobody counted.
+    tasks_by_way: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the play reached its end and no task failed for good."""
+        return self.ending is Ending.FINISHED and not self.failures
+
+
+OnEvent = Callable[[RunEvent], None]
+
+
+class RunHandle(Protocol):
+    """A run in flight."""
+
+    async def result(self) -> RunResult:
+        """Wait for the end; cancelling this wait cancels the run and its whole process group."""
+        ...
+
+    def cancel(self, reason: str) -> None:
+        """End the run's whole process group; `result` then says CANCELLED."""
+        ...
+
+
+class Runner(Protocol):
+    """Something that runs plays. Both ways promise: same inputs, artifacts, events and result."""
+
+    async def start(self, request: RunRequest, on_event: OnEvent) -> RunHandle:
+        """Start a run. A run that cannot start still yields a handle, whose result says why."""
+        ...
+
+    async def close(self) -> None:
+        """End what runs and release everything."""
+        ...

@@ -1,0 +1,142 @@
+"""Reads ansible-runner's job events: one raw dict in, the few facts that a run's result needs out.
+
+Tolerates anything: events come from a process that roles and modules can write into, so every field
+may be missing, censored by `no_log`, dropped for its size, or of a type that nobody expects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# Of `no_log` results only this key is left.
+_CENSORED = "censored"
+_REQUEUE_ACTIONS = frozenset({"requeue_after", "operator_sdk.util.requeue_after"})
+_CREATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:\+00:00|Z)")
+# How much of a failed command's stderr helps, in a message of one line.
+_DETAIL_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEvent:
+    """One event about one task on one host, with defaults where Ansible said nothing."""
+
+    name: str
+    counter: int
+    host: str
+    task: str
+    action: str
+    resolved_action: str
+    path: str  # `/.../tasks/main.yml:12`
+    result: Mapping[str, Any]
+    is_ignored: bool
+
+    @property
+    def is_censored(self) -> bool:
+        """Whether `no_log` hid the result."""
+        return _CENSORED in self.result
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the task says that it changed something."""
+        return self.name == "runner_on_ok" and self.result.get("changed") is True
+
+    @property
+    def is_requeue_request(self) -> bool:
+        """Whether a `requeue_after` went well (its loop items count too)."""
+        is_ok = self.name in ("runner_on_ok", "runner_item_on_ok")
+        return is_ok and bool({self.action, self.resolved_action} & _REQUEUE_ACTIONS)
+
+    @property
+    def message(self) -> str:
+        """What a failed task says, or the contract's text where it says nothing."""
+        message = self.result.get("msg")
+        return message if isinstance(message, str) and message else "unknown playbook failure"
+
+    @property
+    def detail(self) -> str:
+        """The cause behind a message that does not name it."""
+        if self.is_censored:
+            return "its output is hidden by `no_log`"
+        for item in _list(self.result.get("results")):
+            if isinstance(item, dict) and item.get("failed") and isinstance(item.get("msg"), str):
+                label = item.get("_ansible_item_label", item.get("item"))
+                named = f"item `{label}`: " if isinstance(label, (str, int)) else ""
+                return _one_line(named + item["msg"])
+        said = self.result.get("stderr") or self.result.get("module_stderr")
+        return _one_line(said, keep_end=True) if isinstance(said, str) else ""
+
+
+def task_event(event: Mapping[str, Any]) -> TaskEvent:
+    """Read an event about a task."""
+    data = event_data(event)
+    result = data.get("res")
+    return TaskEvent(
+        name=_text(event.get("event")),
+        counter=counter(event),
+        host=_text(data.get("host")) or "localhost",
+        task=_text(data.get("task")),
+        action=_text(data.get("task_action")),
+        resolved_action=_text(data.get("resolved_action")),
+        path=_text(data.get("task_path")),
+        result=result if isinstance(result, dict) else {},
+        is_ignored=data.get("ignore_errors") is True,
+    )
+
+
+def event_data(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The event's own data, or nothing."""
+    data = event.get("event_data")
+    return data if isinstance(data, dict) else {}
+
+
+def counter(event: Mapping[str, Any]) -> int:
+    """The event's place in the run."""
+    value = event.get("counter")
+    return value if isinstance(value, int) else 0
+
+
+def host_counts(stats: Mapping[str, Any], what: str) -> dict[str, int]:
+    """One row of the recap: host to number."""
+    row = stats.get(what)
+    if not isinstance(row, dict):
+        return {}
+    return {str(host): number for host, number in row.items() if isinstance(number, int)}
+
+
+def completion_time(created: Any) -> str:
+    """When the recap came, as Go prints it: up to 8 digits of fraction, no trailing zeros."""
+    match = _CREATED.fullmatch(created) if isinstance(created, str) else None
+    if match is None:
+        return ""
+    fraction = (match[2] or "")[:8].rstrip("0")
+    return f"{match[1]}{'.' if fraction else ''}{fraction}+00:00"
+
+
+def short_place(path: str, role_or_playbook: Path, project: Path) -> str:
+    """`roles/app/tasks/main.yml:12` within the project, the collection's own path within it."""
+    for root in (project, role_or_playbook.parent.parent, role_or_playbook.parent):
+        prefix = f"{root}/"
+        if len(prefix) > 2 and path.startswith(prefix):
+            return path[len(prefix) :]
+    _, mark, inside = path.rpartition("/ansible_collections/")
+    return inside if mark else path
+
+
+def _one_line(text: str, *, keep_end: bool = False) -> str:
+    line = " ".join(text.split())
+    if len(line) <= _DETAIL_LENGTH:
+        return line
+    cut = _DETAIL_LENGTH - 4
+    return f"... {line[-cut:]}" if keep_end else f"{line[:cut]} ..."
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

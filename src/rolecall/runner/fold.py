@@ -1,0 +1,214 @@
+"""Folds the events of a run into one `RunResult`: the place that decides what a failed run is.
+
+Promise: a run failed where a task failed that nothing rescued or ignored, where a host could not be
+reached, where `ansible-playbook` exited with other than zero, or where there is no recap. Nothing else.
+
+The hard part is `rescue`: a `runner_on_failed` event never tells whether its block rescued it. The
+recap does: it counts failed and rescued per host. Where a host has both kinds, its failures are the
+last ones, since only `always` sections run after a failure that nothing rescued. Events may come in
+any order, so all is decided at the end, by counter.
+
+Rejected: trusting the exit status alone (it hides which task), and reading roles for `rescue` (includes
+and conditions make that a guess).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rolecall.runner.contract import Ending, Recap, RunEvent, RunResult, TaskFailure
+from rolecall.runner.events import (
+    TaskEvent,
+    completion_time,
+    counter,
+    event_data,
+    host_counts,
+    short_place,
+    task_event,
+)
+from rolecall.runner.explain import OUT_OF_MEMORY_HINT, signal_text, was_killed, why_no_recap
+from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.secrets import Redactor
+from rolecall.watches import DurationError, parse_duration
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How the process behind a run ended, as its starter saw it."""
+
+    rc: int | None  # exit status; None where it never ran or a signal ended it
+    signal: int | None = None
+    # Set by whoever ended the run on purpose: TIMED_OUT, NO_PROGRESS, CANCELLED; NOT_STARTED too.
+    ended_as: Ending | None = None
+    reason: str = ""  # in one line, for the CR's owner
+    started_late_s: float = 0.0
+    seconds: float = 0.0
+    way: str = "stock"
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the events said so far; of tasks only what the result may need."""
+
+    failed: list[TaskEvent] = field(default_factory=list)
+    unreachable: list[TaskEvent] = field(default_factory=list)
+    changed: list[tuple[int, str]] = field(default_factory=list)
+    requeues: list[TaskEvent] = field(default_factory=list)
+    stats: Mapping[str, Any] | None = None  # the stats event, as it came
+
+
+class Fold:
+    """Takes raw event dicts as ansible-runner merges them, in any order; forgives garbage."""
+
+    def __init__(self, prepared: PreparedRun, redactor: Redactor) -> None:
+        self._prepared = prepared
+        self._redactor = redactor
+        self._project = Path.cwd()
+        self._seen = _Seen()
+
+    def add(self, event: Mapping[str, Any]) -> RunEvent | None:
+        """Learn from one event; returns it redacted for others, or None where it is no event."""
+        name = event.get("event")
+        if not isinstance(name, str) or not event.get("uuid"):
+            return None
+        data = event_data(event)
+        self._redactor.learn(data)
+        self._note(name, event)
+        created, stdout = event.get("created"), event.get("stdout")
+        return RunEvent(
+            name=name,
+            counter=counter(event),
+            created=created if isinstance(created, str) else "",
+            stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
+            data=self._redactor.event_data(data),
+        )
+
+    def result(self, exit_: Exit, stdout_tail: str = "") -> RunResult:
+        """What the run came to; `stdout_tail` explains runs that have no recap."""
+        ending = self._ending(exit_, stdout_tail)
+        failures = self._failures(exit_) if ending is Ending.FINISHED else []
+        requeue_after_s, misunderstood = self._requeue()
+        stats = self._seen.stats
+        stdout = stats.get("stdout") if stats else ""
+        return RunResult(
+            run_id=self._prepared.request.run_id,
+            ending=ending,
+            rc=exit_.rc,
+            recap=self._recap(),
+            failures=(*failures, *misunderstood),
+            reason_text=self._reason(ending, exit_, stdout_tail),
+            changed_tasks=tuple(text for _, text in sorted(self._seen.changed)),
+            requeue_after_s=requeue_after_s,
+            recap_stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
+            artifacts=self._prepared.artifacts,
+            started_late_s=exit_.started_late_s,
+            seconds=exit_.seconds,
+            way=exit_.way,
+        )
+
+    def _note(self, name: str, event: Mapping[str, Any]) -> None:
+        if name == "playbook_on_stats":
+            if self._seen.stats is None or counter(self._seen.stats) <= counter(event):
+                self._seen.stats = dict(event)
+            return
+        if not name.startswith(("runner_on_", "runner_item_on_")):
+            return
+        task = task_event(event)
+        if name == "runner_on_failed" and not task.is_ignored:
+            self._seen.failed.append(task)
+        elif name == "runner_on_unreachable":
+            self._seen.unreachable.append(task)
+        elif task.has_changed:
+            self._seen.changed.append((task.counter, f"{self._place(task)}: {task.task}"))
+        if task.is_requeue_request:
+            self._seen.requeues.append(task)
+
+    def _ending(self, exit_: Exit, stdout_tail: str) -> Ending:
+        if exit_.ended_as is not None:
+            return exit_.ended_as
+        if exit_.signal is not None:
+            return Ending.KILLED
+        if self._seen.stats is not None:
+            return Ending.FINISHED
+        return Ending.KILLED if was_killed(stdout_tail, exit_.rc) else Ending.NO_RECAP
+
+    def _reason(self, ending: Ending, exit_: Exit, stdout_tail: str) -> str:
+        if ending is Ending.FINISHED or exit_.reason:
+            return self._redactor.text(exit_.reason)
+        if exit_.signal is not None:
+            return signal_text(exit_.signal)
+        if ending is Ending.KILLED:
+            return f"a process of the play was killed from outside; {OUT_OF_MEMORY_HINT}"
+        return self._redactor.text(why_no_recap(stdout_tail, exit_.rc))
+
+    def _failures(self, exit_: Exit) -> list[TaskFailure]:
+        stats = event_data(self._seen.stats or {})
+        lost = _last_per_host(self._seen.unreachable, host_counts(stats, "dark"))
+        failed = _last_per_host(self._seen.failed, host_counts(stats, "failures"))
+        tasks = sorted([*failed, *lost], key=lambda task: task.counter)
+        failures = [self._failure(task) for task in tasks]
+        if failures or (exit_.rc == 0 and not _counts_failures(stats)):
+            return failures
+        # A crash after the recap, or a failed task whose event got lost.
+        message = f"ansible-playbook ended with exit status {exit_.rc} after its recap"
+        return [TaskFailure(message, task="", place="")]
+
+    def _failure(self, task: TaskEvent, message: str = "", detail: str = "") -> TaskFailure:
+        return TaskFailure(
+            message=self._redactor.text(message or task.message),
+            task=self._redactor.text(task.task),
+            place=self._place(task),
+            host=task.host,
+            detail=self._redactor.text(detail or ("" if message else task.detail)),
+        )
+
+    def _requeue(self) -> tuple[float | None, list[TaskFailure]]:
+        """The period that was asked for first, or why it could not be understood."""
+        for task in sorted(self._seen.requeues, key=lambda task: task.counter):
+            period = task.result.get("period")
+            if task.is_censored:
+                message = "`requeue_after` is under `no_log`, so its period is not known"
+                return None, [self._failure(task, message)]
+            if isinstance(period, str):
+                try:
+                    return parse_duration(period), []
+                except DurationError as error:
+                    return None, [self._failure(task, f"`requeue_after`: {error}")]
+        return None, []
+
+    def _recap(self) -> Recap | None:
+        if self._seen.stats is None:
+            return None
+        stats = event_data(self._seen.stats)
+        return Recap(
+            **{
+                what: host_counts(stats, what).get("localhost", 0)
+                for what in ("ok", "changed", "skipped", "failures")
+            },
+            completion=completion_time(self._seen.stats.get("created")),
+        )
+
+    def _place(self, task: TaskEvent) -> str:
+        return short_place(task.path, self._prepared.play.path, self._project)
+
+
+def _counts_failures(stats: Mapping[str, Any]) -> bool:
+    rows = [host_counts(stats, what) for what in ("failures", "dark")]
+    return any(number > 0 for row in rows for number in row.values())
+
+
+def _last_per_host(tasks: list[TaskEvent], counts: Mapping[str, int]) -> list[TaskEvent]:
+    """Of each host's tasks, the last so many as the recap counts."""
+    by_host: dict[str, list[TaskEvent]] = defaultdict(list)
+    for task in sorted(tasks, key=lambda task: task.counter):
+        by_host[task.host].append(task)
+    return [
+        task
+        for host, own in by_host.items()
+        if (count := counts.get(host, 0)) > 0
+        for task in own[-count:]
+    ]

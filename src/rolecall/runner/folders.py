@@ -1,0 +1,113 @@
+"""Where each CR's private folder lives, and how it stays private and small.
+
+The path is the Go operator's, so that people and volume mounts find it. Folders are 0700 and ours
+before anything is written into them: the root lies below /tmp, where others could have waited for us.
+What a deleted CR left behind is removed, empty parents included. Nothing here follows a symbolic link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Collection
+from pathlib import Path
+
+from rolecall.errors import RolecallError
+from rolecall.gvk import Gvk
+
+
+class CannotStartError(RolecallError):
+    """A run could not be set up; the text is for the CR's owner (`Ending.NOT_STARTED`)."""
+
+
+def private_dir(root: Path, gvk: Gvk, namespace: str, name: str) -> Path:
+    """`<root>/<group>/<version>/<Kind>/<namespace>/<name>`; empty segments vanish."""
+    segments = [part for part in (gvk.group, gvk.version, gvk.kind, namespace, name) if part]
+    if not name or any(part in (".", "..") or "/" in part or "\0" in part for part in segments):
+        raise CannotStartError(f"`{namespace}/{name}` is no name for a folder, so it was not run")
+    return root.joinpath(*segments)
+
+
+def make_private(root: Path, folder: Path) -> None:
+    """Make `folder` and what lies between it and `root`, 0700 and ours; the root may be a volume's."""
+    for attempt in (1, 2):
+        try:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check_owner(root, allowed={os.geteuid(), 0})
+            path = root
+            for part in folder.relative_to(root).parts:
+                path = path / part
+                with contextlib.suppress(FileExistsError):
+                    path.mkdir(mode=0o700)
+                _check_owner(path, allowed={os.geteuid()})
+        except FileNotFoundError:
+            # Another CR of this namespace was just forgotten, and the empty parent with it.
+            if attempt == 2:
+                raise
+        else:
+            return
+
+
+def _check_owner(path: Path, allowed: Collection[int]) -> None:
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in allowed:
+        raise CannotStartError(
+            f"`{path}` is not a folder of this user, so no play was run in it",
+            hint=f"remove `{path}`; the engine makes it again",
+        )
+    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
+        path.chmod(0o700)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only we may read, whatever was there before."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link, or a folder with all in it; one that is gone already is fine."""
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            shutil.rmtree(path, ignore_errors=False)
+        else:
+            path.unlink()
+
+
+def forget(root: Path, gvk: Gvk, namespace: str, name: str) -> None:
+    """Remove what runs of a deleted CR left behind."""
+    folder = private_dir(root, gvk, namespace, name)
+    remove(folder)
+    _remove_empty_parents(root, folder)
+
+
+def forget_missing(root: Path, gvk: Gvk, alive: Collection[tuple[str, str]]) -> int:
+    """Remove the folders of CRs that were deleted while no engine looked; returns how many.
+
+    `alive` holds namespace and name of every CR of the kind (namespace empty for cluster-scoped ones).
+    """
+    kind_dir = root.joinpath(*(part for part in (gvk.group, gvk.version, gvk.kind) if part))
+    is_namespaced = any(namespace for namespace, _ in alive)
+    depth = "*/*" if is_namespaced else "*"
+    removed = 0
+    for folder in list(kind_dir.glob(depth)):
+        namespace, name = (folder.parent.name, folder.name) if is_namespaced else ("", folder.name)
+        if (namespace, name) not in alive and not folder.is_symlink():
+            remove(folder)
+            _remove_empty_parents(root, folder)
+            removed += 1
+    return removed
+
+
+def _remove_empty_parents(root: Path, folder: Path) -> None:
+    for parent in folder.parents:
+        if parent == root or not parent.is_relative_to(root):
+            return
+        try:
+            parent.rmdir()
+        except OSError:
+            return  # in use by another CR

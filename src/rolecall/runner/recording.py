@@ -1,0 +1,195 @@
+"""Turns what a play prints into ansible-runner's artifacts, events for the log, and one result.
+
+Shared by both ways of starting a run: whoever started the process feeds its output (stdout and stderr
+in one stream, markers of `awx_display` included) and tells how it ended. ansible-runner's own classes
+find the events in the stream and write the files, so `artifacts/<run_id>` is what its readers know:
+`command`, `stdout`, `stderr`, `rc`, `status`, `job_events/`, `fact_cache/`. In between sits the
+redactor; a value that turns out to be secret late is masked in the files that were written before.
+
+Rejected: `ansible_runner.Runner.run()`, which starts the process itself on a pseudo terminal, waits for
+it in steps of seconds, and reaches only part of what it started when it must end it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import re
+from pathlib import Path
+from typing import IO, Any
+
+from ansible_runner.runner import Runner as AnsibleRunner
+from ansible_runner.utils import OutputEventFilter
+
+from rolecall.clock import Clock, SystemClock
+from rolecall.runner.artifacts import Limits, point_latest, rotate
+from rolecall.runner.contract import Ending, OnEvent, RunResult
+from rolecall.runner.fold import Exit, Fold
+from rolecall.runner.folders import write_private
+from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.scratch import sweep_leftovers
+from rolecall.runner.secrets import Redactor
+from rolecall.settings import RunnerSettings
+
+_LOG = logging.getLogger(__name__)
+# Enough to hold the last words of a play that broke.
+_TAIL_BYTES = 64 * 1024
+# A uuid; the callback numbers those that repeat.
+_EVENT_ID = re.compile(r"[0-9A-Za-z-]{1,64}(_[0-9]+)?")
+# ansible-runner's words for the `status` file.
+_STATUS = {
+    Ending.TIMED_OUT: "timeout",
+    Ending.NO_PROGRESS: "timeout",
+    Ending.CANCELLED: "canceled",
+}
+
+
+class _RedactedFile:
+    """A text file that only we may read, and that never holds a known secret."""
+
+    def __init__(self, path: Path, redactor: Redactor) -> None:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._file: IO[str] = os.fdopen(descriptor, "w", encoding="utf-8", errors="replace")
+        self._redactor = redactor
+
+    def write(self, text: str) -> None:
+        self._file.write(self._redactor.text(text))
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _EventFilter(OutputEventFilter):  # type: ignore[misc]  # ansible-runner ships no types
+    """Finds events in the stream, and takes nothing from a marker but the event's id.
+
+    Text of a CR may be printed, a task's name for one, and may look like a marker. All that an event
+    says comes from the file that the play's callback wrote; an id without such a file is no event.
+    """
+
+    def _emit_event(
+        self, buffered_stdout: str, next_event_data: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        uuid = next_event_data.get("uuid") if isinstance(next_event_data, dict) else None
+        is_id = isinstance(uuid, str) and _EVENT_ID.fullmatch(uuid)
+        found: dict[str, Any] = super()._emit_event(
+            buffered_stdout, {"uuid": uuid} if is_id else None
+        )
+        return found
+
+
+class Recording:
+    """One run's artifacts, redacted events and result. Blocking file I/O: call it off the loop."""
+
+    def __init__(
+        self,
+        prepared: PreparedRun,
+        settings: RunnerSettings,
+        on_event: OnEvent,
+        clock: Clock | None = None,
+    ) -> None:
+        """Make the run's files. `on_event` is called in the thread that feeds."""
+        self._prepared = prepared
+        self._settings = settings
+        self._on_event = on_event
+        self._clock = clock or SystemClock()
+        request = prepared.request
+        self._redactor = Redactor.for_run(request.cr, request.kubeconfig)
+        self._fold = Fold(prepared, self._redactor)
+        self._known_at_start = self._redactor.known
+        self._ansible_runner = AnsibleRunner(prepared.config, event_handler=self._take)
+        self._make_files()
+        stdout = _RedactedFile(prepared.artifacts / "stdout", self._redactor)
+        self._filter = _EventFilter(
+            stdout, self._ansible_runner.event_callback, suppress_ansible_output=True
+        )
+
+    @property
+    def redactor(self) -> Redactor:
+        """What knows this run's secrets."""
+        return self._redactor
+
+    def feed(self, text: str) -> None:
+        """Take the next piece of the process's output, cut anywhere."""
+        self._filter.write(text)
+
+    def finish(self, exit_: Exit) -> RunResult:
+        """Write rc, status, `latest`, rotate, clean up; returns the result. Call exactly once."""
+        self._filter.close()
+        result = self._fold.result(exit_, self._tail())
+        self._write_ending(result)
+        if self._redactor.known > self._known_at_start:
+            self._redact_files()
+        self._prepared.clean_up()
+        with contextlib.suppress(OSError):
+            self._tidy(was_ended=exit_.rc is None)
+        if result.rc == 0:
+            # Users' own e2e tests wait for these words of the Go operator.
+            _LOG.info("Ansible-runner exited successfully", extra={"run": result.run_id})
+        return result
+
+    def _make_files(self) -> None:
+        folder, config = self._prepared.artifacts, self._prepared.config
+        (folder / "job_events").mkdir(mode=0o700, exist_ok=True)
+        command = {"command": list(self._prepared.command), "cwd": config.cwd, "env": config.env}
+        self._write("command", json.dumps(self._redactor.value(command), ensure_ascii=False))
+        self._write("stderr", "")  # both streams are one, in `stdout`, as they came
+
+    def _take(self, event: dict[str, Any]) -> bool:
+        """Redact an event in place before ansible-runner writes it, and pass it on; False: forged."""
+        taken = self._fold.add(event)
+        if taken is None:
+            return False
+        event["stdout"] = taken.stdout
+        if "event_data" in event:
+            event["event_data"] = dict(taken.data)
+        self._on_event(taken)
+        return True
+
+    def _tail(self) -> str:
+        with (self._prepared.artifacts / "stdout").open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL_BYTES))
+            return file.read().decode(errors="replace")
+
+    def _write_ending(self, result: RunResult) -> None:
+        status = _STATUS.get(result.ending, "successful" if result.rc == 0 else "failed")
+        self._write("rc", str(result.rc))
+        self._write("status", status)
+
+    def _redact_files(self) -> None:
+        """Mask in what was written before a value was known to be secret."""
+        folder = self._prepared.artifacts
+        stdout = (folder / "stdout").read_text(encoding="utf-8", errors="replace")
+        self._write("stdout", self._redactor.text(stdout))
+        for path in (folder / "job_events").glob("*.json"):
+            event = json.loads(path.read_text(encoding="utf-8"))
+            masked = {
+                **event,
+                "stdout": self._redactor.text(event.get("stdout", "")),
+                "event_data": self._redactor.event_data(event.get("event_data", {})),
+            }
+            if masked != event:
+                self._write(f"job_events/{path.name}", json.dumps(masked))
+
+    def _write(self, name: str, text: str) -> None:
+        """Write an artifact whole, so that nobody reads half of it."""
+        path = self._prepared.artifacts / name
+        fresh = path.with_name(f"{path.name}.tmp")
+        write_private(fresh, text)
+        fresh.replace(path)
+
+    def _tidy(self, *, was_ended: bool) -> None:
+        folder, request = self._prepared.artifacts, self._prepared.request
+        for leftover in (folder / "job_events").glob("*-partial.json*"):
+            leftover.unlink(missing_ok=True)  # of a run that was ended in the middle of an event
+        point_latest(folder.parent, request.run_id)
+        limits = Limits(request.keep_artifacts, self._settings.keep_days, self._settings.keep_bytes)
+        now = self._clock.now().timestamp()
+        rotate(folder.parent, request.run_id, limits, now)
+        if was_ended:
+            sweep_leftovers(self._prepared.env, now)

@@ -1,0 +1,84 @@
+"""Which runs one host can serve: all whose environment and ansible.cfg are as at its start.
+
+Ansible reads its configuration while it is imported, so a host is made for one configuration. The few
+variables that differ from run to run by design are left out here, and set for each run by the child.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# Ours and ansible-runner's: different in each run, and never read while Ansible is imported, or read
+# again by `hooks.fresh`.
+PER_RUN_VARIABLES = frozenset(
+    {
+        "ANSIBLE_CACHE_PLUGIN_CONNECTION",
+        "ANSIBLE_LOCAL_TEMP",
+        "ANSIBLE_REMOTE_TEMP",
+        "ANSIBLE_ROLES_PATH",
+        "AWX_ISOLATED_DATA_DIR",
+        "K8S_AUTH_KUBECONFIG",
+        "KUBECACHEDIR",
+        "KUBECONFIG",
+        "OLDPWD",
+        "PWD",
+        "TMPDIR",
+    }
+)
+
+# The settings behind them, by ansible-core's names; the last makes the run's temporary folder.
+PER_RUN_SETTINGS = ("DEFAULT_ROLES_PATH", "CACHE_PLUGIN_CONNECTION", "DEFAULT_LOCAL_TMP")
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a host was started for; equal ones can share it."""
+
+    digest: str
+    config_file: str  # the ansible.cfg that Ansible must say it found; empty: none
+
+
+def fingerprint_of(environment: Mapping[str, str], cwd: Path) -> Fingerprint:
+    """The fingerprint of a run with this environment, started in this folder."""
+    config_file = _find_config(environment, cwd)
+    shared = {key: value for key, value in environment.items() if key not in PER_RUN_VARIABLES}
+    parts = [json.dumps(shared, sort_keys=True), config_file, _looks_of(config_file)]
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+    return Fingerprint(digest[:16], config_file)
+
+
+def _find_config(environment: Mapping[str, str], cwd: Path) -> str:
+    """The ansible.cfg by Ansible's order of search; the host checks that Ansible agrees."""
+    candidates = []
+    if named := environment.get("ANSIBLE_CONFIG"):
+        path = Path(named).expanduser()
+        candidates.append(path / "ansible.cfg" if path.is_dir() else path)
+    with_here = cwd / "ansible.cfg"
+    if not _is_open_to_all(cwd):
+        candidates.append(with_here)
+    home = environment.get("HOME", "")
+    candidates += [Path(home) / ".ansible.cfg", Path("/etc/ansible/ansible.cfg")]
+    for candidate in candidates:
+        if candidate.is_file() and os.access(candidate, os.R_OK):
+            return str(candidate)
+    return ""
+
+
+def _is_open_to_all(folder: Path) -> bool:
+    try:
+        return bool(folder.stat().st_mode & stat.S_IWOTH)
+    except OSError:
+        return True
+
+
+def _looks_of(path: str) -> str:
+    if not path:
+        return ""
+    status = Path(path).stat()
+    return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"

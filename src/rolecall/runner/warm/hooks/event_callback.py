@@ -1,0 +1,63 @@
+"""ansible-runner's event callback, imported once and let loose in each run when Ansible would load it.
+
+`awx_display` changes Display when it is imported, and from then on every word is an event. In a new
+process that is when the play's callbacks are loaded, so what Ansible says before (its version, broken
+YAML) are no events. The host imports it early; its changes are therefore taken off again, and put on in
+the run child at the right moment. Its target folder and its lock are renewed for each run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from ansible.utils.display import Display
+
+_NAMES = ("default", "awx_display")
+# What is renewed below; ansible-runner's own affair, so checked.
+_PARTS = ("cache", "display_lock", "_local")
+
+
+class EventCallback:
+    """The callback's hold on a process."""
+
+    def __init__(self, context: Any, methods: dict[str, Any]) -> None:
+        self.context = context
+        self._methods = methods
+
+    @classmethod
+    def load(cls, loader: Any) -> EventCallback:
+        """Import it with all other callbacks, and take its changes off Display."""
+        before = dict(vars(Display))
+        list(loader.callback_loader.all(class_only=True))
+        for name in _NAMES:
+            loader.callback_loader.get(name, class_only=True)
+        after = dict(vars(Display))
+        changed = {name: value for name, value in after.items() if before.get(name) is not value}
+        for name in changed:
+            if name in before:
+                setattr(Display, name, before[name])
+            else:
+                delattr(Display, name)
+        return cls(_find_context(), changed)
+
+    def renew(self) -> None:
+        """Aim it at this run; after Display was renewed."""
+        self.context.display_lock = Display()._lock
+        self.context.cache.private_data_dir = os.environ.get("AWX_ISOLATED_DATA_DIR")
+
+    def take_hold(self) -> None:
+        """From now on every word is an event."""
+        for name, method in self._methods.items():
+            setattr(Display, name, method)
+
+
+def _find_context() -> Any:
+    for module in list(sys.modules.values()):
+        context = getattr(module, "event_context", None)
+        if context is not None and hasattr(module, "IsolatedFileWrite"):
+            if all(hasattr(context, name) for name in _PARTS):
+                return context
+            break
+    raise RuntimeError("ansible-runner's event callback is not one that we know")

@@ -1,0 +1,108 @@
+"""Runs a module in one fork of the run child: warm imports, but a process of its own.
+
+The fork is made to look like a fresh interpreter: default signal handlers, no descriptors but three,
+the C locale but for characters, no exit handlers of others. The parent waits as it would for a shell:
+until both pipes are closed, so a module that leaves something behind holds the play as it always did.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import locale
+import os
+import selectors
+import signal
+import sys
+import threading
+from typing import NoReturn
+
+from rolecall.runner.warm.hooks.module_world import Call, ModuleWorld, Response, in_environment
+from rolecall.runner.warm.hooks.streams import StreamHabits
+
+_HANDLED = (signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1)
+_PIECE = 64 * 1024
+
+
+def run_forked(world: ModuleWorld, call: Call) -> Response:
+    """Run the module and come back with what it printed."""
+    out_read, out_write = os.pipe()
+    err_read, err_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _be_module(world, call, out_write, err_write)
+    os.close(out_write)
+    os.close(err_write)
+    out, err = _read_both(out_read, err_read)
+    _pid, status = os.waitpid(pid, 0)
+    rc, complaint = _as_shell(status)
+    return Response(rc, _text(out), _text(err) + complaint)
+
+
+def _read_both(out_fd: int, err_fd: int) -> tuple[bytes, bytes]:
+    pieces: dict[int, list[bytes]] = {out_fd: [], err_fd: []}
+    with selectors.DefaultSelector() as selector:
+        for fd in pieces:
+            selector.register(fd, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _events in selector.select():
+                piece = os.read(key.fd, _PIECE)
+                if piece:
+                    pieces[key.fd].append(piece)
+                else:
+                    selector.unregister(key.fd)
+                    os.close(key.fd)
+    return b"".join(pieces[out_fd]), b"".join(pieces[err_fd])
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _as_shell(status: int) -> tuple[int, str]:
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return code, ""
+    name = signal.strsignal(-code) or f"Signal {-code}"
+    dumped = " (core dumped)" if os.WCOREDUMP(status) else ""
+    return 128 - code, f"{name}{dumped}\n"
+
+
+def _be_module(world: ModuleWorld, call: Call, out_fd: int, err_fd: int) -> NoReturn:
+    status = 1
+    try:
+        _look_fresh(out_fd, err_fd, world.habits)
+        in_environment(call)
+        with world.entered(call):
+            status = world.execute(call)
+        _end_like_an_interpreter()
+    except BaseException as error:  # whatever it is, it must not climb into the play's code
+        with contextlib.suppress(Exception):
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 - its stderr
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _look_fresh(out_fd: int, err_fd: int, habits: StreamHabits) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    for number, fd in ((0, null), (1, out_fd), (2, err_fd)):
+        os.dup2(fd, number)
+    os.closerange(3, 1 << 16)
+    for number in _HANDLED:
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    locale.setlocale(locale.LC_ALL, "C")
+    with contextlib.suppress(locale.Error):
+        locale.setlocale(locale.LC_CTYPE, "")
+    atexit._clear()
+    habits.open_all()
+
+
+def _end_like_an_interpreter() -> None:
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()

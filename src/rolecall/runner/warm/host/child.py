@@ -1,0 +1,155 @@
+"""A run child: the fork that runs one play, in the very words of `ansible-playbook`.
+
+It tells the engine first that it lives (with a pidfd of its own, so that the engine can end it without
+ever hitting a stranger), runs the command, and says how it ended. From the first word on the run is
+the child's, whatever becomes of the host: the engine never starts it a second time.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from typing import NoReturn
+
+from rolecall.runner.warm import processes, wire
+from rolecall.runner.warm.hooks import fresh, seams
+from rolecall.runner.warm.hooks.core import Core
+from rolecall.runner.warm.hooks.event_callback import EventCallback
+from rolecall.runner.warm.hooks.inline import InlineRoom
+from rolecall.runner.warm.hooks.module_code import ModuleShelf
+from rolecall.runner.warm.hooks.modules import ModuleRoom
+from rolecall.runner.warm.hooks.streams import StreamHabits
+from rolecall.runner.warm.hooks.tally import Tally
+
+_FIRST_FREE_DESCRIPTOR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """One run, as the engine ordered it."""
+
+    run_id: str
+    command: list[str]
+    environment: dict[str, str]
+    cwd: str
+    output: int  # descriptor for standard output and error
+    report: int  # descriptor of the socket to report on
+
+
+@dataclass
+class Warmth:
+    """What the host prepared for its children."""
+
+    tally: Tally
+    inline: InlineRoom
+    shelf: ModuleShelf
+    events: EventCallback
+    habits: StreamHabits
+
+    @classmethod
+    def prepare(cls, events: EventCallback, habits: StreamHabits) -> Warmth:
+        """Put the hooks in place."""
+        core, tally = Core(habits), Tally()
+        shelf = ModuleShelf(core.is_new_style, str(sys.modules["ansible"].__file__))
+        inline = InlineRoom(core, tally)
+        inline.thread_locals.append(events.context)
+        seams.install(inline, ModuleRoom(core, tally, shelf), events)
+        return cls(tally, inline, shelf, events, habits)
+
+
+def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
+    """Run the play and leave; never returns to the host's code."""
+    status = 250
+    report: socket.socket | None = None
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.setsid()
+        processes.become_subreaper()
+        report = _introduce(order, warmth.habits)
+        status = _run(order, warmth, report)
+        wire.report(report, {"r": "end", "rc": status})
+    except BaseException:  # nothing may climb into the host's loop
+        if report is not None:
+            with contextlib.suppress(OSError, ValueError):
+                text = traceback.format_exc()[-4000:]
+                wire.report(report, {"r": "end", "rc": status, "crash": text})
+    finally:
+        os._exit(status)
+
+
+def _introduce(order: RunOrder, habits: StreamHabits) -> socket.socket:
+    """Keep only our own descriptors, and tell the engine who we are."""
+    report_fd, output_fd = os.dup(order.report), os.dup(order.output)
+    high = max(report_fd, output_fd)
+    for start, end in _gaps(_FIRST_FREE_DESCRIPTOR, {report_fd, output_fd}):
+        os.closerange(start, end)
+    os.closerange(high + 1, 1 << 16)
+    null = os.open(os.devnull, os.O_RDONLY)
+    fresh.take_environment(order.environment, order.cwd)
+    fresh.take_streams(null, output_fd, habits)
+    os.close(null)
+    os.close(output_fd)
+    report = socket.socket(fileno=report_fd)
+    report.set_inheritable(False)
+    pidfd = os.pidfd_open(os.getpid())
+    wire.report(report, {"r": "begin", "pid": os.getpid()}, [pidfd])
+    os.close(pidfd)
+    return report
+
+
+def _gaps(first: int, kept: set[int]) -> list[tuple[int, int]]:
+    gaps = []
+    for fd in sorted(kept):
+        gaps.append((first, fd))
+        first = fd + 1
+    return gaps
+
+
+def _run(order: RunOrder, warmth: Warmth, report: socket.socket) -> int:
+    fresh.renew_globals()
+    warmth.events.renew()
+    warmth.inline.open_stage()
+    warmth.tally.report_to(report)
+    status = _play(order.command)
+    warmth.tally.close_task()
+    _end_like_an_interpreter()
+    return status
+
+
+def _play(command: list[str]) -> int:
+    from ansible.cli.playbook import PlaybookCLI  # noqa: PLC0415 - imported long ago, by the host
+
+    sys.argv = list(command)
+    try:
+        PlaybookCLI.cli_executor(list(command))
+    except SystemExit as leaving:
+        return _status_of(leaving)
+    return 0
+
+
+def _status_of(leaving: SystemExit) -> int:
+    if leaving.code is None:
+        return 0
+    if isinstance(leaving.code, int):
+        return int(leaving.code) & 0xFF
+    print(leaving.code, file=sys.stderr)  # noqa: T201 - what the interpreter does with such a code
+    return 1
+
+
+def _end_like_an_interpreter() -> None:
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()

@@ -1,0 +1,163 @@
+"""Imports what runs will need, once; knows by which files the host would be out of date."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# What a play of any role touches; each is cheap to hold and dear to import in every run.
+_MODULES = (
+    "ansible.cli.playbook",
+    "ansible.executor.playbook_executor",
+    "ansible.executor.process.worker",
+    "ansible.executor.task_executor",
+    "ansible.executor.interpreter_discovery",
+    "ansible.module_utils._internal._ansiballz._loader",
+    "ansible.module_utils.basic",
+    "ansible.module_utils.common.parameters",
+    "ansible.module_utils.urls",
+    "ansible.module_utils.facts.compat",
+    "ansible.plugins.strategy.linear",
+    "ansible.plugins.connection.local",
+    "ansible.plugins.shell.sh",
+    "ansible.template",
+    "ansible.vars.manager",
+    "concurrent.futures.thread",
+    "multiprocessing.popen_fork",
+    "multiprocessing.queues",
+    "multiprocessing.synchronize",
+    "_strptime",
+    "encodings.idna",
+    "yaml",
+)
+_KUBERNETES = (
+    "kubernetes.client",
+    "kubernetes.config",
+    "kubernetes.dynamic",
+    "kubernetes.stream",
+)
+_COLLECTIONS = ("kubernetes.core", "operator_sdk.util")
+_IMPORTS = re.compile(r"^\s*from +((?:ansible|ansible_collections)\.[\w.]+) +import", re.MULTILINE)
+
+
+def preload() -> Any:
+    """Import it all; returns the `EventCallback`."""
+    for name in (*_MODULES, *_KUBERNETES):
+        with contextlib.suppress(ImportError):  # a project without the Kubernetes client is fine
+            importlib.import_module(name)
+    _answer_to_old_name()
+    from ansible.plugins import loader  # noqa: PLC0415 - after what must be imported before it
+
+    loader.init_plugin_loader([])
+    _load_plugins(loader)
+    for collection in _COLLECTIONS:
+        _load_collection(loader, collection)
+    from rolecall.runner.warm.hooks.event_callback import EventCallback  # noqa: PLC0415
+
+    return EventCallback.load(loader)
+
+
+def _answer_to_old_name() -> None:
+    """`k8s_exec` and `k8s_cp` import from `kubernetes.client.apis`, the old name of `client.api`.
+
+    That package imports all sixty APIs to be complete, 4 s of CPU in each fork; the new one has the
+    same names and imports what is asked for.
+    """
+    with contextlib.suppress(ImportError):
+        package = importlib.import_module("kubernetes.client.api")
+        sys.modules.setdefault("kubernetes.client.apis", package)
+
+
+def _load_plugins(loader: Any) -> None:
+    for kind in ("connection", "shell", "become", "vars", "inventory", "strategy", "cache"):
+        with contextlib.suppress(Exception):  # one broken plugin must not cost us the others
+            list(getattr(loader, f"{kind}_loader").all(class_only=True))
+    for name in ("filter", "test", "lookup"):
+        with contextlib.suppress(Exception):
+            list(getattr(loader, f"{name}_loader").all(class_only=name == "lookup"))
+    for name in _actions():
+        loader.action_loader.get(name, class_only=True)
+
+
+def _actions() -> Iterator[str]:
+    import ansible.plugins.action as package  # noqa: PLC0415
+
+    for module in pkgutil.iter_modules(package.__path__):
+        yield f"ansible.builtin.{module.name}"
+
+
+def _load_collection(loader: Any, collection: str) -> None:
+    """Import a collection's actions, lookups and filters, where it is installed."""
+    for kind in ("action", "lookup", "filter"):
+        try:
+            package = importlib.import_module(f"ansible_collections.{collection}.plugins.{kind}")
+        except ImportError:
+            continue
+        plugins = getattr(loader, f"{kind}_loader")
+        for module in pkgutil.iter_modules(package.__path__):
+            with contextlib.suppress(Exception):
+                plugins.get(f"{collection}.{module.name}", class_only=kind != "filter")
+
+
+def load_imports(path: str) -> None:
+    """Import what a module file says it imports of Ansible and its collections."""
+    for name in _IMPORTS.findall(Path(path).read_text(encoding="utf-8")):
+        with contextlib.suppress(Exception):  # what needs a library that is not there
+            importlib.import_module(name)
+
+
+def collection_modules(loader: Any) -> list[str]:
+    """Files of the modules of those collections, for the shelf of compiled modules."""
+    found = []
+    for collection in _COLLECTIONS:
+        with contextlib.suppress(ImportError):
+            package = importlib.import_module(f"ansible_collections.{collection}.plugins.modules")
+            for module in pkgutil.iter_modules(package.__path__):
+                context = loader.module_loader.find_plugin_with_context(
+                    f"{collection}.{module.name}", ""
+                )
+                if context.resolved:
+                    found.append(context.plugin_resolved_path)
+    return found
+
+
+class Held:
+    """The files whose content this process holds, and how they looked when it read them."""
+
+    def __init__(self) -> None:
+        self._near: dict[str, tuple[int, int, int]] = {}
+        self._far: dict[str, tuple[int, int, int]] = {}
+
+    def learn(self) -> None:
+        """Note the files behind all that is imported."""
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__file__", None)
+            if isinstance(path, str) and path.endswith(".py"):
+                shelf = self._near if "/ansible_collections/" in path else self._far
+                shelf.setdefault(path, _looks(path))
+
+    def changed_near(self) -> str:
+        """A file of a collection that is not as it was; empty: none."""
+        return _first_changed(self._near)
+
+    def changed_far(self) -> str:
+        """The same for everything else; a few milliseconds."""
+        return _first_changed(self._far)
+
+
+def _looks(path: str) -> tuple[int, int, int]:
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return (0, 0, 0)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def _first_changed(files: dict[str, tuple[int, int, int]]) -> str:
+    return next((path for path, looks in files.items() if _looks(path) != looks), "")

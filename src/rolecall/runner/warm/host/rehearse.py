@@ -1,0 +1,55 @@
+"""Goes through the motions of a play, part by part, so that what is made lazily is made before a fork.
+
+Regular expressions, Jinja environments and YAML constructors are built at first use; without this every
+run child would build them again. No more than that: Ansible keeps options and extra variables of the
+first play that a process sees, so a play, or only a variable manager, in the host would be all runs'.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+_PLAY = """
+- hosts: localhost
+  gather_facts: false
+  vars: {a: 1}
+  tasks:
+    - name: say {{ a }}
+      ansible.builtin.debug: {msg: "{{ a | default('x') }}"}
+      when: a == 1
+      loop: [1]
+      register: said
+    - block:
+        - set_fact: {b: "{{ said.results | map(attribute='msg') | list }}"}
+      rescue: []
+"""
+_EXPRESSIONS = ("{{ a }}", "{{ a | int + 1 }}", "{% if a == 1 %}x{% endif %}", "{{ l | list }}")
+# Python keeps 512 compiled patterns; ansible-core and its libraries have more.
+_MOST_PATTERNS = 4096
+
+
+def rehearse() -> None:
+    """Warm what is made at first use."""
+    if hasattr(re, "_MAXCACHE"):
+        re._MAXCACHE = _MOST_PATTERNS
+    for part in (_yaml, _templates):
+        with contextlib.suppress(Exception):  # a rehearsal that fails costs warmth, not a run
+            part()
+
+
+def _yaml() -> None:
+    from ansible.parsing.dataloader import DataLoader  # noqa: PLC0415
+
+    DataLoader().load(_PLAY)
+    DataLoader().load('{"a": 1}')
+
+
+def _templates() -> None:
+    from ansible._internal._templating._engine import TemplateEngine  # noqa: PLC0415
+    from ansible.template import trust_as_template  # noqa: PLC0415
+
+    engine = TemplateEngine(variables={"a": 1, "l": [1]})
+    for text in _EXPRESSIONS:
+        engine.template(trust_as_template(text))
+    engine.evaluate_conditional(trust_as_template("a == 1 and l is defined"))

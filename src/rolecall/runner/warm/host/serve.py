@@ -1,0 +1,194 @@
+"""The host's loop: requests from the engine in, forks out, endings back.
+
+One thread, one `select`, no event loop: whatever else ran here at the moment of a fork would be a lock
+that the child inherits locked. The host runs no role's code; what it holds is code and caches keyed by
+content. It ends when the engine hangs up, and takes its children along.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import select
+import signal
+import socket
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ansible.release
+
+from rolecall.runner.warm import processes, wire
+from rolecall.runner.warm.hooks import seams
+from rolecall.runner.warm.hooks.discovery import share_discovery
+from rolecall.runner.warm.hooks.streams import StreamHabits
+from rolecall.runner.warm.hooks.ways import IN_PROCESS_MODULES
+from rolecall.runner.warm.host.child import RunOrder, Warmth, be_run_child
+from rolecall.runner.warm.host.preload import Held, collection_modules, load_imports, preload
+from rolecall.runner.warm.host.rehearse import rehearse
+
+# How often the files outside collections are looked at, right after a fork.
+_FAR_LOOK_S = 1.0
+
+
+@dataclass
+class _State:
+    """What the loop knows; `runs` are the children that live."""
+
+    warmth: Warmth
+    held: Held
+    runs: dict[int, str] = field(default_factory=dict)
+    # Processes that a run left behind on purpose (async without poll); not ours to end.
+    kept: set[int] = field(default_factory=set)
+    served: int = 0
+    is_retiring: bool = False
+    looked_far: float = 0.0
+
+
+def serve(engine: socket.socket, folder: Path, habits: StreamHabits) -> None:
+    """Warm up, say so, and serve until the engine hangs up; `folder` is the host's own."""
+    processes.set_name("rolecall-warm")
+    processes.become_subreaper()
+    if problems := seams.check():
+        wire.send(engine, _greeting(problems))
+        return
+    state = _warm_up(folder, habits)
+    wire.send(engine, _greeting([]))
+    wake = _wake_on_child()
+    gc.collect()
+    gc.freeze()
+    try:
+        while state.runs or not state.is_retiring:
+            ready, _, _ = select.select([engine.fileno(), wake], [], [])
+            if wake in ready:
+                os.read(wake, 4096)
+                _reap(engine, state)
+            if engine.fileno() in ready and not _take_order(engine, state):
+                return
+    finally:
+        for pid in state.runs:
+            processes.kill_tree(pid)
+
+
+def _warm_up(folder: Path, habits: StreamHabits) -> _State:
+    events = preload()
+    rehearse()
+    warmth = Warmth.prepare(events, habits)
+    from ansible.plugins import loader  # noqa: PLC0415 - imported by `preload`, in its order
+
+    for path in collection_modules(loader):
+        code = warmth.shelf.take(path)
+        if code is not None and code.full_name in IN_PROCESS_MODULES:
+            load_imports(path)
+    share_discovery(folder)
+    held = Held()
+    held.learn()
+    return _State(warmth, held, looked_far=time.monotonic())
+
+
+def _greeting(problems: list[str]) -> dict[str, Any]:
+    import ansible.constants as C  # noqa: N812, PLC0415
+
+    return {
+        "op": "ready",
+        "pid": os.getpid(),
+        "core": ansible.release.__version__,
+        "config_file": str(C.CONFIG_FILE or ""),
+        "problems": problems,
+        "rss": processes.resident_bytes(),
+    }
+
+
+def _wake_on_child() -> int:
+    read_end, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is the engine's to answer
+    return read_end
+
+
+def _take_order(engine: socket.socket, state: _State) -> bool:
+    received = wire.receive(engine)
+    if received is None:
+        return False
+    message, fds = received
+    if message["op"] == "run":
+        _fork(engine, state, message, fds)
+    elif message["op"] == "retire":
+        state.is_retiring = True
+    for fd in fds:
+        os.close(fd)
+    return True
+
+
+def _fork(engine: socket.socket, state: _State, message: wire.Message, fds: list[int]) -> None:
+    order = RunOrder(
+        run_id=message["id"],
+        command=message["command"],
+        environment=message["env"],
+        cwd=message["cwd"],
+        output=fds[0],
+        report=fds[1],
+    )
+    if changed := state.held.changed_near():
+        wire.send(engine, {"op": "refused", "id": order.run_id, "changed": changed})
+        return
+    pid = os.fork()
+    if pid == 0:
+        be_run_child(order, state.warmth)
+    state.runs[pid] = order.run_id
+    state.served += 1
+    _look_far(engine, state)
+
+
+def _look_far(engine: socket.socket, state: _State) -> None:
+    """While the child works: is anything else that we hold out of date?"""
+    if time.monotonic() - state.looked_far < _FAR_LOOK_S:
+        return
+    state.looked_far = time.monotonic()
+    if changed := state.held.changed_far():
+        wire.send(engine, {"op": "stale", "changed": changed})
+
+
+def _reap(engine: socket.socket, state: _State) -> None:
+    died_badly = False
+    ended = []
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if pid == 0:
+            break
+        state.kept.discard(pid)
+        if (run_id := state.runs.pop(pid, None)) is not None:
+            died_badly = died_badly or os.WIFSIGNALED(status)
+            ended.append((run_id, status, usage))
+    _settle_orphans(state, end_them=died_badly)
+    for run_id, status, usage in ended:
+        with contextlib.suppress(BrokenPipeError):
+            wire.send(engine, _ending(state, run_id, status, usage))
+
+
+def _ending(state: _State, run_id: str, status: int, usage: Any) -> dict[str, Any]:
+    return {
+        "op": "ended",
+        "id": run_id,
+        "code": os.waitstatus_to_exitcode(status),
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+        "max_rss_kb": usage.ru_maxrss,
+        "served": state.served,
+        "rss": processes.resident_bytes(),
+    }
+
+
+def _settle_orphans(state: _State, *, end_them: bool) -> None:
+    """What a run child left behind is ours now: end it where the child could not have meant it."""
+    orphans = set(processes.children_of(os.getpid())) - set(state.runs) - state.kept
+    for pid in orphans:
+        if end_them:
+            processes.kill_tree(pid)
+        else:
+            state.kept.add(pid)

@@ -1,0 +1,215 @@
+"""One host process as the engine holds it: started, given orders, told to go.
+
+Promises: an order is either begun by a child or never executed at all, which the run learns from its
+own report socket and not from here; a host that hangs or dies costs warmth, never a run. The host's
+own words (to stderr) are kept in an unnamed file and told only when it could not start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rolecall.clock import Clock
+from rolecall.runner.warm import wire
+from rolecall.runner.warm.fingerprint import PER_RUN_VARIABLES, Fingerprint
+
+_LOG = logging.getLogger(__name__)
+_HOST = Path(__file__).with_name("host") / "__main__.py"
+# An order that the host does not take within so long: it hangs, and is ended.
+_SEND_TIMEOUT_S = 10.0
+_LAST_WORDS_BYTES = 2000
+
+
+class HostGoneError(Exception):
+    """The host could not take an order; nothing of it was executed."""
+
+
+class HostLink:
+    """A host process and the conversation with it."""
+
+    def __init__(
+        self, fingerprint: Fingerprint, environment: Mapping[str, str], cwd: Path, clock: Clock
+    ) -> None:
+        """Start it; `wait_ready` tells when it serves."""
+        self.fingerprint = fingerprint
+        self.started = clock.monotonic()
+        self.served = 0
+        self.rss_at_start = 0
+        self.rss = 0
+        self.is_stale = False  # holds something that changed on disk; takes no more orders
+        self.problem = ""  # why it does not serve
+        self._is_settled = threading.Event()  # ready, or never will be
+        self._endings: dict[str, dict[str, Any]] = {}
+        self._refusals: dict[str, str] = {}
+        self._news = threading.Condition()
+        self._send_lock = threading.Lock()
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `_forget`
+        self._folder = tempfile.mkdtemp(prefix="rolecall-host-")
+        self._sock, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(_HOST), str(theirs.fileno()), self._folder],
+                stdin=subprocess.DEVNULL,
+                stdout=self._words,
+                stderr=self._words,
+                env=_host_environment(environment),
+                cwd=cwd,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._listener = threading.Thread(target=self._listen, name="warm-host", daemon=True)
+        self._listener.start()
+
+    @property
+    def pid(self) -> int:
+        """The host's process id."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it may still take orders."""
+        return not self.problem
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it warmed up and serves."""
+        return self._is_settled.is_set() and not self.problem
+
+    def wait_ready(self, timeout_s: float) -> bool:
+        """Wait until it serves, or will not; True where it serves."""
+        self._is_settled.wait(timeout_s)
+        return self.is_ready
+
+    def order(self, message: Mapping[str, Any], fds: list[int]) -> None:
+        """Order one run; raises HostGoneError where the host did not get it."""
+        with self._send_lock:
+            self._sock.settimeout(None)
+            try:
+                _set_send_timeout(self._sock, _SEND_TIMEOUT_S)
+                wire.send(self._sock, message, fds)
+            except OSError as error:
+                self.kill()
+                raise HostGoneError(str(error)) from error
+            self.served += 1
+
+    def ending_of(self, run_id: str, timeout_s: float) -> dict[str, Any]:
+        """How the host saw a run child end; empty where it cannot tell (any more)."""
+        with self._news:
+            self._news.wait_for(
+                lambda: run_id in self._endings or bool(self.problem), timeout=timeout_s
+            )
+            return self._endings.pop(run_id, {})
+
+    def refusal_of(self, run_id: str, timeout_s: float) -> str:
+        """Why the host did not take an order; empty where it said nothing."""
+        with self._news:
+            self._news.wait_for(
+                lambda: run_id in self._refusals or bool(self.problem), timeout=timeout_s
+            )
+            return self._refusals.pop(run_id, "")
+
+    def retire(self) -> None:
+        """Let it finish what runs, and then end."""
+        self.is_stale = True
+        with self._send_lock, contextlib.suppress(OSError):
+            wire.send(self._sock, {"op": "retire"})
+
+    def kill(self) -> None:
+        """End it now. Runs in flight are not touched: they are on their own since they began."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGKILL)
+
+    def close(self, timeout_s: float) -> None:
+        """Hang up: it ends its children and itself."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self._process.wait()
+        self._listener.join(timeout_s)
+
+    def _listen(self) -> None:
+        problem = "the warm host ended"
+        try:
+            while (received := wire.receive(self._sock)) is not None:
+                self._hear(received[0])
+        except (OSError, wire.WireError, ValueError) as error:
+            problem = f"the warm host broke off: {error}"
+        self._process.wait()
+        with self._news:
+            self.problem = self.problem or problem
+            self._news.notify_all()
+        if not self._is_settled.is_set():
+            self.problem = f"the warm host could not start: {self._last_words() or problem}"
+            self._is_settled.set()
+        self._forget()
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        with self._news:
+            match message["op"]:
+                case "ready":
+                    self._settle(message)
+                case "broken":
+                    self.problem = f"the warm host could not start: {message['reason']}"
+                    self._is_settled.set()
+                case "ended":
+                    self.rss = message["rss"]
+                    self._endings[message["id"]] = message
+                case "refused":
+                    self.is_stale = True
+                    self._refusals[message["id"]] = message["changed"]
+                case "stale":
+                    self.is_stale = True
+            self._news.notify_all()
+
+    def _settle(self, message: dict[str, Any]) -> None:
+        self.rss_at_start = self.rss = message["rss"]
+        if message["problems"]:
+            listed = ", ".join(message["problems"])
+            self.problem = f"ansible-core {message['core']} is not one we know by heart: {listed}"
+        elif message["config_file"] != self.fingerprint.config_file:
+            self.problem = (
+                f"Ansible reads `{message['config_file'] or 'no ansible.cfg'}`, "
+                f"expected `{self.fingerprint.config_file or 'none'}`"
+            )
+        self._is_settled.set()
+
+    def _last_words(self) -> str:
+        size = self._words.seek(0, os.SEEK_END)
+        self._words.seek(max(0, size - _LAST_WORDS_BYTES))
+        lines = self._words.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+    def _forget(self) -> None:
+        with self._send_lock:
+            self._sock.close()
+        self._words.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _host_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    shared = {key: value for key, value in environment.items() if key not in PER_RUN_VARIABLES}
+    # The event callback reads it when imported; each run child then sets its own.
+    return {**shared, "AWX_ISOLATED_DATA_DIR": os.devnull}
+
+
+def _set_send_timeout(sock: socket.socket, timeout_s: float) -> None:
+    sock.setsockopt(
+        socket.SOL_SOCKET,
+        socket.SO_SNDTIMEO,
+        int(timeout_s).to_bytes(8, sys.byteorder) + (0).to_bytes(8, sys.byteorder),
+    )
