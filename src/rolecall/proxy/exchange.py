@@ -1,0 +1,122 @@
+"""One request of a play and all that the proxy's parts ask about it.
+
+Promise: what is sent on is what the play sent, without what belongs to the connection between the play
+and us (hop-by-hop headers) and without the play's own `Authorization`: towards the API server, all
+plays are the engine. `Impersonate-*` is kept; whether the engine may, is for RBAC to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from aiohttp import web
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from rolecall.proxy.leases import Lease
+from rolecall.proxy.request_path import RequestPath, parse_request_path
+
+# Those of RFC 9110 plus what only makes sense on the first hop.
+_HOP_BY_HOP = frozenset(
+    {
+        "authorization",
+        "connection",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_ENDLESS_SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
+
+
+class RepeatedHeaderError(Exception):
+    """A header came several times that cannot be passed on but as one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exchange:
+    """One request."""
+
+    request: web.BaseRequest
+    lease: Lease
+    path: RequestPath
+    target: str  # path and query, encoded as they came
+    headers: Mapping[str, str]  # to send on
+
+    @classmethod
+    def of(cls, request: web.BaseRequest, lease: Lease) -> Exchange:
+        """Read what a request is about; raises `RepeatedHeaderError`."""
+        url = request.rel_url
+        path = parse_request_path(request.method, url.raw_path, url.raw_query_string)
+        headers = _as_mapping(_end_to_end(request.headers))
+        return cls(request, lease, path, url.raw_path_qs, headers)
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return self.request.method
+
+    @property
+    def media_type(self) -> str:
+        """The type of the body, without parameters; JSON where none is said, as the server has it."""
+        said = self.request.headers.get("Content-Type", "")
+        return said.partition(";")[0].strip().lower() or "application/json"
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether the answer may stay open for hours and every piece of it must pass at once."""
+        path = self.path
+        return path.verb in {"watch", "proxy"} or path.subresource in _ENDLESS_SUBRESOURCES
+
+    @property
+    def is_upgrade(self) -> bool:
+        """Whether the connection shall become one of another protocol (exec, port-forward)."""
+        headers = self.request.headers
+        tokens = headers.get("Connection", "").lower().split(",")
+        return "upgrade" in {token.strip() for token in tokens} and "Upgrade" in headers
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether nothing will be kept of a write."""
+        return "dryRun" in self.request.rel_url.query
+
+    def headers_to_read(self, accept: str) -> dict[str, str]:
+        """Headers for a read of our own in the play's name."""
+        kept = {
+            name: value
+            for name, value in self.headers.items()
+            if name.lower().startswith("impersonate-") or name.lower() == "user-agent"
+        }
+        return {**kept, "Accept": accept, "Accept-Encoding": "identity"}
+
+
+def end_to_end(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
+    """The headers that are meant for the other end."""
+    return CIMultiDict(_end_to_end(headers))
+
+
+def _end_to_end(headers: CIMultiDictProxy[str]) -> Iterator[tuple[str, str]]:
+    dropped = _HOP_BY_HOP
+    if connection := headers.get("Connection"):
+        dropped = dropped | {token.strip().lower() for token in connection.split(",")}
+    return (pair for pair in headers.items() if pair[0].lower() not in dropped)
+
+
+def _as_mapping(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    joined: dict[str, str] = {}
+    for name, value in headers:
+        key = name.title()
+        if key not in joined:
+            joined[key] = value
+        elif key.startswith("Impersonate-"):
+            raise RepeatedHeaderError(f"several `{key}` headers are not supported; send one")
+        else:
+            joined[key] = f"{joined[key]}, {value}"
+    return joined

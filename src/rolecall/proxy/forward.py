@@ -1,0 +1,176 @@
+"""Passes requests on to the API server and answers back, piece by piece.
+
+Promise: answers come unchanged, whatever their code; an event of a watch or a line of a log is never
+held back; memory stays flat whatever the size. Short answers are collected first, because one write of
+headers and body together costs half of what two cost.
+
+The hard part is an API server that breaks off in the middle: headers are out by then, so all that can
+be done is to break off too. Ending properly would pass half a list off as a whole one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+
+import aiohttp
+from aiohttp import web
+
+from rolecall.kube import Client
+from rolecall.proxy.exchange import Exchange, end_to_end
+
+# What the API server itself takes as the body of a create, an update or an apply.
+BODY_LIMIT = 3 * 1024 * 1024
+# Answers below this are passed in one write; also what of a write's answer is looked into.
+SHORT_ANSWER = 256 * 1024
+_CONNECT_S = 10.0
+# Longer than the API server takes to give up on an ordinary request by itself.
+_SILENCE_S = 120.0
+# More in one write would copy megabytes while everything else waits.
+_WRITTEN_AT_ONCE = 1024 * 1024
+_PIECE = 64 * 1024
+_EMPTY_CODES = frozenset({204, 304})
+
+OnChunk = Callable[[bytes], None]
+
+
+class BodyTooLargeError(Exception):
+    """A body that must be read as a whole is larger than the API server would take."""
+
+
+class Forwarder:
+    """The way to the API server, under the engine's credentials."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def send(
+        self,
+        exchange: Exchange,
+        body: bytes | AsyncIterable[bytes] | None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Send a play's request on, with this body."""
+        silence_s = None if exchange.is_endless or exchange.is_upgrade else _SILENCE_S
+        limits = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=silence_s)
+        sent = dict(exchange.headers) if headers is None else dict(headers)
+        if isinstance(body, bytes):
+            sent["Content-Length"] = str(len(body))
+            if len(body) > _WRITTEN_AT_ONCE:
+                body = _in_pieces(body)
+        return self._client.request_raw(
+            exchange.method, exchange.target, headers=sent, body=body, limits=limits
+        )
+
+    def read(
+        self, exchange: Exchange, accept: str
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Read the object that a write is about, in the name of whoever writes it."""
+        path, _, _ = exchange.target.partition("?")
+        return self._client.request_raw("GET", path, headers=exchange.headers_to_read(accept))
+
+
+async def pass_body(exchange: Exchange) -> bytes | AsyncIterable[bytes] | None:
+    """The body of a request to be sent on unread: whole where it is short, else as it arrives."""
+    request = exchange.request
+    if not request.body_exists:
+        return None
+    length = request.content_length
+    if length is not None and length <= SHORT_ANSWER:
+        return await read_body_of(exchange)
+    _say_continue(request)
+    return request.content.iter_any()
+
+
+async def read_body_of(exchange: Exchange) -> bytes:
+    """The whole body of a request; raises `BodyTooLargeError`."""
+    request = exchange.request
+    if (request.content_length or 0) > BODY_LIMIT:
+        raise BodyTooLargeError
+    _say_continue(request)
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.content.iter_any():
+        size += len(piece)
+        if size > BODY_LIMIT:
+            raise BodyTooLargeError
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+async def read_short(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
+    """The beginning of an answer, and whether that is all of it."""
+    pieces: list[bytes] = []
+    size = 0
+    while size < SHORT_ANSWER:
+        piece = await response.content.readany()
+        if not piece:
+            return b"".join(pieces), True
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces), response.content.at_eof()
+
+
+async def pass_answer(
+    exchange: Exchange, response: aiohttp.ClientResponse, on_chunk: OnChunk | None = None
+) -> web.StreamResponse:
+    """Pass an answer back as it comes; `on_chunk` sees every piece of it."""
+    if exchange.is_endless or exchange.method == "HEAD":
+        return await _stream(exchange, response, b"", on_chunk)
+    start, is_whole = await read_short(response)
+    if on_chunk is not None:
+        on_chunk(start)
+    if is_whole:
+        return whole_answer(response, start)
+    return await _stream(exchange, response, start, on_chunk)
+
+
+async def pass_rest(
+    exchange: Exchange, response: aiohttp.ClientResponse, start: bytes
+) -> web.StreamResponse:
+    """Pass back an answer whose beginning was read already."""
+    return await _stream(exchange, response, start, None)
+
+
+def whole_answer(response: aiohttp.ClientResponse, body: bytes) -> web.Response:
+    """An answer that was read to its end."""
+    headers = end_to_end(response.headers)
+    headers.popall("Content-Length", None)
+    if response.status in _EMPTY_CODES:
+        return web.Response(status=response.status, headers=headers)
+    return web.Response(status=response.status, headers=headers, body=body)
+
+
+async def _stream(
+    exchange: Exchange,
+    response: aiohttp.ClientResponse,
+    start: bytes,
+    on_chunk: OnChunk | None,
+) -> web.StreamResponse:
+    out = web.StreamResponse(status=response.status, headers=end_to_end(response.headers))
+    await out.prepare(exchange.request)
+    try:
+        if start:
+            await out.write(start)
+        async for chunk in response.content.iter_any():
+            if on_chunk is not None:
+                on_chunk(chunk)
+            await out.write(chunk)
+        await out.write_eof()
+    except (aiohttp.ClientError, OSError, TimeoutError):
+        if exchange.request.transport is not None:
+            exchange.request.transport.abort()
+    return out
+
+
+async def _in_pieces(body: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), _PIECE):
+        yield body[start : start + _PIECE]
+
+
+def _say_continue(request: web.BaseRequest) -> None:
+    """Tell a client that asked (curl, for large bodies) to go on with its body."""
+    is_asked = request.headers.get("Expect", "").lower() == "100-continue"
+    if is_asked and request.transport is not None:
+        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")

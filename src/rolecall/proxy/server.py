@@ -1,0 +1,197 @@
+"""The proxy itself: the plays' only door to the API server.
+
+Promise: listens on loopback alone; answers nobody who does not hold the credential of a run in flight;
+reads pass through live, creates get their owner, discovery comes from memory. What goes wrong on the
+way is answered as a `Status` with its cause. Bodies, credentials and object names are never logged.
+
+`localhost` is two addresses. Clients try `::1` first where there is IPv6, so both are taken, with one
+port: a stranger on the other address would be handed credentials.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+from rolecall.clock import Clock, SystemClock
+from rolecall.errors import ClusterError, InputError
+from rolecall.kube import Client, UnavailableError
+from rolecall.proxy.answers import refusal, unauthorized
+from rolecall.proxy.creates import verbs_needed
+from rolecall.proxy.dependents import DependentSink
+from rolecall.proxy.exchange import Exchange, RepeatedHeaderError
+from rolecall.proxy.forward import BODY_LIMIT, BodyTooLargeError
+from rolecall.proxy.identity import Owner
+from rolecall.proxy.kubeconfig import write_kubeconfig
+from rolecall.proxy.leases import Lease, Leases
+from rolecall.proxy.record import Recorder
+from rolecall.proxy.request_path import has_dot_segment
+from rolecall.proxy.routes import Routes
+from rolecall.reconcile import RunAccess
+from rolecall.settings import ProxySettings
+from rolecall.watches import Watch
+
+_logger = logging.getLogger(__name__)
+_IPV4, _IPV6 = "127.0.0.1", "::1"
+# Label selectors in URLs and identities in headers outgrow aiohttp's 8 KB.
+_LONGEST_LINE = 64 * 1024
+_NO_SUCH_ADDRESS = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+_FREE_PORT_ATTEMPTS = 20
+_LAST_WORDS_S = 1.0  # for answers that are being written; not 0, which means without limit
+
+
+class Proxy:
+    """One engine's proxy."""
+
+    def __init__(
+        self,
+        settings: ProxySettings,
+        client: Client,
+        *,
+        dependents: DependentSink,
+        clock: Clock | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self._settings = settings
+        self._leases = Leases()
+        self._routes = Routes(settings, client, dependents, clock or SystemClock())
+        self._recorder = Recorder(settings.record) if settings.record is not None else None
+        self._folder = folder  # of kubeconfigs; None: the folder for temporary files
+        self._server: web.Server | None = None
+        self._listeners: list[asyncio.Server] = []
+
+    @property
+    def port(self) -> int:
+        """The port that was really taken."""
+        if not self._listeners:
+            raise RuntimeError("the proxy does not listen")
+        return int(self._listeners[0].sockets[0].getsockname()[1])
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether plays can reach the API server."""
+        return bool(self._listeners)
+
+    async def start(self) -> None:
+        """Begin to listen; raises `InputError` where the port is taken."""
+        self._server = web.Server(
+            self._serve,
+            handler_cancellation=True,  # a watch whose reader left must not stay open
+            access_log=None,
+            auto_decompress=False,
+            max_line_size=_LONGEST_LINE,
+            max_field_size=_LONGEST_LINE,
+        )
+        self._listeners = await _listen(self._server, self._settings.port)
+        _logger.info("proxy listens", extra={"fields": {"port": self.port}})
+
+    async def stop(self) -> None:
+        """Cut what is open and stop listening."""
+        for listener in self._listeners:
+            listener.close()
+        self._listeners = []
+        self._leases.revoke_all()
+        if self._server is not None:
+            self._server.pre_shutdown()  # idle connections; those in use were just cut
+            await self._server.shutdown(_LAST_WORDS_S)
+            self._server = None
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None
+
+    def forget_kinds(self) -> None:
+        """Somebody changed a CRD: read discovery anew."""
+        self._routes.forget_kinds()
+
+    @asynccontextmanager
+    async def lease(
+        self, run_id: str, cr: dict[str, Any], watch: Watch
+    ) -> AsyncIterator[RunAccess]:
+        """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
+        lease = self._leases.issue(run_id, Owner.of(cr), watch)
+        written = []
+        try:
+            for is_for_modules in (False, True):
+                written.append(
+                    write_kubeconfig(lease, self.port, self._folder, is_for_modules=is_for_modules)
+                )
+            yield RunAccess(*written)
+        finally:
+            self._leases.revoke(lease)
+            for kubeconfig in written:
+                kubeconfig.unlink(missing_ok=True)
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        lease = self._leases.find(request.headers.get("Authorization", ""))
+        if lease is None:
+            return unauthorized()
+        if has_dot_segment(request.rel_url.raw_path):
+            return refusal(400, "a path with `.` or `..` segments was refused")
+        try:
+            exchange = Exchange.of(request, lease)
+        except RepeatedHeaderError as failure:
+            return refusal(400, str(failure))
+        with lease.serving():
+            answer = await self._answer(exchange)
+        self._write_down(exchange, lease, answer.status)
+        return answer
+
+    async def _answer(self, exchange: Exchange) -> web.StreamResponse:
+        try:
+            return await self._routes.answer(exchange)
+        except BodyTooLargeError:
+            return refusal(413, f"Request entity too large: limit is {BODY_LIMIT}")
+        except TimeoutError:
+            return refusal(504, "the API server gave no answer in time")
+        except (aiohttp.ClientError, OSError) as failure:
+            # Its text names host and port, never what was sent.
+            return refusal(502, f"the API server could not be reached: {failure}")
+        except ClusterError as failure:
+            is_timeout = isinstance(failure, UnavailableError) and failure.is_timeout
+            return refusal(504 if is_timeout else 502, f"the proxy {failure.message}")
+
+    def _write_down(self, exchange: Exchange, lease: Lease, code: int) -> None:
+        if self._recorder is not None:
+            verbs = verbs_needed(exchange, code) if self._settings.inject_owner else None
+            for verb in verbs or [exchange.path.verb]:
+                self._recorder.write(lease.watch.gvk, verb, exchange.path, code)
+        if _logger.isEnabledFor(logging.DEBUG):
+            path = exchange.path
+            fields = {"run": lease.run_id, "verb": path.verb, "resource": path.resource}
+            _logger.debug("request", extra={"fields": {**fields, "code": code}})
+
+
+async def _listen(server: web.Server, port: int) -> list[asyncio.Server]:
+    for attempts_left in reversed(range(_FREE_PORT_ATTEMPTS)):
+        try:
+            return await _listen_on_both(server, port)
+        except OSError as failure:
+            # With a free port, the other address may have it taken: try another.
+            if port or not attempts_left:
+                raise InputError(
+                    f"the proxy's port `{port}` could not be opened on localhost:"
+                    f" {failure.strerror}",
+                    hint="choose another with `--proxy-port`",
+                ) from failure
+    raise AssertionError("the last attempt returns or raises")
+
+
+async def _listen_on_both(server: web.Server, port: int) -> list[asyncio.Server]:
+    loop = asyncio.get_running_loop()
+    first = await loop.create_server(server, _IPV4, port)
+    port = first.sockets[0].getsockname()[1]
+    try:
+        return [first, await loop.create_server(server, _IPV6, port)]
+    except OSError as failure:
+        if failure.errno in _NO_SUCH_ADDRESS:
+            return [first]  # a machine without IPv6
+        first.close()
+        raise
