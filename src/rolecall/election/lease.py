@@ -1,0 +1,276 @@
+"""One leader at a time, by a Lease.
+
+Promises: `may_write` is true for at most one process. It closes by this process's own clock, counted
+from before the last successful renewal was sent, at the renew deadline (10 s); nobody else may lead
+before the Lease ran out (15 s), and the seconds between are for ending what is still running. It does
+not depend on the loop being on time.
+
+The hard part is a slow API server. The Go operator exits as soon as the renew deadline passed, and so
+crash-loops through every hiccup. Here the leader stops writing, keeps asking, and goes on if the Lease
+is still its own; only a Lease that somebody else holds ends the process. Rejected: kopf's peering: it
+needs its own CRD and lets both sides run while they cannot see each other.
+
+Not promised: anything about a Lease that a person deletes while it is held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NoReturn, Protocol
+
+from rolecall.clock import Clock
+from rolecall.election.record import (
+    LEASE,
+    Json,
+    duration_of,
+    holder_of,
+    new_lease,
+    released,
+    renewed,
+    taken,
+)
+from rolecall.errors import ClusterError, LeadershipLostError
+from rolecall.gvk import Gvk
+from rolecall.kube import ConflictError, ForbiddenError, NotFoundError
+from rolecall.settings import ElectionSettings
+
+_logger = logging.getLogger(__name__)
+# Replicas that start together must not ask together for ever.
+_JITTER = 0.2
+
+OnChange = Callable[[bool], None]
+
+
+class Leases(Protocol):
+    """The calls that an election makes; `kube.Client` is the real one."""
+
+    async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
+        """Read the Lease."""
+        ...
+
+    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
+        """Create it."""
+        ...
+
+    async def replace(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
+        """Write it, unless it changed since it was read."""
+        ...
+
+
+class Election(Protocol):
+    """Whether this process leads."""
+
+    async def run(self) -> None:
+        """Campaign and hold until cancelled; raises `LeadershipLostError`."""
+        ...
+
+    async def wait_leading(self) -> None:
+        """Wait until this process leads for the first time."""
+        ...
+
+    def may_write(self) -> bool:
+        """Whether a write that starts now is this process's to make."""
+        ...
+
+    async def release(self) -> None:
+        """Let the next one lead at once; call it when nothing is written any more."""
+        ...
+
+
+class SoleReplica:
+    """The election of those who asked for none: always leading."""
+
+    async def run(self) -> None:
+        """Nothing to hold."""
+        await asyncio.Event().wait()
+
+    async def wait_leading(self) -> None:
+        """Leading from the start."""
+
+    def may_write(self) -> bool:
+        """Always."""
+        return True
+
+    async def release(self) -> None:
+        """Nothing to release."""
+
+
+class LeaseElection:
+    """Campaigns for one Lease and holds it."""
+
+    def __init__(
+        self,
+        leases: Leases,
+        settings: ElectionSettings,
+        *,
+        identity: str,
+        clock: Clock,
+        on_change: OnChange,
+    ) -> None:
+        self._leases = leases
+        self._settings = settings
+        self._identity = identity
+        self._clock = clock
+        self._on_change = on_change
+        self._elected = asyncio.Event()
+        self._lease: Json | None = None  # the last version seen
+        self._seen_at = 0.0  # when that version was first seen, by our clock
+        self._renewed_at: float | None = None  # when our last good renewal was sent; None: not ours
+        self._told = False  # what `on_change` heard last
+
+    def may_write(self) -> bool:
+        """Whether a write that starts now is this process's to make."""
+        return self._remaining_s() > 0
+
+    async def wait_leading(self) -> None:
+        """Wait until this process leads for the first time."""
+        await self._elected.wait()
+
+    async def run(self) -> NoReturn:
+        """Campaign and hold until cancelled; raises `LeadershipLostError`."""
+        while not await self._tried(self._campaign, self._settings.renew_deadline_s):
+            await self._clock.sleep(self._pause_s())
+        self._tell()
+        self._elected.set()
+        try:
+            while True:
+                await self._hold_once()
+        finally:
+            self._tell()
+
+    async def release(self) -> None:
+        """Let the next one lead at once; call it when nothing is written any more."""
+        if self._renewed_at is None or self._lease is None:
+            return
+        self._renewed_at = None
+        if self._told:
+            self._told = False
+            self._on_change(False)
+        lease = released(self._lease, self._clock.now())
+        if await self._tried(lambda: self._leases.replace(LEASE, lease), self._settings.retry_s):
+            _logger.info("lease released", extra={"lease": self._settings.id})
+
+    async def _hold_once(self) -> None:
+        """Wait for the next renewal and make it; tell at once when the deadline passes meanwhile."""
+        left_s = self._remaining_s()
+        if left_s <= 0:
+            self._tell()
+            left_s = self._settings.renew_deadline_s
+        await self._clock.sleep(min(self._settings.retry_s, left_s))
+        if (left_s := self._remaining_s()) <= 0:
+            self._tell()
+            left_s = self._settings.renew_deadline_s
+        await self._tried(self._renew, left_s)
+        self._tell()
+
+    async def _campaign(self) -> None:
+        """Take the Lease if it is free; raises where it is not."""
+        sent_at = self._clock.monotonic()
+        try:
+            found = await self._leases.get(LEASE, self._settings.namespace, self._settings.id)
+        except NotFoundError:
+            self._keep(await self._leases.create(LEASE, self._new()))
+        else:
+            self._see(found)
+            if not self._is_free(found):
+                raise ClusterError(f"`{holder_of(found)}` leads")
+            sent_at = self._clock.monotonic()
+            lease = taken(found, self._identity, self._settings.lease_s, self._clock.now())
+            self._keep(await self._leases.replace(LEASE, lease))
+        self._renewed_at = sent_at
+
+    async def _renew(self) -> None:
+        """Say that we are still there; raises `LeadershipLostError` where somebody else leads."""
+        assert self._lease is not None
+        sent_at = self._clock.monotonic()
+        try:
+            lease = renewed(self._lease, self._clock.now())
+            self._keep(await self._leases.replace(LEASE, lease))
+        except NotFoundError:
+            self._keep(await self._leases.create(LEASE, self._new()))
+        except ConflictError:
+            await self._renew_after_conflict()
+        self._renewed_at = sent_at
+
+    async def _renew_after_conflict(self) -> None:
+        """Our own renewal may have arrived although we saw no answer; then the Lease is still ours."""
+        found = await self._leases.get(LEASE, self._settings.namespace, self._settings.id)
+        if holder_of(found) != self._identity:
+            self._renewed_at = None
+            raise LeadershipLostError(
+                f"another replica leads now: `{holder_of(found)}` holds the Lease"
+                f" `{self._settings.namespace}/{self._settings.id}`"
+            )
+        self._keep(await self._leases.replace(LEASE, renewed(found, self._clock.now())))
+
+    async def _tried(self, call: Callable[[], Awaitable[Any]], limit_s: float) -> bool:
+        """Whether a call to the API server came to an end in time and said yes."""
+        attempt = asyncio.ensure_future(call())
+        limit = asyncio.ensure_future(self._clock.sleep(limit_s))
+        try:
+            await asyncio.wait({attempt, limit}, return_when=asyncio.FIRST_COMPLETED)
+            if not attempt.done():
+                _logger.warning("lease was not answered for in time", extra={"seconds": limit_s})
+                return False
+            await attempt
+        except ForbiddenError as failure:
+            _logger.error(
+                "not allowed to lead", extra={"error": failure.message, "hint": failure.hint}
+            )
+            return False
+        except ClusterError as failure:
+            _logger.debug("lease not taken", extra={"why": failure.message})
+            return False
+        finally:
+            await _ended(attempt, limit)
+        return True
+
+    def _see(self, lease: Json) -> None:
+        if self._lease is None or self._lease.get("spec") != lease.get("spec"):
+            self._seen_at = self._clock.monotonic()
+        self._lease = lease
+
+    def _keep(self, lease: Json) -> None:
+        self._lease = lease
+
+    def _is_free(self, lease: Json) -> bool:
+        """Nobody holds it, or its holder was silent for as long as it promised, by our clock."""
+        if holder_of(lease) in ("", self._identity):
+            return True
+        patience_s = max(duration_of(lease), self._settings.lease_s)
+        return self._clock.monotonic() >= self._seen_at + patience_s
+
+    def _new(self) -> Json:
+        settings = self._settings
+        return new_lease(
+            settings.namespace, settings.id, self._identity, settings.lease_s, self._clock.now()
+        )
+
+    def _remaining_s(self) -> float:
+        """How much longer we may write without a further renewal."""
+        if self._renewed_at is None:
+            return 0.0
+        return self._renewed_at + self._settings.renew_deadline_s - self._clock.monotonic()
+
+    def _pause_s(self) -> float:
+        return self._settings.retry_s * (1 + _JITTER * random.random())  # noqa: S311 - no secret
+
+    def _tell(self) -> None:
+        leads = self.may_write()
+        if leads == self._told:
+            return
+        self._told = leads
+        if leads:
+            _logger.info("leading", extra={"lease": self._settings.id, "identity": self._identity})
+        else:
+            _logger.warning("not leading any more", extra={"lease": self._settings.id})
+        self._on_change(leads)
+
+
+async def _ended(*tasks: asyncio.Future[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,47 @@
+"""Growing pauses between attempts, that somebody with good news can cut short."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+from rolecall.clock import Clock
+
+_FIRST_S = 0.1
+# Long enough not to hammer a server in trouble, short enough for a person who just granted a right.
+LONGEST_S = 30.0
+
+
+class Pauses:
+    """One attempt's pauses; `next` waits, each time longer until `reset`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._next_s = _FIRST_S
+        self._news = asyncio.Event()
+
+    def reset(self) -> None:
+        """An attempt succeeded."""
+        self._next_s = _FIRST_S
+
+    def cut_short(self) -> None:
+        """There are news: end the current pause, or else the next one, and start small again."""
+        self.reset()
+        self._news.set()
+
+    async def next(self, *, longest_s: float = LONGEST_S) -> None:
+        """Wait."""
+        # Jitter: kinds that failed together should not come back together.
+        pause_s = min(self._next_s, longest_s) * random.uniform(0.8, 1.2)  # noqa: S311 - no secret
+        self._next_s = min(self._next_s * 2, longest_s)
+        waits = (
+            asyncio.ensure_future(self._news.wait()),
+            asyncio.ensure_future(self._clock.sleep(pause_s)),
+        )
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+        self._news.clear()

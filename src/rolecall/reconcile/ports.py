@@ -1,0 +1,154 @@
+"""What the story needs of the world, as small Protocols; `app.py` connects the real things.
+
+Written here, in the room that decides, so that it can be read and tested with nothing around it and
+so that no lower or side room has to know of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from rolecall.clock import Clock
+from rolecall.gvk import Gvk
+from rolecall.runner import RunEvent, Runner
+from rolecall.watches import Watch
+from rolecall.workqueue import Key, Urgency
+
+Json = dict[str, Any]
+
+
+class Cluster(Protocol):
+    """The objects of the API server, always live. `rolecall.kube.Client` is the real one.
+
+    Errors come by meaning: `kube.NotFoundError`, `ConflictError`, `ForbiddenError`, ... (see there).
+    """
+
+    async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
+        """Read one object."""
+        ...
+
+    async def merge_patch(
+        self,
+        gvk: Gvk,
+        namespace: str,
+        name: str,
+        patch: Mapping[str, Any],
+        *,
+        subresource: str = "",
+    ) -> Json:
+        """Merge-patch an object or a subresource; a `resourceVersion` in the patch is honoured."""
+        ...
+
+    async def replace(self, gvk: Gvk, body: Mapping[str, Any], *, subresource: str = "") -> Json:
+        """PUT an object or a subresource; conflict-safe through its `resourceVersion`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunAccess:
+    """What a play is given to reach the API server: the proxy, under this run's own credential."""
+
+    kubeconfig: Path
+    # For Ansible's modules, where it is another; see `RunRequest`.
+    modules_kubeconfig: Path | None = None
+
+
+class AccessIssuer(Protocol):
+    """Hands out per-run kubeconfigs; the proxy is the real one."""
+
+    def lease(self, run_id: str, cr: Json, watch: Watch) -> AbstractAsyncContextManager[RunAccess]:
+        """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
+        ...
+
+
+class EventRecorder(Protocol):
+    """Posts Kubernetes Events on CRs, de-duplicated; never raises, never blocks the caller."""
+
+    def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
+        """Post one Event; `kind` is `Normal` or `Warning`."""
+        ...
+
+
+class Telemetry(Protocol):
+    """Counts what happened; the metrics room is the real one."""
+
+    def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
+        """One turn is over; `result` as controller-runtime names it: success, error, requeue_after."""
+        ...
+
+    def run_finished(self, gvk: Gvk, *, succeeded: bool, seconds: float, way: str) -> None:
+        """One run is over (the contract's `ansible_operator_reconcile_result`, `_reconciles`)."""
+        ...
+
+    def tasks_ran(self, way: str, count: int) -> None:
+        """A run told how it started so many of its tasks."""
+        ...
+
+    def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
+        """Time spent in one phase of a turn: queue, prepare, run, status."""
+        ...
+
+
+class PlayLog(Protocol):
+    """Prints what plays say, where the contract puts it."""
+
+    def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None:
+        """One event of a run in flight."""
+        ...
+
+    def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
+        """The block after a run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What to do next with a key; exactly one of the ways that a queue can take it back."""
+
+    # error: back off. Otherwise: come back after `after_s` seconds, or not at all where it is None.
+    error: str = ""
+    after_s: float | None = None
+    urgency: Urgency = Urgency.PERIOD
+    # `after_s` is a period, which may be stretched a little, and not a time that a role asked for.
+    is_period: bool = False
+    # The CR is gone: folders, counters and metrics of it may go too.
+    forget: bool = False
+    # What the log shall tell of this turn's run; empty where nothing ran.
+    ran: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the key must back off."""
+        return bool(self.error)
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything around the story, connected by `app.py`."""
+
+    cluster: Cluster  # where there is an election: the fenced one
+    runner: Runner
+    access: AccessIssuer
+    events: EventRecorder
+    telemetry: Telemetry
+    plays: PlayLog
+    clock: Clock
+    # Asked before each run: another replica may lead by now, and two must not run for one CR.
+    may_run: Callable[[], bool] = _always
+
+
+@dataclass(frozen=True, slots=True)
+class RunDefaults:
+    """What a run gets where neither its watch nor its CR says."""
+
+    timeout_s: float | None = None
+    no_progress_timeout_s: float | None = None
+    play_verbosity: int = 0  # how the play log prints tasks

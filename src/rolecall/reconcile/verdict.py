@@ -1,0 +1,110 @@
+"""Says what a run came to in the words of a condition.
+
+A failure's message begins with the very text that the Go operator writes, because people and tests
+match on it, and goes on with what it leaves out: task, place, run. Where the text is one line, so is
+the whole. Secrets were taken out before; here texts are only kept from filling the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rolecall.runner import Ending, Recap, RunResult, TaskFailure
+from rolecall.status import FAILED, Verdict
+
+UNABLE = "Unable to run reconciliation"
+
+# A module's error with a good part of its output; the rest is in the artifacts.
+MAX_MESSAGE = 1024
+MAX_DETAIL = 300
+# One task failing on many hosts says the same thing many times.
+MAX_FAILURES = 5
+
+_WHY_NOTHING_IS_KNOWN = {
+    Ending.NO_RECAP: "The play ended before its recap",
+    Ending.TIMED_OUT: "The run was over its time limit and was ended",
+    Ending.NO_PROGRESS: "The run made no progress and was ended",
+    Ending.KILLED: "The run was killed from outside",
+    Ending.CANCELLED: "The run was ended by the engine",
+    Ending.NOT_STARTED: UNABLE,
+}
+
+
+def verdict_of(result: RunResult) -> Verdict:
+    """The verdict on a run."""
+    recap = result.recap
+    ansible_result = ansible_result_of(recap) if recap is not None else None
+    if result.succeeded:
+        return Verdict(succeeded=True, ansible_result=ansible_result)
+    return Verdict(
+        succeeded=False,
+        reason=reason_of(result.ending),
+        message=message_of(result, f"run {result.run_id}"),
+        ansible_result=ansible_result,
+    )
+
+
+def reason_of(ending: Ending) -> str:
+    """The reason of the Failure condition: the old one where the Go operator wrote a Failure too."""
+    return FAILED if ending in (Ending.FINISHED, Ending.NOT_STARTED) else ending.value
+
+
+def message_of(result: RunResult, run: str = "") -> str:
+    """Why a run failed, for the CR's owner; the same text for the same failure but for `run`."""
+    if result.ending is Ending.FINISHED:
+        return _of_tasks(result.failures, run)
+    text = _bounded(result.reason_text, MAX_MESSAGE)
+    if result.ending is Ending.NOT_STARTED:
+        text = f"{UNABLE}: {text}" if text else UNABLE
+    return _with_places(text or _WHY_NOTHING_IS_KNOWN[result.ending], [], run)
+
+
+def ansible_result_of(recap: Recap) -> dict[str, object]:
+    """The `ansibleResult` of a condition."""
+    return {
+        "ok": recap.ok,
+        "changed": recap.changed,
+        "skipped": recap.skipped,
+        "failures": recap.failures,
+        "completion": recap.completion,
+    }
+
+
+def _of_tasks(failures: Sequence[TaskFailure], run: str) -> str:
+    shown = failures[:MAX_FAILURES]
+    text = "\n".join(_bounded(failure.message, MAX_MESSAGE) for failure in shown)
+    details = [_one_line(failure.detail) for failure in shown if failure.detail]
+    if details:
+        text = _joined(text + ":", "; ".join(details))
+    places = [place for place in map(_place_of, shown) if place]
+    if len(failures) > len(shown):
+        places.append(f"and {len(failures) - len(shown)} more")
+    return _with_places(text, places, run)
+
+
+def _with_places(text: str, places: Sequence[str], run: str) -> str:
+    additions = ", ".join(part for part in ("; ".join(places), run) if part)
+    return _joined(text, f"({additions})") if additions else text
+
+
+def _place_of(failure: TaskFailure) -> str:
+    parts = [f"task `{_bounded(failure.task, MAX_DETAIL)}`"] if failure.task else []
+    if failure.place:
+        parts.append(failure.place)
+    if failure.host not in ("", "localhost"):
+        parts.append(f"host `{failure.host}`")
+    return ", ".join(parts)
+
+
+def _joined(text: str, addition: str) -> str:
+    return f"{text}\n{addition}" if "\n" in text else f"{text} {addition}"
+
+
+def _one_line(text: str) -> str:
+    return _bounded(" ".join(text.split()), MAX_DETAIL)
+
+
+def _bounded(text: str, limit: int) -> str:
+    # A lone surrogate is no text that JSON could carry.
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,160 @@
+"""Workers take keys, let the story happen, and put each key back the way its outcome says.
+
+Promises: a key is put down whatever happened to its turn; a bug costs one CR one turn, is logged with
+its traceback and told in that CR's status; on shutdown, turns under way get some time, then their runs
+are ended, process groups and all, and only then is the process allowed to go.
+
+There are as many workers as there may be runs at once, so a worker that waits for its run holds up
+nobody: the queue never has more keys out than that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from rolecall.clock import Clock
+from rolecall.reconcile.log_fields import about
+from rolecall.reconcile.loop import Reconciler
+from rolecall.reconcile.ports import Outcome, Telemetry
+from rolecall.workqueue import Key, Queue, QueueClosedError, Turn
+
+# What ending a process group and one last status write may take.
+AFTER_CANCEL_S = 5.0
+
+OnGone = Callable[[Key], Awaitable[None]]
+
+log = logging.getLogger(__name__)
+
+
+async def _keep(_: Key) -> None:
+    """Nothing is kept for CRs, so nothing goes with them."""
+
+
+class Workers:
+    """The hands of the engine."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        reconciler: Reconciler,
+        telemetry: Telemetry,
+        clock: Clock,
+        on_gone: OnGone = _keep,
+    ) -> None:
+        self._queue = queue
+        self._reconciler = reconciler
+        self._telemetry = telemetry
+        self._clock = clock
+        self._on_gone = on_gone
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def run(self, count: int) -> None:
+        """Work until the queue is closed and every turn is over."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._tasks = [
+                    group.create_task(self._work(), name=f"worker {number}")
+                    for number in range(count)
+                ]
+        finally:
+            self._tasks = []
+
+    async def drain(self, patience_s: float, reason: str = "the engine is stopping") -> None:
+        """Take no more keys, wait for the turns under way, and end their runs when it takes too long.
+
+        With no patience, as after leadership was lost, runs are ended at once.
+        """
+        self._queue.close()
+        if patience_s > 0 and await self._is_drained_within(patience_s):
+            return
+        self._reconciler.cancel_runs(reason)
+        if await self._is_drained_within(AFTER_CANCEL_S):
+            return
+        for task in self._tasks:
+            task.cancel()
+        if not await self._is_drained_within(AFTER_CANCEL_S):
+            log.error("some turns did not end, though their runs were ended")
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                turn = await self._queue.take()
+            except QueueClosedError:
+                return
+            try:
+                await self._take_turn(turn)
+            finally:
+                self._queue.done(turn.key)
+
+    async def _take_turn(self, turn: Turn) -> None:
+        self._telemetry.phase(turn.key.gvk, "queue", turn.waited_s)
+        began = self._clock.monotonic()
+        outcome = await self._outcome_of(turn)
+        next_in_s = self._put_back(turn.key, outcome)
+        result = _result_of(outcome)
+        self._telemetry.reconcile_finished(turn.key.gvk, result, self._clock.monotonic() - began)
+        _log_end(turn.key, outcome, next_in_s)
+
+    async def _outcome_of(self, turn: Turn) -> Outcome:
+        try:
+            outcome = await self._reconciler.reconcile(turn)
+            if outcome.forget:
+                await self._on_gone(turn.key)
+            return outcome
+        except Exception as error:  # the one place where a bug becomes an outcome
+            log.exception("internal error: a turn was given up", extra=about(turn.key))
+            await self._reconciler.confess(turn.key)
+            return Outcome(error=f"internal error: {error!r}")
+
+    def _put_back(self, key: Key, outcome: Outcome) -> float | None:
+        """Returns in how many seconds the key comes back; None: when something happens."""
+        match outcome:
+            case Outcome(forget=True):
+                self._queue.forget(key)
+                return None
+            case Outcome(is_error=True):
+                return self._queue.fail(key)
+            case Outcome(after_s=None):
+                self._queue.succeed(key)
+                return None
+            case Outcome(after_s=float() | int() as after_s, is_period=True):
+                self._queue.succeed(key)
+                self._queue.add_next_period(key, after_s)
+                return after_s
+            case _:
+                self._queue.succeed(key)
+                self._queue.add_after(key, outcome.after_s or 0.0, outcome.urgency)
+                return outcome.after_s
+
+    async def _is_drained_within(self, seconds: float) -> bool:
+        drained = asyncio.ensure_future(self._queue.wait_drained())
+        bell = asyncio.ensure_future(self._clock.sleep(seconds))
+        try:
+            await asyncio.wait({drained, bell}, return_when=asyncio.FIRST_COMPLETED)
+            return drained.done()
+        finally:
+            for task in (drained, bell):
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+
+def _result_of(outcome: Outcome) -> str:
+    """As controller-runtime names it."""
+    if outcome.is_error:
+        return "error"
+    return "success" if outcome.after_s is None else "requeue_after"
+
+
+def _log_end(key: Key, outcome: Outcome, next_in_s: float | None) -> None:
+    fields = dict(outcome.ran)
+    if next_in_s is not None:
+        fields["next_in_s"] = round(next_in_s, 3)
+    if outcome.is_error:
+        what = "run failed" if outcome.ran else "reconcile failed"
+        log.error(what, extra=about(key, **fields, error=outcome.error))
+    elif outcome.ran:
+        log.info("run finished", extra=about(key, **fields))
