@@ -1,0 +1,30 @@
+"""Counters, health and readiness, and metrics that roles set; served over HTTP."""
+
+from rolecall.metrics.address import Address, parse_address
+from rolecall.metrics.certificate import tls_for_server
+from rolecall.metrics.engine_metrics import EngineMetrics
+from rolecall.metrics.loop_monitor import LoopMonitor
+from rolecall.metrics.names import NAMES, Name
+from rolecall.metrics.probes import Check, Probe
+from rolecall.metrics.review import Reviewer
+from rolecall.metrics.role_metrics import RoleMetricError, RoleMetrics
+from rolecall.metrics.server import metrics_app, probes_app, role_metrics_app, served
+
+__all__ = [
+    "NAMES",
+    "Address",
+    "Check",
+    "EngineMetrics",
+    "LoopMonitor",
+    "Name",
+    "Probe",
+    "Reviewer",
+    "RoleMetricError",
+    "RoleMetrics",
+    "metrics_app",
+    "parse_address",
+    "probes_app",
+    "role_metrics_app",
+    "served",
+    "tls_for_server",
+]

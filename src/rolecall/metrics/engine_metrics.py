@@ -1,0 +1,153 @@
+"""What the engine counts: the `Telemetry` of the story, and what other rooms report through callbacks.
+
+Counters and histograms are the metrics library's. What somebody else already knows (the queue's depth,
+when each CR was created) is not counted a second time but read when a scrape asks, so that ten thousand
+CRs cost one small dict entry each and nothing can drift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+
+from rolecall.gvk import Gvk
+from rolecall.metrics import names
+from rolecall.metrics.names import Kind, Name
+from rolecall.metrics.read_late import CreationTimes, QueueFigures
+from rolecall.watches import Watch
+from rolecall.workqueue import Key, QueueSnapshot
+
+_METHODS = {"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE"}
+_TYPES = {Kind.COUNTER: Counter, Kind.GAUGE: Gauge}
+_READ_LATE = {
+    names.CREATED_AT,
+    names.WORKQUEUE_DEPTH,
+    names.ACTIVE_WORKERS,
+    names.QUEUE_DEPTH,
+    names.QUEUE_OLDEST,
+    names.QUEUE_WAIT,
+    names.QUEUE_DELAYED,
+    names.QUEUE_BACKING_OFF,
+    names.MAX_RUNS,
+}
+
+
+def controller_of(gvk: Gvk) -> str:
+    """What the Go operator calls the part that handles a kind."""
+    return f"{gvk.kind}-{gvk.version}-controller".lower()
+
+
+class EngineMetrics:
+    """All metrics of one engine."""
+
+    def __init__(self, version: str, *, commit: str = "", api_host: str = "") -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call] # a series per series, for nobody
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._api_host = api_host
+        self._created = CreationTimes()
+        self._queue: QueueFigures | None = None
+        self._registry.register(self._created)
+        self._metrics: dict[str, Any] = {
+            name.name: _made(name, self._registry) for name in names.NAMES if name not in _READ_LATE
+        }
+        self._of(names.BUILD_INFO, commit=commit, version=version).set(1)
+
+    @property
+    def taken_names(self) -> frozenset[str]:
+        """Names that a role may not take for a metric of its own."""
+        return frozenset(name.name for name in names.NAMES)
+
+    def refresh(self) -> None:
+        """Take the figures that only the loop may look at; call it before `exposition`."""
+        if self._queue is not None:
+            self._queue.refresh()
+
+    def exposition(self) -> bytes:
+        """Everything in Prometheus's text format; slow with many CRs, so call it off the loop."""
+        return bytes(generate_latest(self._registry))
+
+    def prepare(self, watches: Iterable[Watch]) -> None:
+        """Let every kind's series exist from the start: a rate needs a zero before the one."""
+        for watch in watches:
+            controller = controller_of(watch.gvk)
+            self._of(names.MAX_CONCURRENT, controller=controller).set(
+                watch.max_concurrent_reconciles
+            )
+            for name in (names.RECONCILE_ERRORS, names.TERMINAL_ERRORS, names.PANICS):
+                self._of(name, controller=controller)
+            for result in ("success", "error", "requeue_after"):
+                self._of(names.RECONCILE_TOTAL, controller=controller, result=result)
+
+    def read_queue(self, snapshot: Callable[[], QueueSnapshot], kinds: Sequence[Gvk]) -> None:
+        """Show the queue's own figures at each scrape."""
+        controllers = {gvk: controller_of(gvk) for gvk in kinds}
+        self._queue = QueueFigures(snapshot, controllers)
+        self._registry.register(self._queue)
+
+    def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
+        """One turn is over."""
+        controller = controller_of(gvk)
+        self._of(names.RECONCILE_TOTAL, controller=controller, result=result).inc()
+        self._of(names.RECONCILE_TIME, controller=controller).observe(seconds)
+        if result == "error":
+            self._of(names.RECONCILE_ERRORS, controller=controller).inc()
+
+    def run_finished(self, gvk: Gvk, *, succeeded: bool, seconds: float, way: str) -> None:
+        """One run is over."""
+        result = "succeeded" if succeeded else "failed"
+        self._of(names.RECONCILE_RESULT, GVK=str(gvk), result=result).inc()
+        self._of(names.RECONCILES, GVK=str(gvk)).observe(seconds)
+        self._of(names.RUNS, GVK=str(gvk), result=result, way=way).inc()
+
+    def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
+        """Time spent in one phase of a turn."""
+        self._of(names.PHASE, GVK=str(gvk), phase=phase).observe(seconds)
+
+    def tasks_ran(self, way: str, count: int) -> None:
+        """A run told how many tasks it ran, and how."""
+        self._of(names.TASKS, way=way).inc(count)
+
+    def seen(self, key: Key, created: datetime) -> None:
+        """A CR exists."""
+        self._created.seen(key, created.timestamp())
+
+    def gone(self, key: Key) -> None:
+        """A CR is gone, and its series with it."""
+        self._created.gone(key)
+
+    def api_call(self, verb: str, resource: str, code: int, seconds: float) -> None:
+        """The engine itself asked the API server something."""
+        method = _METHODS.get(verb, "GET")
+        labels = {"code": str(code or "<error>"), "host": self._api_host, "method": method}
+        self._of(names.REST_REQUESTS, **labels).inc()
+        self._of(names.API_CALL, resource=resource, verb=verb).observe(seconds)
+
+    def leads(self, lease: str, leads: bool) -> None:
+        """This replica began or ceased to lead."""
+        self._of(names.MASTER_STATUS, name=lease).set(1 if leads else 0)
+
+    def loop_held(self, seconds: float) -> None:
+        """One step held the event loop for too long."""
+        self._of(names.LOOP_HELD).observe(seconds)
+
+    def _of(self, name: Name, /, **labels: str) -> Any:
+        metric = self._metrics[name.name]
+        return metric.labels(**labels) if name.labels else metric
+
+
+def _made(name: Name, registry: CollectorRegistry) -> Any:
+    if name.kind is Kind.HISTOGRAM:
+        return Histogram(name.name, name.help, name.labels, buckets=name.buckets, registry=registry)
+    return _TYPES[name.kind](name.name, name.help, name.labels, registry=registry)

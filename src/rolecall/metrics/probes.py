@@ -1,0 +1,49 @@
+"""What `/healthz` and `/readyz` answer: named checks, in the words of every Kubernetes component.
+
+A check is asked at each request and says what is wrong, or nothing. The reasons are shown: they name
+kinds and parts of the engine, which whoever may probe may know, and a probe that says only "failed" has
+never helped anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+# Empty text: fine. Anything else: what is wrong, in one line.
+Check = Callable[[], str]
+
+
+class Probe:
+    """One endpoint and its checks."""
+
+    def __init__(self, name: str, checks: Mapping[str, Check]) -> None:
+        self.name = name
+        self._checks = dict(checks)
+
+    def ask_all(self, *, exclude: Sequence[str] = (), verbose: bool = False) -> tuple[int, str]:
+        """HTTP code and text for all checks but the excluded ones."""
+        lines: list[str] = []
+        is_well = True
+        for name, check in self._checks.items():
+            if name in exclude:
+                lines.append(f"[+]{name} excluded: ok")
+            elif wrong := check():
+                is_well = False
+                lines.append(f"[-]{name} failed: {wrong}")
+            else:
+                lines.append(f"[+]{name} ok")
+        strange = [name for name in exclude if name not in self._checks]
+        if strange:
+            named = ", ".join(f'"{name}"' for name in strange)
+            lines.append(f"warn: some health checks cannot be excluded: no matches for {named}")
+        if not is_well:
+            return 500, "\n".join([*lines, f"{self.name} check failed", ""])
+        return 200, "\n".join([*lines, f"{self.name} check passed", ""]) if verbose else "ok"
+
+    def ask_one(self, name: str) -> tuple[int, str]:
+        """HTTP code and text for one check."""
+        check = self._checks.get(name)
+        if check is None:
+            return 404, f"{self.name} has no check `{name}`\n"
+        wrong = check()
+        return (500, f"{name} failed: {wrong}\n") if wrong else (200, "ok")

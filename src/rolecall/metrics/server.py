@@ -1,0 +1,120 @@
+"""The three small HTTP servers: metrics, probes, and where roles set metrics.
+
+Each is bound before anything else starts, and says which port it got. Rendering metrics happens in a
+thread: with ten thousand CRs it takes longer than the loop may be held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from aiohttp import web
+
+from rolecall.errors import InputError
+from rolecall.metrics.address import Address
+from rolecall.metrics.engine_metrics import EngineMetrics
+from rolecall.metrics.probes import Probe
+from rolecall.metrics.review import Reviewer
+from rolecall.metrics.role_metrics import RoleMetricError, RoleMetrics
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+# A metric request is a few hundred bytes; more than this is a mistake.
+_LARGEST_REQUEST = 64 * 1024
+
+
+def metrics_app(
+    metrics: EngineMetrics, roles: RoleMetrics, reviewer: Reviewer | None
+) -> web.Application:
+    """`/metrics`, for whoever the reviewer lets in; everybody where there is none."""
+
+    def render() -> bytes:
+        return metrics.exposition() + roles.exposition()
+
+    async def answer(request: web.Request) -> web.Response:
+        if reviewer is not None:
+            header = request.headers.get("Authorization", "")
+            if (code := await reviewer.code_for(header, request.path)) != 200:
+                return web.Response(status=code)
+        metrics.refresh()
+        response = web.Response(
+            body=await asyncio.to_thread(render), headers={"Content-Type": _TEXT}
+        )
+        response.enable_compression()
+        return response
+
+    app = web.Application()
+    app.router.add_get("/metrics", answer)
+    return app
+
+
+def probes_app(probes: Sequence[Probe]) -> web.Application:
+    """`/healthz`, `/readyz` and each of their checks."""
+    app = web.Application()
+    for probe in probes:
+        app.router.add_get(f"/{probe.name}", _all_of(probe))
+        app.router.add_get(f"/{probe.name}/", _all_of(probe))
+        app.router.add_get(f"/{probe.name}/{{check}}", _one_of(probe))
+    return app
+
+
+def role_metrics_app(roles: RoleMetrics) -> web.Application:
+    """`POST /metrics`, one metric each."""
+
+    async def answer(request: web.Request) -> web.Response:
+        if request.method != "POST":
+            return web.Response(status=405)
+        try:
+            roles.apply(json.loads(await request.read()))
+        except (RoleMetricError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            return web.Response(status=400, text=f"{error}\n")
+        return web.Response()
+
+    app = web.Application(client_max_size=_LARGEST_REQUEST)
+    app.router.add_route("*", "/metrics", answer)
+    return app
+
+
+@contextlib.asynccontextmanager
+async def served(
+    app: web.Application, address: Address, *, what: str, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[int]:
+    """Serve while the context lasts; yields the port."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        # `None` as host listens on every interface, both families; a free port can be free on one only.
+        host = "0.0.0.0" if address.host is None and address.port == 0 else address.host  # noqa: S104
+        site = web.TCPSite(runner, host, address.port, ssl_context=tls)
+        try:
+            await site.start()
+        except OSError as error:
+            raise InputError(
+                f"could not serve {what} on port {address.port}: {error.strerror or error}",
+                hint="`rolecall run --help` lists the flags that choose ports",
+            ) from error
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
+
+
+def _all_of(probe: Probe) -> Answer:
+    async def answer(request: web.Request) -> web.Response:
+        exclude = request.query.getall("exclude", [])
+        code, text = probe.ask_all(exclude=exclude, verbose="verbose" in request.query)
+        return web.Response(status=code, text=text)
+
+    return answer
+
+
+def _one_of(probe: Probe) -> Answer:
+    async def answer(request: web.Request) -> web.Response:
+        code, text = probe.ask_one(request.match_info["check"])
+        return web.Response(status=code, text=text)
+
+    return answer
