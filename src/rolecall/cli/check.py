@@ -1,0 +1,97 @@
+"""`rolecall check`: everything that is wrong with a project, told at once, without a cluster.
+
+What was found goes to stdout, since it is what was asked for. Exit codes: 0 where nothing keeps the
+operator from working, 2 where something does; with `--strict` a warning counts as an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.errors import InputError
+from rolecall.watches import watches_schema
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = subparsers.add_parser(
+        "check",
+        help="check watches, roles, playbooks, CRDs and RBAC against each other",
+        description="Reads the files of the project in this folder and tells everything that would"
+        " not work, or not as it seems. Starts nothing and asks no cluster.",
+    )
+    parser.add_argument(
+        "--watches-file",
+        type=Path,
+        default=Path("watches.yaml"),
+        metavar="FILE",
+        help="which kinds run which roles (default: watches.yaml)",
+    )
+    parser.add_argument(
+        "--crds",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="folders with CRDs (default: crds and config/crd/bases, as far as they are there)",
+    )
+    parser.add_argument(
+        "--rbac",
+        type=Path,
+        metavar="DIR",
+        help="folder with roles and bindings (default: config/rbac, if it is there)",
+    )
+    parser.add_argument("--strict", action="store_true", help="fail on warnings too")
+    parser.add_argument(
+        "--print-schema",
+        action="store_true",
+        help="print the JSON Schema of watches.yaml for editors, and check nothing",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the project in the working directory."""
+    if arguments.print_schema:
+        print(json.dumps(watches_schema(), indent=2, ensure_ascii=False))
+        return 0
+    return _check(arguments)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    # Not needed for the schema, and it brings the room that knows Ansible.
+    from rolecall.checks import Project, check_project  # noqa: PLC0415
+
+    checked = check_project(
+        Project(
+            cwd=Path.cwd(),
+            environment=os.environ,
+            watches_file=arguments.watches_file,
+            crd_folders=arguments.crds,
+            rbac_folder=arguments.rbac,
+        )
+    )
+    findings = checked.findings
+    for problem in findings.problems:
+        print(problem)
+    for note in findings.notes:
+        print(f"note: {note}")
+    errors = len(findings.errors)
+    warnings = len(findings.problems) - errors
+    print(
+        f"checked {_counted(checked.watches, 'watch', 'watches')}:"
+        f" {_counted(errors, 'error', 'errors')}, {_counted(warnings, 'warning', 'warnings')}"
+    )
+    is_bad = errors or (arguments.strict and warnings)
+    return InputError.exit_code if is_bad else 0
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

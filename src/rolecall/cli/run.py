@@ -1,0 +1,95 @@
+"""`rolecall run`: flags and environment to settings, then the engine until it is told to stop.
+
+Exit codes: 0 after SIGTERM or SIGINT, 1 for an error of the engine's own, 2 for bad input, 3 where the
+cluster said no, 4 when another replica leads. The Go operator knows only 1; whoever restarts a process
+asks for "not 0", and a person learns where to look.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rolecall.cli.flag_parser import Chosen, FlagParser, add_flags, choose
+from rolecall.cli.flags import FLAGS, Kind
+from rolecall.cli.settings_from import settings_from
+from rolecall.errors import ProblemsError, RolecallError
+from rolecall.logs import set_up_logs
+from rolecall.settings import Settings
+from rolecall.watches import format_duration
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_logger = logging.getLogger(__name__)
+_EPILOG = """\
+Each flag can also be set by the environment: ROLECALL_ and its name in capitals, such as
+ROLECALL_PROXY_PORT=0; a flag that was typed wins. Durations are written as in 300ms, 1.5h, 2h45m.
+"""
+# Their values may hold what a person would not print: `-e password=...`.
+_NOT_SHOWN = {"ansible-args"}
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the verb."""
+    parser = FlagParser(
+        prog="rolecall run",
+        usage="rolecall run [--flag=value ...]",
+        description="Run the operator of this folder: watch the kinds of watches.yaml, run roles.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_flags(parser)
+    parser.set_defaults(run=run_operator)
+    subparsers.add_parser("run", help="run the operator of this folder")
+    subparsers.choices["run"] = parser
+
+
+def run_operator(arguments: argparse.Namespace) -> int:
+    """Run until stopped; returns the exit code."""
+    environment = dict(os.environ)
+    chosen = choose(arguments.words, environment)
+    settings, warnings = settings_from(chosen, environment)
+    set_up_logs(settings.logs, sys.stderr)
+    _say_settings(chosen, environment, warnings)
+    try:
+        return _run(settings, environment)
+    except ProblemsError as error:
+        for problem in error.problems:
+            level = logging.WARNING if problem.is_warning else logging.ERROR
+            _logger.log(level, "%s", problem)
+        return error.exit_code
+    except RolecallError as error:
+        _logger.error("%s", error)
+        return error.exit_code
+    except Exception:  # the last reader before the process ends
+        _logger.exception("internal error; please report this with the log above")
+        return 1
+
+
+def _run(settings: Settings, environment: Mapping[str, str]) -> int:
+    from rolecall.app import serve  # noqa: PLC0415 - bad flags must not wait for the engine's imports
+
+    asyncio.run(serve(settings, environment, sys.stdout))
+    _logger.info("exiting")
+    return 0
+
+
+def _say_settings(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> None:
+    """Tell once what holds, whoever chose it; what is empty is left out."""
+    fields = {
+        name: format_duration(value) if FLAGS[name].kind is Kind.DURATION else value
+        for name, value in chosen.values.items()
+        if value not in (None, "")
+    }
+    fields |= {name: "(set)" for name in _NOT_SHOWN & chosen.origins.keys()}
+    if "WATCH_NAMESPACE" in environment:
+        fields["WATCH_NAMESPACE"] = environment["WATCH_NAMESPACE"]
+    _logger.info("settings", extra={"fields": fields})
+    for warning in warnings:
+        _logger.warning("%s", warning)

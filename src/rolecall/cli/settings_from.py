@@ -1,0 +1,240 @@
+"""From chosen flags and the environment to `Settings`; the contract's own variables are read here.
+
+Nothing else in the engine looks at the environment, so this file is the whole list of what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rolecall.cli.flag_parser import Chosen
+from rolecall.cli.flag_values import parse_truth
+from rolecall.errors import InputError
+from rolecall.settings import (
+    ElectionSettings,
+    LogSettings,
+    MetricsSettings,
+    ProxySettings,
+    QueueSettings,
+    ReactorSettings,
+    RunnerSettings,
+    Settings,
+    WatchSettings,
+)
+
+POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+_LEVELS = ("debug", "info", "error", "panic")
+_EVENTS = ("nothing", "tasks", "everything")
+_RETRY_S = 2.0
+
+
+def settings_from(
+    chosen: Chosen, environment: Mapping[str, str], pod_namespace: Path = POD_NAMESPACE
+) -> tuple[Settings, list[str]]:
+    """Build the settings; the second value is what a person should be told about them."""
+    warnings = list(chosen.warnings)
+    settings = Settings(
+        watches_file=Path(chosen["watches-file"]),
+        watches=_watches(chosen),
+        queue=QueueSettings(max_runs=chosen["max-runs"] or None),
+        runner=_runner(chosen, environment, warnings),
+        reactor=ReactorSettings(namespaces=_namespaces(environment.get("WATCH_NAMESPACE", ""))),
+        proxy=_proxy(chosen, warnings),
+        metrics=_metrics(chosen),
+        election=_election(chosen, environment, pod_namespace, warnings),
+        logs=_logs(chosen, environment, warnings),
+        graceful_shutdown_s=chosen["graceful-shutdown-timeout"],
+        ports_file=_path(chosen["ports-file"]),
+        loop_limit_s=chosen["loop-limit"] or None,
+    )
+    return settings, warnings
+
+
+def _watches(chosen: Chosen) -> WatchSettings:
+    most = chosen["max-concurrent-reconciles"]
+    return WatchSettings(
+        reconcile_period_s=chosen["reconcile-period"],
+        max_concurrent_reconciles=None if most is None else max(1, most),
+        verbosity=chosen["ansible-verbosity"],
+    )
+
+
+def _runner(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> RunnerSettings:
+    if chosen["trust-cr-text"]:
+        warnings.append(
+            "--trust-cr-text: Ansible will template text from CRs, so whoever may write a CR may run"
+            " code in this operator"
+        )
+    inventory = environment.get("ANSIBLE_INVENTORY", "")
+    return RunnerSettings(
+        root=Path(chosen["artifacts-dir"]),
+        way=chosen["runner"],
+        ansible_args=chosen["ansible-args"] or "",
+        inventory=_path(inventory),
+        skip_facts=environment.get("ANSIBLE_GATHERING") == "explicit",
+        trust_cr_text=chosen["trust-cr-text"],
+        timeout_s=chosen["run-timeout"] or None,
+        no_progress_timeout_s=chosen["no-progress-timeout"] or None,
+        keep_days=chosen["keep-days"] or None,
+        keep_bytes=chosen["keep-bytes"] or None,
+        roles_path=chosen["ansible-roles-path"] or "",
+        collections_path=chosen["ansible-collections-path"] or "",
+        debug_logs=_debug_logs(environment, warnings),
+        warm_idle_s=chosen["warm-idle"] or None,
+    )
+
+
+def _debug_logs(environment: Mapping[str, str], warnings: list[str]) -> bool:
+    text = environment.get("ANSIBLE_DEBUG_LOGS", "")
+    if not text:
+        return False
+    try:
+        return parse_truth(text)
+    except ValueError:
+        warnings.append(f"ANSIBLE_DEBUG_LOGS: `{text}` is not true or false; took it for false")
+        return False
+
+
+def _namespaces(text: str) -> tuple[str, ...]:
+    """The namespaces of WATCH_NAMESPACE; none means all."""
+    names = (name.strip() for name in text.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _proxy(chosen: Chosen, warnings: list[str]) -> ProxySettings:
+    if not chosen["inject-owner-ref"]:
+        warnings.append(
+            "--inject-owner-ref=false: objects that plays create get no owner and are not watched"
+        )
+    return ProxySettings(
+        port=_port(chosen, "proxy-port"),
+        inject_owner=chosen["inject-owner-ref"],
+        record=_path(chosen["proxy-record"]),
+    )
+
+
+def _metrics(chosen: Chosen) -> MetricsSettings:
+    if chosen["metrics-require-rbac"] and not chosen["metrics-secure"]:
+        raise InputError(
+            "`--metrics-require-rbac` was set without `--metrics-secure`, so tokens would travel in"
+            " clear",
+            hint="add --metrics-secure",
+        )
+    return MetricsSettings(
+        bind=chosen["metrics-bind-address"],
+        is_secure=chosen["metrics-secure"],
+        requires_rbac=chosen["metrics-require-rbac"],
+        probe_bind=chosen["health-probe-bind-address"],
+        role_metrics_port=_port(chosen, "role-metrics-port"),
+    )
+
+
+def _election(
+    chosen: Chosen, environment: Mapping[str, str], pod_namespace: Path, warnings: list[str]
+) -> ElectionSettings:
+    lease_id = chosen["leader-election-id"] or ""
+    if (old := environment.get("OPERATOR_NAME")) and not chosen.is_set("leader-election-id"):
+        warnings.append("OPERATOR_NAME is deprecated; use --leader-election-id")
+        lease_id = old
+    namespace = chosen["leader-election-namespace"] or ""
+    if chosen["leader-elect"]:
+        if not lease_id:
+            raise InputError(
+                "leader election was asked for, but the Lease has no name",
+                hint="add --leader-election-id",
+            )
+        namespace = namespace or _namespace_of_pod(pod_namespace)
+    lease_s = chosen["leader-elect-lease-duration"]
+    renew_s = chosen["leader-elect-renew-deadline"]
+    _check_election_times(lease_s, renew_s)
+    return ElectionSettings(
+        is_on=chosen["leader-elect"],
+        id=lease_id,
+        namespace=namespace,
+        lease_s=lease_s,
+        renew_deadline_s=renew_s,
+        retry_s=_RETRY_S,
+    )
+
+
+def _check_election_times(lease_s: float, renew_s: float) -> None:
+    if lease_s <= renew_s:
+        raise InputError(
+            f"`--leader-elect-lease-duration` ({lease_s:g}s) was not longer than"
+            f" `--leader-elect-renew-deadline` ({renew_s:g}s): two replicas could write at once"
+        )
+    if renew_s <= _RETRY_S * 1.2:
+        raise InputError(
+            f"`--leader-elect-renew-deadline` ({renew_s:g}s) leaves no time for a second try; renewals"
+            f" are tried every {_RETRY_S:g}s"
+        )
+
+
+def _namespace_of_pod(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        raise InputError(
+            "leader election needs a namespace for its Lease, and this process runs in no pod",
+            hint="add --leader-election-namespace",
+        ) from None
+
+
+def _logs(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> LogSettings:
+    level, detail = _log_level(chosen["zap-log-level"], chosen["zap-devel"], chosen)
+    events = str(chosen["ansible-log-events"]).lower()
+    if events not in _EVENTS:
+        warnings.append(f"--ansible-log-events: `{events}` is none of {', '.join(_EVENTS)}")
+        events = "tasks"
+    return LogSettings(
+        is_json=_is_json(chosen),
+        level=level,
+        detail=detail,
+        stacktrace_level=chosen["zap-stacktrace-level"],
+        time_encoding=chosen["zap-time-encoding"],
+        ansible_events=events,
+        play_verbosity=_play_verbosity(environment, warnings),
+    )
+
+
+def _is_json(chosen: Chosen) -> bool:
+    encoder = {"json": True, "console": False}.get(chosen["zap-encoder"] or "")
+    ours = chosen["log-format"] == "json"
+    if chosen.is_set("log-format") and encoder is not None and ours != encoder:
+        raise InputError("`--log-format` and `--zap-encoder` ask for different formats")
+    return ours if encoder is None else encoder
+
+
+def _log_level(text: str, is_devel: bool, chosen: Chosen) -> tuple[str, int]:
+    if is_devel and not chosen.is_set("zap-log-level"):
+        return "debug", 1
+    if text.isdecimal() and int(text) > 0:
+        return "debug", int(text)
+    if text.lower() in _LEVELS:
+        return text.lower(), 1 if text.lower() == "debug" else 0
+    raise InputError(
+        f"--zap-log-level: `{text}` is none of {', '.join(_LEVELS)}, and no number above 0"
+    )
+
+
+def _play_verbosity(environment: Mapping[str, str], warnings: list[str]) -> int:
+    text = environment.get("ANSIBLE_VERBOSITY", "")
+    if not text:
+        return 0
+    try:
+        return int(text)
+    except ValueError:
+        warnings.append(f"ANSIBLE_VERBOSITY: `{text}` is not a whole number; took it for 0")
+        return 0
+
+
+def _port(chosen: Chosen, name: str) -> int:
+    port = int(chosen[name])
+    if not 0 <= port <= 65535:
+        raise InputError(f"--{name}: `{port}` is not a port")
+    return port
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None

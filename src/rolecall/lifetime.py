@@ -1,0 +1,98 @@
+"""From start to exit: parts run side by side until one fails or somebody says stop; they end in order.
+
+Promises: SIGTERM and SIGINT ask to stop, a second one ends the wait for what is still running; the
+first failure of any part ends all of them and is what the caller sees. The order of ending is the whole
+point: no new keys, runs in flight get their time, then nobody hears events, then the Lease is let go,
+and only then do the doors close that plays speak through. Rejected: one task group for everything,
+since it cancels all at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rolecall.errors import LeadershipLostError
+
+# Hands out nothing more and ends what is in flight: patiently or at once, and for which reason.
+Drain = Callable[[bool, str], Coroutine[Any, Any, None]]
+
+
+@dataclass(slots=True)
+class Stop:
+    """What the outside asked for."""
+
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    hurried: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def ask(self) -> None:
+        """Stop; asked twice, do not wait for anything."""
+        if self.asked.is_set():
+            self.hurried.set()
+        self.asked.set()
+
+
+@contextlib.contextmanager
+def signals_asking(stop: Stop) -> Iterator[None]:
+    """Let SIGTERM and SIGINT ask to stop while the context lasts."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.ask)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+async def live(parts: Mapping[str, Coroutine[Any, Any, None]], drain: Drain, stop: Stop) -> None:
+    """Run all parts until somebody says stop, or one fails; raises what it failed with."""
+    tasks = [asyncio.create_task(part, name=name) for name, part in parts.items()]
+    failure: BaseException | None = None
+    try:
+        failure = await _first_failure(tasks, stop.asked)
+        if isinstance(failure, LeadershipLostError):
+            await drain(False, str(failure.message))
+        else:
+            await _drain_in_time(drain, stop.hurried)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    if failure is not None:
+        raise failure
+
+
+async def _first_failure(
+    tasks: list[asyncio.Task[None]], asked: asyncio.Event
+) -> BaseException | None:
+    """Wait for whatever comes first; no failure means that somebody said stop."""
+    stopping = asyncio.create_task(asked.wait(), name="stop")
+    try:
+        done, _ = await asyncio.wait({stopping, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+    for task in tasks:
+        if task in done:
+            return task.exception() or RuntimeError(f"`{task.get_name()}` ended by itself")
+    return None
+
+
+async def _drain_in_time(drain: Drain, hurried: asyncio.Event) -> None:
+    """Let runs in flight go on for their time, unless somebody says stop once more."""
+    patient = asyncio.create_task(drain(True, "the engine stopped"), name="drain")
+    hurry = asyncio.create_task(hurried.wait(), name="hurry")
+    try:
+        await asyncio.wait({patient, hurry}, return_when=asyncio.FIRST_COMPLETED)
+        if patient.done():
+            await patient
+            return
+    finally:
+        for task in (patient, hurry):
+            task.cancel()
+        await asyncio.gather(patient, hurry, return_exceptions=True)
+    await drain(False, "the engine was told twice to stop")

@@ -1,0 +1,131 @@
+"""Every setting of the engine, one frozen dataclass a room, defaults as the Go operator has them.
+
+Filled from flags and environment by `cli/run`, handed to rooms by `app.py`. Rooms never read the
+environment themselves: what is not in here, is not a setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """What an entry of watches.yaml falls back to."""
+
+    reconcile_period_s: float = 36000.0  # <= 0: no periodic reconcile
+    max_concurrent_reconciles: int | None = None  # per kind; None: as many as there are CPUs
+    verbosity: int = 2  # how many `v` ansible-playbook is given
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSettings:
+    """How keys wait."""
+
+    # Runs in flight over all kinds; None: from the CPUs and memory that the cgroup really grants.
+    max_runs: int | None = None
+    # A key that waited this long is passed by three more urgent ones at most, so nothing starves.
+    ageing_s: float = 30.0
+    # Periods are stretched by up to this part, so that thousands of CRs do not come back at once.
+    jitter: float = 0.1
+    backoff_start_s: float = 0.005
+    backoff_cap_s: float = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerSettings:
+    """What all runs share."""
+
+    # Where each CR's private folder lives; the Go operator's place, so that tools find it.
+    root: Path = Path("/tmp/ansible-operator/runner")  # noqa: S108 - a published path; made 0700
+    # `warm` forks runs from a warm host (Linux), `stock` starts ansible-playbook for each run.
+    way: str = "warm"
+    ansible_args: str = ""
+    inventory: Path | None = None  # ANSIBLE_INVENTORY
+    skip_facts: bool = False  # ANSIBLE_GATHERING=explicit
+    trust_cr_text: bool = False  # CR text may be templated: the dangerous old way
+    timeout_s: float | None = None
+    no_progress_timeout_s: float | None = None
+    keep_days: float | None = None  # artifacts older than this go, whatever their number
+    keep_bytes: int | None = None  # artifacts of one CR above this go, oldest first
+    roles_path: str = ""
+    collections_path: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)  # added to that of every run
+    debug_logs: bool = False  # ANSIBLE_DEBUG_LOGS: print the whole stdout after each run
+    warm_idle_s: float | None = None  # end the warm host after so long without a run; None: never
+
+
+@dataclass(frozen=True, slots=True)
+class ReactorSettings:
+    """What is watched, and how its streams are kept alive."""
+
+    namespaces: tuple[str, ...] = ()  # empty: all
+    # A stream that brought nothing, not even a bookmark, for so long is reconnected and relisted.
+    silence_s: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProxySettings:
+    """The door through which plays reach the API server."""
+
+    port: int = 8888  # 0: any free one
+    inject_owner: bool = True
+    record: Path | None = None  # append one JSON line for each request: verb, group, resource
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsSettings:
+    """What the outside may ask: metrics, probes, and the metrics that roles set."""
+
+    bind: str = ":8443"  # `0` disables
+    is_secure: bool = False
+    requires_rbac: bool = False
+    probe_bind: str = ":6789"
+    role_metrics_port: int = 5050  # 0: any free one
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionSettings:
+    """One leader at a time."""
+
+    is_on: bool = False
+    id: str = ""
+    namespace: str = ""
+    lease_s: float = 15.0
+    renew_deadline_s: float = 10.0  # not renewed for so long: write nothing until it is
+    retry_s: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """How the engine speaks."""
+
+    is_json: bool = False
+    level: str = "info"  # debug, info, error, panic
+    detail: int = 0  # the Go operator's V(n): from 2 on, libraries may speak at debug level too
+    stacktrace_level: str = "error"  # tracebacks are shown from this level on
+    time_encoding: str = "rfc3339"  # of `ts` in JSON lines
+    ansible_events: str = "tasks"  # nothing, tasks, everything
+    play_verbosity: int = 0  # ANSIBLE_VERBOSITY: how the play log prints tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of it."""
+
+    watches_file: Path = Path("watches.yaml")
+    watches: WatchSettings = field(default_factory=WatchSettings)
+    queue: QueueSettings = field(default_factory=QueueSettings)
+    runner: RunnerSettings = field(default_factory=RunnerSettings)
+    reactor: ReactorSettings = field(default_factory=ReactorSettings)
+    proxy: ProxySettings = field(default_factory=ProxySettings)
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
+    election: ElectionSettings = field(default_factory=ElectionSettings)
+    logs: LogSettings = field(default_factory=LogSettings)
+    graceful_shutdown_s: float = 30.0
+    # Where to write the ports that were really bound, as JSON; for tests that ask for port 0.
+    ports_file: Path | None = None
+    # Debug: report every time that the event loop was held for longer; None: do not look.
+    loop_limit_s: float | None = None
