@@ -1,0 +1,165 @@
+"""Filters that decide for an etcd cluster: who is a member, and what the next step is.
+
+One step at a time, and none that could cost the quorum: members come and go only while all others are
+healthy, a new one first learns and votes only when it has caught up.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def etcdcluster_members(list_json: str, status_json: str, name: str, volumes: Json) -> list[Json]:
+    """Members in order of their numbers, from what `member list` and `endpoint status` print.
+
+    `volumes` maps a pod's name to the uid of its claim. A member that never started has no name yet;
+    its address tells which pod it is for.
+    """
+    reachable = {
+        _id(row["Status"]["header"]["member_id"]): row["Status"] for row in _rows(status_json)
+    }
+    members = []
+    for row in json.loads(list_json)["members"]:
+        member_id = _id(row["ID"])
+        status = reachable.get(member_id, {})
+        pod = row.get("name") or _pod_of(row["peerURLs"][0])
+        members.append(
+            {
+                "name": pod,
+                "id": member_id,
+                "healthy": bool(status) and not status.get("errors"),
+                "started": bool(row.get("name")),
+                "learner": bool(row.get("isLearner")),
+                "leader": bool(status) and _id(status.get("leader", 0)) == member_id,
+                "version": status.get("version", ""),
+                "volume": volumes.get(pod, ""),
+            }
+        )
+    return sorted(members, key=lambda member: _number(member["name"], name))
+
+
+def _rows(text: str) -> list[Json]:
+    """`endpoint status` prints nothing, or null, where it reached nobody."""
+    rows: list[Json] = json.loads(text or "[]") or []
+    return rows
+
+
+def _id(number: int) -> str:
+    """Identities are numbers in JSON, and hexadecimal on the command line."""
+    return format(int(number), "x")
+
+
+def _pod_of(url: str) -> str:
+    return url.split("//", 1)[1].split(".", 1)[0]
+
+
+def _number(pod: str, name: str) -> int:
+    return int(pod.removeprefix(f"{name}-"))
+
+
+def etcdcluster_step(
+    members: list[Json], name: str, pods: int, wanted: int, known: list[Json]
+) -> Json:
+    """The next step: `{do, member}`, with `lost` where a member goes because its data is gone.
+
+    `pods` is the StatefulSet's number of replicas, `known` the members as status told them last.
+    """
+    present = {member["name"]: member for member in members}
+    lost = _lost(members, known)
+    if lost:
+        return {"do": "remove", "member": lost, "lost": True}
+    waiting = next((m for m in members if not m["started"]), None)
+    if waiting:
+        return {
+            "do": "grow" if _number(waiting["name"], name) >= pods else "wait",
+            "member": waiting,
+        }
+    learner = next((m for m in members if m["learner"]), None)
+    if learner:
+        return {"do": "promote" if learner["healthy"] else "wait", "member": learner}
+    return _resize(members, present, name, pods, wanted)
+
+
+def _lost(members: list[Json], known: list[Json]) -> Json | None:
+    """A member whose volume was replaced: its data is gone, so it must be added anew."""
+    volumes = {member["name"]: member.get("volume", "") for member in known}
+    for member in members:
+        before = volumes.get(member["name"], "")
+        is_replaced = before and member["volume"] and member["volume"] != before
+        others = [other for other in members if other is not member and not other["learner"]]
+        if is_replaced and not member["healthy"] and all(other["healthy"] for other in others):
+            return member
+    return None
+
+
+def _resize(members: list[Json], present: Json, name: str, pods: int, wanted: int) -> Json:
+    if not all(member["healthy"] for member in members):
+        return {"do": "wait", "member": next(m for m in members if not m["healthy"])}
+    missing = next(
+        (f"{name}-{n}" for n in range(min(pods, wanted)) if f"{name}-{n}" not in present), ""
+    )
+    if missing:
+        return {"do": "add", "member": {"name": missing}}
+    if pods > len(members):
+        return {"do": "shrink", "member": {"name": f"{name}-{pods - 1}"}}
+    if len(members) < wanted:
+        return {"do": "add", "member": {"name": f"{name}-{len(members)}"}}
+    if len(members) > wanted:
+        return {"do": "remove", "member": members[-1]}
+    return {"do": "nothing", "member": {}}
+
+
+def etcdcluster_told(members: list[Json], known: list[Json]) -> list[Json]:
+    """Members as status tells them.
+
+    A member that is not healthy keeps the volume that it was last healthy with: that is how a lost
+    volume is still known when the others are well enough to replace the member.
+    """
+    volumes = {member["name"]: member.get("volume", "") for member in known}
+    told = []
+    for member in members:
+        volume = member["volume"]
+        if not member["healthy"]:
+            volume = volumes.get(member["name"]) or volume
+        fields = ("name", "id", "healthy", "learner", "version")
+        told.append({field: member[field] for field in fields} | {"volume": volume})
+    return told
+
+
+def etcdcluster_refusal(wanted: str, current: str) -> str:
+    """Why this change of version is refused; empty where it is allowed."""
+    if not current:
+        return ""
+    new, old = _parts(wanted), _parts(current)
+    if new < old:
+        return f"etcd cannot go back from {current} to {wanted}; restore a backup into a new one"
+    if new[0] != old[0] or new[1] > old[1] + 1:
+        return f"etcd cannot go from {current} to {wanted} at once; go one minor release at a time"
+    return ""
+
+
+def etcdcluster_version_of(members: list[Json]) -> str:
+    """The lowest version that a member runs; empty where none says."""
+    versions = [member["version"] for member in members if member["version"]]
+    return min(versions, key=_parts, default="")
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+class FilterModule:
+    """How Ansible finds the filters."""
+
+    def filters(self) -> dict[str, Any]:
+        """Name to function."""
+        return {
+            "etcdcluster_members": etcdcluster_members,
+            "etcdcluster_refusal": etcdcluster_refusal,
+            "etcdcluster_step": etcdcluster_step,
+            "etcdcluster_told": etcdcluster_told,
+            "etcdcluster_version_of": etcdcluster_version_of,
+        }
