@@ -1,0 +1,1 @@
+"""The OLM bundle, judged by a real API server."""

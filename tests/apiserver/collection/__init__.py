@@ -1,0 +1,1 @@
+"""The modules of operator_sdk.util, against a real API server."""

@@ -1,0 +1,1 @@
+"""What make deploy installs, judged by a real API server."""

@@ -1,0 +1,189 @@
+"""A proxy before the real API server, and a play that goes through it with kubectl or plain HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import yaml
+from yarl import URL
+
+from rolecall.gvk import Gvk
+from rolecall.kube import Client, Credentials
+from rolecall.localcluster import Cluster
+from rolecall.proxy import Proxy
+from rolecall.settings import ProxySettings
+from rolecall.watches import Play, Watch
+
+CONFIG_MAP = Gvk("", "v1", "ConfigMap")
+Json = dict[str, Any]
+
+
+@dataclass
+class Notes:
+    """Remembers what the proxy told about dependents."""
+
+    dependents: list[tuple[Gvk, Gvk, bool, str]] = field(default_factory=list)
+    own_writes: list[tuple[str, str]] = field(default_factory=list)
+
+    def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
+        self.dependents.append((owner, dependent, by_annotation, namespace))
+
+    def note_own_write(self, uid: str, resource_version: str) -> None:
+        self.own_writes.append((uid, resource_version))
+
+
+@dataclass
+class Ended:
+    """A program that ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def object(self) -> Json:
+        assert self.code == 0, self.stderr
+        found: Json = json.loads(self.stdout)
+        return found
+
+
+@dataclass
+class Run:
+    """A play in flight: its kubeconfig, and two ways to use it."""
+
+    kubeconfig: Path
+    program: Path
+    scratch: Path
+
+    @property
+    def url(self) -> URL:
+        """Where the proxy is; by address, since looking `localhost` up would start a thread."""
+        server = yaml.safe_load(self.kubeconfig.read_text())["clusters"][0]["cluster"]["server"]
+        return URL(server).with_host("127.0.0.1")
+
+    async def kubectl(self, *arguments: str, stdin: Json | str = "") -> Ended:
+        text = stdin if isinstance(stdin, str) else json.dumps(stdin)
+        process = await asyncio.create_subprocess_exec(
+            self.program,
+            *arguments,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={
+                "PATH": os.environ["PATH"],
+                "KUBECONFIG": str(self.kubeconfig),
+                "KUBECACHEDIR": str(self.scratch / "kubectl-cache"),
+                "HOME": str(self.scratch),
+            },
+        )
+        out, err = await process.communicate(text.encode())
+        return Ended(process.returncode or 0, out.decode(), err.decode())
+
+    @asynccontextmanager
+    async def request(
+        self, method: str, path: str, **options: Any
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.request(method, self.url.join(URL(path)), **options) as response,
+        ):
+            yield response
+
+
+@dataclass
+class Door:
+    """A proxy with its cluster, and what it told."""
+
+    cluster: Cluster
+    proxy: Proxy
+    notes: Notes
+    scratch: Path
+    watch: Watch = field(
+        default_factory=lambda: Watch(gvk=CONFIG_MAP, play=Play(Path("role"), is_role=True))
+    )
+
+    @asynccontextmanager
+    async def run_for(self, cr: Json, **watch_options: Any) -> AsyncIterator[Run]:
+        watch = replace(self.watch, **watch_options)
+        async with self.proxy.lease("run-1", cr, watch) as access:
+            yield Run(
+                access.kubeconfig, Path(self.cluster.record.programs["kubectl"]), self.scratch
+            )
+
+    def owner_in(self, namespace: str, name: str = "owner") -> Json:
+        """A CR; a ConfigMap will do, since any kind may be watched."""
+        path = f"/api/v1/namespaces/{namespace}/configmaps"
+        cr: Json = self.cluster.api.create(path, {"metadata": {"name": name}})
+        return {"apiVersion": "v1", "kind": "ConfigMap", **cr}
+
+    def get(self, namespace: str, name: str, plural: str = "configmaps") -> Json:
+        found: Json = self.cluster.api.get(f"/api/v1/namespaces/{namespace}/{plural}/{name}")
+        return found
+
+
+OpenDoor = Callable[..., AbstractAsyncContextManager[Door]]
+
+
+@pytest.fixture
+def open_door(cluster: Cluster, tmp_path: Path) -> OpenDoor:
+    """`async with open_door(inject_owner=False) as door:`"""
+
+    @asynccontextmanager
+    async def opened(kubeconfig: Path | None = None, **settings: Any) -> AsyncIterator[Door]:
+        credentials = Credentials.load({"KUBECONFIG": str(kubeconfig or cluster.kubeconfig)})
+        notes = Notes()
+        async with Client(credentials) as client:
+            proxy = Proxy(ProxySettings(port=0, **settings), client, dependents=notes)
+            await proxy.start()
+            try:
+                yield Door(cluster, proxy, notes, tmp_path)
+            finally:
+                await proxy.stop()
+
+    return opened
+
+
+@pytest.fixture
+async def door(open_door: OpenDoor) -> AsyncIterator[Door]:
+    """A proxy with default settings."""
+    async with open_door() as opened:
+        yield opened
+
+
+@pytest.fixture
+def cr(door: Door, namespace: str) -> Json:
+    """The CR that the run is for."""
+    return door.owner_in(namespace)
+
+
+@pytest.fixture
+async def run(door: Door, cr: Json) -> AsyncIterator[Run]:
+    """A run of it, in flight."""
+    async with door.run_for(cr) as running:
+        yield running
+
+
+def reference_to(cr: Json) -> Json:
+    """The owner reference that dependents of a CR get."""
+    metadata = cr["metadata"]
+    return {
+        "apiVersion": cr["apiVersion"],
+        "kind": cr["kind"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
+
+
+def config_map(namespace: str, name: str = "made", **data: str) -> Json:
+    """A manifest."""
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}

@@ -1,0 +1,129 @@
+"""What these tests have in common: kinds of their own, and a reactor that listens."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rolecall.gvk import Gvk
+from rolecall.kube import Client, Credentials, NotFoundError
+from rolecall.reactor import Dependents, Reactor
+from rolecall.settings import ReactorSettings
+from rolecall.watches import Watch
+from tests.fixtures.eventually import eventually_async
+from tests.unit.reactor.objects import Keys, Roll, watch
+
+CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+CONFIG_MAP = Gvk("", "v1", "ConfigMap")
+NAMESPACE = Gvk("", "v1", "Namespace")
+
+
+@asynccontextmanager
+async def client_for(kubeconfig: Path) -> AsyncIterator[Client]:
+    async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as client:
+        yield client
+
+
+def new_group() -> str:
+    return f"t{secrets.token_hex(3)}.example.com"
+
+
+def crd_of(gvk: Gvk, *, scope: str = "Namespaced", has_status: bool = True) -> dict[str, Any]:
+    plural = f"{gvk.kind.lower()}s"
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {
+        "name": gvk.version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": anything},
+    }
+    return {
+        "apiVersion": CRD.api_version,
+        "kind": CRD.kind,
+        "metadata": {"name": f"{plural}.{gvk.group}"},
+        "spec": {
+            "group": gvk.group,
+            "scope": scope,
+            "names": {"kind": gvk.kind, "plural": plural, "singular": gvk.kind.lower()},
+            "versions": [version | ({"subresources": {"status": {}}} if has_status else {})],
+        },
+    }
+
+
+@asynccontextmanager
+async def kind_of(
+    client: Client, kind: str = "App", *, group: str = "", **form: Any
+) -> AsyncIterator[Gvk]:
+    """A custom kind that is served while the context lasts."""
+    gvk = Gvk(group or new_group(), "v1", kind)
+    crd = crd_of(gvk, **form)
+    await client.create(CRD, crd)
+    await wait_until_served(client, gvk)
+    try:
+        yield gvk
+    finally:
+        with suppress(NotFoundError):
+            await client.delete(CRD, "", crd["metadata"]["name"])
+
+
+async def wait_until_served(client: Client, gvk: Gvk) -> None:
+    async def is_served() -> bool:
+        client.discovery.forget(gvk.group)
+        try:
+            await client.list_all(gvk)
+        except Exception:  # not yet, whatever the reason
+            return False
+        return True
+
+    await eventually_async(is_served)
+
+
+def body(gvk: Gvk, namespace: str, name: str, **rest: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace, **rest.pop("metadata", {})}
+    return {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, **rest}
+
+
+@dataclass
+class Listening:
+    """A reactor at work, and what came of it."""
+
+    reactor: Reactor
+    dependents: Dependents
+    keys: Keys = field(default_factory=Keys)
+    roll: Roll = field(default_factory=Roll)
+
+    async def synced(self) -> None:
+        await eventually_async(lambda: self.reactor.is_synced, timeout_s=30)
+
+    async def heard(self, *names: str) -> None:
+        """Wait for exactly these keys, and forget them."""
+        await eventually_async(lambda: sorted(self.keys.names), lambda seen: seen == sorted(names))
+        self.keys.added.clear()
+
+
+@asynccontextmanager
+async def listening(
+    client: Client,
+    watches: Sequence[Watch | Gvk],
+    *,
+    namespaces: tuple[str, ...] = (),
+    silence_s: float = 300.0,
+) -> AsyncIterator[Listening]:
+    """A reactor over some watches."""
+    all_watches = [each if isinstance(each, Watch) else watch(each) for each in watches]
+    settings = ReactorSettings(namespaces=namespaces, silence_s=silence_s)
+    keys, roll = Keys(), Roll()
+    reactor = Reactor(all_watches, client, keys, roll, settings=settings)
+    dependents = Dependents(all_watches, client, keys, settings=settings)
+    running = asyncio.create_task(reactor.run())
+    try:
+        yield Listening(reactor, dependents, keys, roll)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await dependents.close()

@@ -1,0 +1,131 @@
+"""Streams that die in every way they can: nothing that happened meanwhile is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from rolecall.gvk import Gvk
+from rolecall.kube import Client
+from rolecall.localcluster import Cluster
+from rolecall.reactor import Hearing
+from tests.apiserver.reactor.setting import (
+    CONFIG_MAP,
+    body,
+    client_for,
+    kind_of,
+    listening,
+)
+from tests.apiserver.reactor.test_dependents import cr_heard, owned_by, watched
+from tests.fixtures.eventually import eventually_async
+
+SILENCE_S = 3.0
+
+
+async def change_behind_the_relay(admin: Client, app: Gvk) -> None:
+    """While nothing of it can be heard: a create, an edit, a delete, and a dependent deleted."""
+    await admin.create(app, body(app, "default", "created"))
+    await admin.merge_patch(app, "default", "edited", {"spec": {"a": 2}})
+    await admin.delete(app, "default", "deleted")
+    await admin.delete(CONFIG_MAP, "default", "dependent")
+
+
+async def test_dead_streams_are_replaced_and_nothing_is_missed(
+    own_cluster: Cluster, tmp_path: Path
+) -> None:
+    direct = direct_kubeconfig(own_cluster, tmp_path)
+    relay = own_cluster.apiserver.relay
+    async with (
+        client_for(direct) as admin,
+        client_for(own_cluster.kubeconfig) as client,
+        kind_of(admin) as app,
+        listening(client, [app], silence_s=SILENCE_S) as heard,
+    ):
+        cr = await cr_heard(client, heard, app, "default")
+        heard.dependents.note(app, CONFIG_MAP, by_annotation=False, namespace="")
+        await watched(heard, CONFIG_MAP)
+        expected = ("created", "deleted", "edited", "owner")
+        for end_the_fault, fault in (
+            (relay.release, relay.hold),  # frozen: open connections, no bytes
+            (relay.accept, relay.refuse),  # down: refused connections
+            (lambda: None, relay.cut),  # cut: a moment's loss
+        ):
+            for name in ("edited", "deleted"):
+                await admin.create(app, body(app, "default", name, spec={"a": 1}))
+            made = body(CONFIG_MAP, "default", "dependent", metadata=owned_by(cr))
+            await admin.create(CONFIG_MAP, made)
+            await eventually_async(lambda: {"edited", "deleted"} <= set(heard.keys.names))
+            heard.keys.added.clear()
+            fault()
+            await change_behind_the_relay(admin, app)
+            end_the_fault()
+            await eventually_async(
+                lambda: sorted(set(heard.keys.names)) == list(expected), timeout_s=60
+            )
+            assert "deleted" not in {key.name for key in heard.roll.present}
+            for name in ("created", "edited"):
+                await admin.delete(app, "default", name)
+            await eventually_async(lambda: len(heard.roll.present), lambda left: left == 1)
+            heard.keys.added.clear()
+
+
+async def test_server_that_restarts_brings_nobody_who_did_not_change(
+    own_cluster: Cluster, tmp_path: Path
+) -> None:
+    direct = direct_kubeconfig(own_cluster, tmp_path)
+    async with (
+        client_for(direct) as admin,
+        client_for(own_cluster.kubeconfig) as client,
+        kind_of(admin) as app,
+        listening(client, [app], silence_s=SILENCE_S) as heard,
+    ):
+        await heard.synced()
+        for number in range(20):
+            await admin.create(app, body(app, "default", f"a-{number}"))
+        await eventually_async(lambda: len(heard.keys.added), lambda count: count == 20)
+        heard.keys.added.clear()
+        own_cluster.apiserver.restart()
+        async with client_for(direct) as afresh:  # the old connections are dead
+            await afresh.create(app, body(app, "default", "after"))
+        await eventually_async(lambda: "after" in heard.keys.names, timeout_s=60)
+        assert heard.keys.names == ["after"]
+
+
+async def test_right_that_is_taken_away_is_noticed(own_cluster: Cluster, tmp_path: Path) -> None:
+    config = yaml.safe_load(own_cluster.kubeconfig.read_text())
+    config["users"][0]["user"]["as"] = "somebody"
+    as_somebody = tmp_path / "somebody"
+    as_somebody.write_text(yaml.safe_dump(config))
+    api, rbac = own_cluster.api, "/apis/rbac.authorization.k8s.io/v1"
+    rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]
+    api.create(f"{rbac}/clusterroles", {"metadata": {"name": "some"}, "rules": rules})
+    binding = {
+        "metadata": {"name": "some"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "some"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "somebody"}],
+    }
+    api.create(f"{rbac}/clusterrolebindings", binding)
+    async with (
+        client_for(own_cluster.kubeconfig) as admin,
+        client_for(as_somebody) as client,
+        kind_of(admin) as app,
+        listening(client, [app]) as heard,
+    ):
+        await heard.synced()
+        assert heard.reactor.hearing[app] is Hearing.SYNCED
+        api.delete(f"{rbac}/clusterrolebindings/some")
+        own_cluster.apiserver.relay.cut()  # streams are not examined again
+        await eventually_async(lambda: heard.reactor.hearing[app] is Hearing.REFUSED, timeout_s=30)
+        api.create(f"{rbac}/clusterrolebindings", binding)
+        await eventually_async(lambda: heard.reactor.hearing[app] is Hearing.SYNCED, timeout_s=60)
+
+
+def direct_kubeconfig(cluster: Cluster, folder: Path) -> Path:
+    """A way to the API server that goes around the relay."""
+    config = yaml.safe_load(cluster.kubeconfig.read_text())
+    port = cluster.record.ports.apiserver
+    config["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{port}"
+    path = folder / "direct"
+    path.write_text(yaml.safe_dump(config))
+    return path

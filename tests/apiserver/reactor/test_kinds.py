@@ -1,0 +1,98 @@
+"""Kinds whose CRD comes late, goes away and comes back; with and without the right to hear of it."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.localcluster import Cluster
+from rolecall.reactor import Hearing
+from tests.apiserver.reactor.setting import (
+    CRD,
+    body,
+    client_for,
+    crd_of,
+    kind_of,
+    listening,
+    new_group,
+    wait_until_served,
+)
+from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.eventually import eventually_async
+
+EVERYTHING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}
+READ_CRDS = {
+    "apiGroups": [CRD.group],
+    "resources": ["customresourcedefinitions"],
+    "verbs": ["list", "watch"],
+}
+
+
+async def test_kind_that_comes_late_is_heard_at_once_and_others_do_not_wait(
+    cluster: Cluster, namespace: str
+) -> None:
+    late = Gvk(new_group(), "v1", "Late")
+    async with (
+        client_for(cluster.kubeconfig) as client,
+        kind_of(client) as app,
+        listening(client, [app, late]) as heard,
+    ):
+        await heard.synced()
+        assert heard.reactor.hearing[late] is Hearing.NO_SUCH_KIND
+        await client.create(app, body(app, namespace, "meanwhile"))
+        await heard.heard("meanwhile")
+        await client.create(CRD, crd_of(late))
+        await eventually_async(lambda: heard.reactor.hearing[late] is Hearing.SYNCED, timeout_s=10)
+        await wait_until_served(client, late)
+        await client.create(late, body(late, namespace, "a"))
+        await heard.heard("a")
+        await client.delete(CRD, "", crd_of(late)["metadata"]["name"])
+
+
+async def test_kind_that_goes_and_comes_back_is_heard_again(
+    cluster: Cluster, namespace: str
+) -> None:
+    async with (
+        client_for(cluster.kubeconfig) as client,
+        kind_of(client) as app,
+        listening(client, [app]) as heard,
+    ):
+        await heard.synced()
+        await client.create(app, body(app, namespace, "a"))
+        await heard.heard("a")
+        await client.delete(CRD, "", crd_of(app)["metadata"]["name"])
+        await eventually_async(
+            lambda: heard.reactor.hearing[app] is Hearing.NO_SUCH_KIND, timeout_s=20
+        )
+        await heard.heard("a")
+        assert not heard.roll.present
+        await client.create(CRD, crd_of(app))
+        await wait_until_served(client, app)
+        await client.create(app, body(app, namespace, "b"))
+        await heard.heard("b")
+
+
+async def test_without_the_right_to_hear_of_crds_a_late_kind_is_still_found(
+    cluster: Cluster,
+    namespace: str,
+    service_account_kubeconfig: ServiceAccountKubeconfig,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    late = Gvk(new_group(), "v1", "Late")
+    rule = {"apiGroups": [late.group], "resources": ["*"], "verbs": ["list", "watch"]}
+    kubeconfig = service_account_kubeconfig(cluster_rules=[rule])
+    async with client_for(cluster.kubeconfig) as admin, client_for(kubeconfig) as client:
+        with caplog.at_level(logging.WARNING, logger="rolecall"):
+            async with listening(client, [late]) as heard:
+                await heard.synced()
+                await admin.create(CRD, crd_of(late))
+                await eventually_async(
+                    lambda: heard.reactor.hearing[late] is Hearing.SYNCED, timeout_s=40
+                )
+                await admin.create(late, body(late, namespace, "a"))
+                await heard.heard("a")
+        said = [entry.message for entry in caplog.records]
+        assert sum("not allowed to hear of new CRDs" in line for line in said) == 1
+        await admin.delete(CRD, "", crd_of(late)["metadata"]["name"])

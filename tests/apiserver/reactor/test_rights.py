@@ -1,0 +1,77 @@
+"""A missing right is named with the rule to add, harms nobody else, and is found once granted."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from rolecall.localcluster import Cluster
+from rolecall.reactor import Hearing
+from tests.apiserver.reactor.setting import CRD, body, client_for, kind_of, listening
+from tests.fixtures.cluster import ServiceAccountKubeconfig, grant
+from tests.fixtures.eventually import eventually_async
+
+READ_CRDS = {
+    "apiGroups": [CRD.group],
+    "resources": ["customresourcedefinitions"],
+    "verbs": ["list", "watch"],
+}
+
+
+async def test_refused_kind_is_named_and_heard_once_granted_while_others_work(
+    cluster: Cluster,
+    namespace: str,
+    service_account_kubeconfig: ServiceAccountKubeconfig,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with (
+        client_for(cluster.kubeconfig) as admin,
+        kind_of(admin, "Free") as free,
+        kind_of(admin, "Shut") as shut,
+    ):
+        rule = {"apiGroups": [free.group], "resources": ["frees"], "verbs": ["list", "watch"]}
+        kubeconfig = service_account_kubeconfig(cluster_rules=[rule, READ_CRDS])
+        async with client_for(kubeconfig) as client:
+            with caplog.at_level(logging.WARNING, logger="rolecall"):
+                async with listening(client, [free, shut]) as heard:
+                    await heard.synced()
+                    assert heard.reactor.hearing == {
+                        free: Hearing.SYNCED,
+                        shut: Hearing.REFUSED,
+                    }
+                    await admin.create(free, body(free, namespace, "a"))
+                    await heard.heard("a")
+                    (entry,) = caplog.records
+                    fields = entry.__dict__["fields"]
+                    assert f"not allowed to list, watch `shuts.{shut.group}`" in fields["why"]
+                    assert f"`list, watch` on `shuts.{shut.group}`" in fields["hint"]
+                    more = {**rule, "apiGroups": [shut.group], "resources": ["shuts"]}
+                    subject = {
+                        "kind": "ServiceAccount",
+                        "name": "engine",
+                        "namespace": namespace,
+                    }
+                    grant(cluster, "", "ClusterRole", f"{namespace}-more", ([more], subject))
+                    await eventually_async(
+                        lambda: heard.reactor.hearing[shut] is Hearing.SYNCED, timeout_s=60
+                    )
+                    await admin.create(shut, body(shut, namespace, "b"))
+                    await heard.heard("b")
+    for kind in ("clusterrolebindings", "clusterroles"):
+        cluster.api.delete(f"/apis/rbac.authorization.k8s.io/v1/{kind}/{namespace}-more")
+
+
+async def test_refused_namespace_does_not_silence_the_others(
+    cluster: Cluster, namespace: str, service_account_kubeconfig: ServiceAccountKubeconfig
+) -> None:
+    async with client_for(cluster.kubeconfig) as admin, kind_of(admin) as app:
+        rule = {"apiGroups": [app.group], "resources": ["apps"], "verbs": ["list", "watch"]}
+        kubeconfig = service_account_kubeconfig(rules=[rule], cluster_rules=[READ_CRDS])
+        async with (
+            client_for(kubeconfig) as client,
+            listening(client, [app], namespaces=(namespace, "default")) as heard,
+        ):
+            await heard.synced()
+            await admin.create(app, body(app, namespace, "a"))
+            await heard.heard("a")

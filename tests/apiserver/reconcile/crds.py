@@ -1,0 +1,77 @@
+"""Kinds to reconcile: one as scaffolds make them, and three whose CRDs have a fault each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rolecall.gvk import Gvk
+
+Json = dict[str, Any]
+GROUP = "story.example.com"
+
+ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_STRICT_CONDITION: Json = {
+    "type": "object",
+    "required": ["type", "status"],
+    "properties": {
+        name: {"type": "string"}
+        for name in ("type", "status", "reason", "message", "lastTransitionTime")
+    },
+}
+_CONDITIONS: Json = {"type": "array", "items": _STRICT_CONDITION}
+_NAMED_REASON: Json = {
+    **_STRICT_CONDITION,
+    "properties": {
+        **_STRICT_CONDITION["properties"],
+        "reason": {"type": "string", "minLength": 1},
+    },
+}
+
+STORY = Gvk(GROUP, "v1", "Story")
+PRUNING = Gvk(GROUP, "v1", "Pruning")  # drops `ansibleResult` and `observedGeneration`
+STATUSLESS = Gvk(GROUP, "v1", "Statusless")  # has no status subresource
+STRICT = Gvk(GROUP, "v1", "Strict")  # wants a reason in every condition
+
+_STATUS: dict[Gvk, Json] = {
+    STORY: ANYTHING,
+    PRUNING: {"type": "object", "properties": {"conditions": _CONDITIONS}},
+    STATUSLESS: ANYTHING,
+    STRICT: {
+        "type": "object",
+        "properties": {"conditions": {"type": "array", "items": _NAMED_REASON}},
+    },
+}
+ALL_KINDS = tuple(_STATUS)
+
+
+def all_crds() -> list[Json]:
+    """The CRDs, ready to be created."""
+    return [_crd(gvk, status) for gvk, status in _STATUS.items()]
+
+
+def _crd(gvk: Gvk, status: Json) -> Json:
+    plural = f"{gvk.kind.lower()}s"
+    version: Json = {
+        "name": gvk.version,
+        "served": True,
+        "storage": True,
+        "schema": {
+            "openAPIV3Schema": {
+                "type": "object",
+                "properties": {"spec": ANYTHING, "status": status},
+            }
+        },
+    }
+    if gvk != STATUSLESS:
+        version["subresources"] = {"status": {}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{gvk.group}"},
+        "spec": {
+            "group": gvk.group,
+            "scope": "Namespaced",
+            "names": {"kind": gvk.kind, "plural": plural},
+            "versions": [version],
+        },
+    }

@@ -1,0 +1,97 @@
+"""Queue, workers and the real API server together: no double run, and status catches up with edits."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from rolecall.kube import NotFoundError
+from rolecall.reconcile import Workers
+from rolecall.runner import RunRequest
+from rolecall.workqueue import Queue, Urgency
+from tests.fixtures.eventually import eventually_async
+from tests.unit.reconcile.stage import Stage, hands_for
+
+CRS = 6
+EDITS = 40
+
+
+@pytest.fixture
+async def hands(holding_stage: Stage) -> AsyncIterator[tuple[Queue, Workers]]:
+    queue, workers = hands_for(holding_stage, max_runs=4)
+    running = asyncio.create_task(workers.run(4))
+    yield queue, workers
+    await workers.drain(0.0)
+    await running
+
+
+async def test_status_catches_up_with_edits_and_no_object_has_two_runs(
+    holding_stage: Stage, hands: tuple[Queue, Workers]
+) -> None:
+    stage, (queue, _) = holding_stage, hands
+    chance = random.Random(7)
+
+    async def some_work(_: RunRequest) -> None:
+        await asyncio.sleep(chance.uniform(0.0, 0.02))
+
+    stage.runner.will(some_work)
+    names = [f"cr-{number}" for number in range(CRS)]
+    for name in names:
+        await stage.shop.create(name)
+        queue.add(stage.key(name), Urgency.STARTUP)
+    for size in range(EDITS):
+        name = chance.choice(names)
+        await stage.shop.patch({"spec": {"size": size}}, name)
+        queue.add(stage.key(name), Urgency.EDIT)
+
+    for name in names:
+        await eventually_async(partial(is_up_to_date, stage, name))
+    assert stage.runner.doubled == []
+
+
+async def is_up_to_date(stage: Stage, name: str) -> bool:
+    cr = await stage.shop.get(name)
+    status = cr.get("status", {})
+    ready = [item["status"] for item in status.get("conditions", []) if item["type"] == "Ready"]
+    is_current = status.get("observedGeneration") == cr["metadata"]["generation"]
+    return is_current and ready == ["True"]
+
+
+async def test_objects_deleted_at_any_moment_all_go_after_one_finalizer_run_that_succeeded(
+    holding_stage: Stage, hands: tuple[Queue, Workers]
+) -> None:
+    stage, (queue, _) = holding_stage, hands
+    chance = random.Random(11)
+
+    async def some_work(_: RunRequest) -> None:
+        await asyncio.sleep(chance.uniform(0.0, 0.02))
+
+    stage.runner.will(some_work)
+    names = [f"cr-{number}" for number in range(CRS)]
+    for name in names:
+        await stage.shop.create(name)
+        queue.add(stage.key(name), Urgency.EDIT)
+    for name in names:
+        await asyncio.sleep(chance.uniform(0.0, 0.02))
+        await stage.shop.delete(name)
+        queue.add(stage.key(name), Urgency.EDIT)
+
+    for name in names:
+        await eventually_async(partial(is_gone, stage, name))
+    for name in names:
+        runs = [run for run in stage.runner.requests if run.cr["metadata"]["name"] == name]
+        held = [run for run in runs if run.cr["metadata"].get("finalizers")]
+        assert len([run for run in runs if run.is_finalizer]) == (1 if held else 0)
+    assert stage.runner.doubled == []
+
+
+async def is_gone(stage: Stage, name: str) -> bool:
+    try:
+        await stage.shop.get(name)
+    except NotFoundError:
+        return True
+    return False

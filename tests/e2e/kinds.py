@@ -1,0 +1,86 @@
+"""Kinds for tests, in the shape that `create api` gives them."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from rolecall.gvk import Gvk
+from rolecall.kube import AlreadyExistsError, Client, NoSuchKindError
+from tests.fixtures.eventually import eventually_async
+
+Json = dict[str, Any]
+CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+GROUP = "e2e.rolecall.dev"
+CONFIG_MAP = Gvk("", "v1", "ConfigMap")
+
+
+def kind(name: str) -> Gvk:
+    """One of the kinds in behaviours/watches.yaml."""
+    return Gvk(GROUP, "v1", name)
+
+
+def crd_for(gvk: Gvk, *, has_status: bool = True) -> Json:
+    """Its definition: spec and status take anything."""
+    plural = f"{gvk.kind.lower()}s"
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {
+        "name": gvk.version,
+        "served": True,
+        "storage": True,
+        "schema": {
+            "openAPIV3Schema": {
+                "type": "object",
+                "properties": {"spec": anything, "status": anything},
+            }
+        },
+    }
+    if has_status:
+        version["subresources"] = {"status": {}}
+    names = {"kind": gvk.kind, "plural": plural, "singular": gvk.kind.lower()}
+    return {
+        "apiVersion": CRD.api_version,
+        "kind": CRD.kind,
+        "metadata": {"name": f"{plural}.{gvk.group}"},
+        "spec": {
+            "group": gvk.group,
+            "scope": "Namespaced",
+            "names": names | {"listKind": f"{gvk.kind}List"},
+            "versions": [version],
+        },
+    }
+
+
+async def install(api: Client, definition: Json) -> None:
+    """Create a CRD, if it is not there, and wait until its kind can be used."""
+    with contextlib.suppress(AlreadyExistsError):
+        await api.create(CRD, definition)
+    spec = definition["spec"]
+    gvk = Gvk(spec["group"], spec["versions"][0]["name"], spec["names"]["kind"])
+
+    async def is_served() -> bool:
+        api.discovery.forget(gvk.group, gvk.version)
+        return bool(await api.resource_for(gvk))
+
+    await eventually_async(is_served, ignoring=(NoSuchKindError,))
+
+
+def cr(gvk: Gvk, namespace: str, name: str = "x", /, **spec: Any) -> Json:
+    """An object of a kind."""
+    return {
+        "apiVersion": gvk.api_version,
+        "kind": gvk.kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def condition(cr: Json, name: str) -> Json:
+    """One of its conditions; empty where there is none."""
+    conditions = cr.get("status", {}).get("conditions", [])
+    return next((one for one in conditions if one["type"] == name), {})
+
+
+def is_successful(cr: Json) -> bool:
+    """What `kubectl wait --for=condition=Successful` waits for."""
+    return condition(cr, "Successful").get("status") == "True"

@@ -1,0 +1,148 @@
+"""Which objects are reached: namespaces, kinds that come late, kinds that may not be watched."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.kube import Client, NotFoundError
+from tests.e2e.conftest import StartEngine
+from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
+from tests.e2e.kinds import (
+    CONFIG_MAP,
+    CRD,
+    GROUP,
+    Json,
+    cr,
+    crd_for,
+    install,
+    is_successful,
+    kind,
+)
+from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.eventually import eventually, eventually_async
+
+MAKER, PLAIN = kind("Maker"), kind("Plain")
+NAMESPACE = Gvk("", "v1", "Namespace")
+
+
+@pytest.fixture
+async def kinds(api: Client) -> None:
+    for gvk in (MAKER, PLAIN):
+        await install(api, crd_for(gvk))
+
+
+@pytest.fixture
+async def other_namespace(api: Client, namespace: str) -> AsyncIterator[str]:
+    name = f"{namespace[:55]}-other"
+    await api.create(NAMESPACE, {"metadata": {"name": name}})
+    yield name
+    await api.delete(NAMESPACE, "", name)
+
+
+async def came_to(
+    api: Client, gvk: Gvk, namespace: str, name: str, is_right: Callable[[Json], Any]
+) -> Json:
+    return await eventually_async(
+        lambda: api.get(gvk, namespace, name),
+        is_right,
+        timeout_s=PATIENCE_S,
+        ignoring=(NotFoundError, LookupError),
+    )
+
+
+async def drift_is_repaired(api: Client, namespace: str) -> None:
+    """A dependent that is deleted and one that is edited come back as they were."""
+    await api.create(MAKER, cr(MAKER, namespace, word="right"))
+    await came_to(api, MAKER, namespace, "x", is_successful)
+    await api.delete(CONFIG_MAP, namespace, "x-made")
+    await came_to(api, CONFIG_MAP, namespace, "x-made", bool)
+    await api.merge_patch(CONFIG_MAP, namespace, "x-made", {"data": {"word": "wrong"}})
+    await came_to(
+        api, CONFIG_MAP, namespace, "x-made", lambda made: made["data"]["word"] == "right"
+    )
+
+
+@pytest.mark.usefixtures("kinds")
+async def test_only_the_named_namespace_is_watched(
+    api: Client, namespace: str, other_namespace: str, start_engine: StartEngine
+) -> None:
+    start_engine(BEHAVIOURS).wait_ready()
+    await api.create(PLAIN, cr(PLAIN, other_namespace))
+    await drift_is_repaired(api, namespace)
+    assert "status" not in await api.get(PLAIN, other_namespace, "x")
+
+
+@pytest.mark.usefixtures("kinds")
+async def test_drift_is_repaired_in_each_of_several_namespaces(
+    api: Client, namespace: str, other_namespace: str, start_engine: StartEngine
+) -> None:
+    start_engine(BEHAVIOURS, namespaces=f"{namespace}, {other_namespace}").wait_ready()
+    await drift_is_repaired(api, namespace)
+    await drift_is_repaired(api, other_namespace)
+
+
+@pytest.mark.usefixtures("kinds")
+async def test_drift_is_repaired_where_all_namespaces_are_watched(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    start_engine(BEHAVIOURS, namespaces="").wait_ready()
+    await drift_is_repaired(api, namespace)
+
+
+async def test_kind_whose_crd_comes_late_is_reconciled_then(
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
+) -> None:
+    late = Gvk(f"{namespace}.rolecall.dev", "v1", "Belated")
+    (tmp_path / "watches.yaml").write_text(
+        f"- {{group: {late.group}, version: v1, kind: Belated, role: {BEHAVIOURS}/roles/plain}}\n"
+    )
+    engine = start_engine(tmp_path).wait_ready()
+    eventually(lambda: "the cluster served no kind `Belated`" in engine.log)
+
+    await install(api, crd_for(late))
+    try:
+        await api.create(late, cr(late, namespace))
+        await came_to(api, late, namespace, "x", is_successful)
+    finally:
+        await api.delete(CRD, "", f"belateds.{late.group}")
+
+
+@pytest.mark.usefixtures("kinds")
+async def test_play_can_make_objects_of_a_kind_that_came_after_the_last_run(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    start_engine(BEHAVIOURS).wait_ready()
+    await api.create(MAKER, cr(MAKER, namespace))
+    await came_to(api, MAKER, namespace, "x", is_successful)
+
+    young = Gvk(f"{namespace}.rolecall.dev", "v1", "Young")
+    await install(api, crd_for(young))
+    try:
+        spec = {"made": young.kind, "madeBy": young.api_version}
+        await api.merge_patch(MAKER, namespace, "x", {"spec": spec})
+        await came_to(api, young, namespace, "x-made", bool)
+    finally:
+        await api.delete(CRD, "", f"youngs.{young.group}")
+
+
+@pytest.mark.usefixtures("kinds")
+async def test_kind_that_may_not_be_watched_is_named_with_the_rule_and_others_go_on(
+    api: Client,
+    namespace: str,
+    start_engine: StartEngine,
+    service_account_kubeconfig: ServiceAccountKubeconfig,
+) -> None:
+    resources = ["plains", "plains/status", "plains/finalizers"]
+    kubeconfig = service_account_kubeconfig(
+        [{"apiGroups": [GROUP], "resources": resources, "verbs": ["*"]}]
+    )
+    engine = start_engine(BEHAVIOURS, kubeconfig=kubeconfig).wait_ready()
+    await api.create(PLAIN, cr(PLAIN, namespace))
+    await came_to(api, PLAIN, namespace, "x", is_successful)
+    assert f"`makers.{GROUP}`" in engine.log
+    assert "config/rbac/role.yaml" in engine.log

@@ -1,0 +1,136 @@
+"""What a newcomer gets: `init`, two `create api`; both kinds work with the rights of `config/rbac`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rolecall.cli import main
+from rolecall.gvk import Gvk
+from rolecall.kube import Client, NotFoundError
+from tests.e2e.conftest import StartEngine
+from tests.e2e.engine import PATIENCE_S
+from tests.e2e.kinds import CONFIG_MAP, install
+from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.eventually import eventually_async
+
+GROUP = "scaffolded.example.com"
+KINDS = {"Memcached": ["--finalizer"], "Redis": ["--generate-playbook"]}
+_NOT_YET = (AssertionError, LookupError, NotFoundError)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache-operator"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert main(["init", "--domain", "example.com"]) == 0
+    for kind, flags in KINDS.items():
+        names = ["--group", "scaffolded", "--version", "v1alpha1", "--kind", kind]
+        assert main(["create", "api", *names, *flags]) == 0
+    return folder
+
+
+def rules(project: Path, *names: str) -> list[dict[str, Any]]:
+    files = [project / "config" / "rbac" / f"{name}.yaml" for name in names]
+    return [rule for file in files for rule in yaml.safe_load(file.read_text())["rules"]]
+
+
+async def has_ended(api: Client, gvk: Gvk, namespace: str, name: str) -> bool:
+    try:
+        await api.get(gvk, namespace, name)
+    except NotFoundError:
+        return True
+    return False
+
+
+async def test_new_kinds_work_with_the_rights_that_they_came_with(
+    api: Client,
+    namespace: str,
+    project: Path,
+    start_engine: StartEngine,
+    service_account_kubeconfig: ServiceAccountKubeconfig,
+) -> None:
+    for crd in (project / "config" / "crd" / "bases").glob("*.yaml"):
+        await install(api, yaml.safe_load(crd.read_text()))
+    kubeconfig = service_account_kubeconfig(
+        rules(project, "leader_election_role"), rules(project, "engine_role", "role")
+    )
+    engine = start_engine(
+        project,
+        "--leader-elect",
+        "--leader-election-id=cache-operator",
+        f"--leader-election-namespace={namespace}",
+        kubeconfig=kubeconfig,
+    ).wait_ready()
+    for kind in KINDS:
+        await lives(api, Gvk(GROUP, "v1alpha1", kind), namespace, project)
+    assert " error " not in engine.log
+    assert " 403" not in engine.log
+
+
+async def lives(api: Client, gvk: Gvk, namespace: str, project: Path) -> None:
+    """Sample, edit and end of one kind."""
+    kind = gvk.kind.lower()
+    sample = project / "config" / "samples" / f"scaffolded_v1alpha1_{kind}.yaml"
+    cr = yaml.safe_load(sample.read_text())
+    cr["metadata"]["namespace"] = namespace
+    name = cr["metadata"]["name"]
+    await api.create(gvk, cr)
+
+    async def settled() -> None:
+        found = await api.get(gvk, namespace, name)
+        conditions = {row["type"]: row["status"] for row in found["status"]["conditions"]}
+        assert conditions["Successful"] == conditions["Ready"] == "True"
+
+    async def message() -> str:
+        found = await api.get(CONFIG_MAP, namespace, f"{name}-message")
+        return str(found["data"]["message"])
+
+    await eventually_async(settled, lambda _: True, timeout_s=PATIENCE_S, ignoring=_NOT_YET)
+    assert await message() == "hello"
+    edited = 'a: "b" {{ c }}\n'
+    await api.merge_patch(gvk, namespace, name, {"spec": {"message": edited}})
+    await eventually_async(message, lambda text: text == edited, timeout_s=PATIENCE_S)
+    await api.delete(gvk, namespace, name)
+    await eventually_async(lambda: has_ended(api, gvk, namespace, name), timeout_s=PATIENCE_S)
+    gone = f"{name}-message"
+    await eventually_async(
+        lambda: has_ended(api, CONFIG_MAP, namespace, gone), timeout_s=PATIENCE_S
+    )
+
+
+async def test_upgrade_and_rollback_reach_custom_resources_that_live(
+    api: Client, namespace: str, project: Path, start_engine: StartEngine
+) -> None:
+    gvk = Gvk(GROUP, "v1alpha1", "Memcached")
+    for crd in (project / "config" / "crd" / "bases").glob("*.yaml"):
+        await install(api, yaml.safe_load(crd.read_text()))
+    body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "spec": {"message": "hello"}}
+    made = await api.create(gvk, {**body, "metadata": {"name": "x", "namespace": namespace}})
+    template = project / "roles" / "memcached" / "templates" / "message.yaml.j2"
+    first = template.read_text()
+    second = first.replace("memcached_message | to_json", "memcached_message | upper | to_json")
+    assert second != first
+
+    async def message() -> str:
+        found = await api.get(CONFIG_MAP, namespace, "x-message")
+        return str(found["data"]["message"])
+
+    for role, expected in ((first, "hello"), (second, "HELLO"), (first, "hello")):
+        template.write_text(role)
+        engine = start_engine(project).wait_ready()
+        await eventually_async(
+            message,
+            lambda text, wanted=expected: text == wanted,  # type: ignore[misc]
+            timeout_s=PATIENCE_S,
+            ignoring=_NOT_YET,
+        )
+        assert engine.stop() == 0
+    kept = await api.get(gvk, namespace, "x")
+    assert kept["metadata"]["uid"] == made["metadata"]["uid"]
+    conditions = {row["type"]: row["status"] for row in kept["status"]["conditions"]}
+    assert conditions["Ready"] == "True"

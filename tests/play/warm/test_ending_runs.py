@@ -1,0 +1,97 @@
+"""A run that is ended takes everything along that it started; one that ends by itself does not."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from rolecall.runner import Ending
+from tests.play.warm.runs import debug, is_alive, marked, shell, until, workshop
+
+
+async def test_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        word = f"9876{tmp_path.name[-1]}"
+        sleep = f"sleep {word}"
+        tasks = [
+            {**shell(sleep), "async": 900, "poll": 0},
+            shell(f"setsid nohup {sleep} >/dev/null 2>&1 & touch {{{{ work }}}}/began; {sleep}"),
+        ]
+        handle, _events = await shop.start(shop.role("sleeps", tasks))
+        await until((tmp_path / "began").exists, "the task to begin")
+        await until(lambda: len(marked(f"sleep\0{word}")) >= 3, "its processes")
+        handle.cancel("deleted")
+        result = await handle.result()
+        assert result.ending is Ending.CANCELLED and result.reason_text == "deleted"
+        await until(lambda: not marked(word), "its processes to be gone")
+
+
+async def test_cancelling_the_wait_cancels_the_run(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        word = f"sleep 8765{tmp_path.name[-1]}"
+        handle, _events = await shop.start(shop.role("sleeps", [shell(word)]))
+        waiting = asyncio.create_task(handle.result())
+        await until(lambda: marked(word), "its process")
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert not marked(word)
+
+
+async def test_cancel_before_the_host_is_warm_is_not_forgotten(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        handle, _events = await shop.start(shop.role("sleeps", [shell("sleep 600")]))
+        handle.cancel("too late")
+        result = await handle.result()
+        assert result.ending is Ending.CANCELLED
+
+
+async def test_run_over_its_time_is_ended(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        await shop.run(shop.role("fine", [debug("fine")]))
+        result = await shop.run(shop.role("sleeps", [shell("sleep 600")]), timeout_s=0.5)
+        assert result.ending is Ending.TIMED_OUT
+        assert "longer than 0.5 s" in result.reason_text
+
+
+async def test_silent_run_is_ended(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        await shop.run(shop.role("fine", [debug("fine")]))
+        role = shop.role("sleeps", [debug("speaks"), shell("sleep 600")])
+        result = await shop.run(role, no_progress_timeout_s=2.0)
+        assert result.ending is Ending.NO_PROGRESS
+
+
+async def test_fork_bomb_is_ended_whole(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        await shop.run(shop.role("fine", [debug("fine")]))
+        word = f"7654{tmp_path.name[-1]}"
+        bomb = f"i=0; while [ $i -lt 300 ]; do setsid sleep {word} & i=$((i+1)); done; sleep {word}"
+        handle, _events = await shop.start(shop.role("bomb", [shell(bomb)]))
+        await until(lambda: len(marked(f"sleep\0{word}")) > 50, "many processes")
+        handle.cancel("enough")
+        assert (await handle.result()).ending is Ending.CANCELLED
+        await until(lambda: not marked(f"sleep\0{word}"), "all to be gone")
+
+
+async def test_background_job_of_a_finished_run_lives_on(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        job = "while [ ! -e {{ work }}/stop ]; do sleep 0.05; done; touch {{ work }}/stopped"
+        role = shop.role("job", [{**shell(job), "async": 900, "poll": 0}])
+        result = await shop.run(role)
+        assert result.succeeded and result.way == "warm"
+        await shop.run(shop.role("fine", [debug("fine")]))
+        (tmp_path / "stop").touch()
+        await until((tmp_path / "stopped").exists, "the job to go on to its end")
+
+
+async def test_closing_the_runner_ends_runs_and_hosts(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        word = f"sleep 6543{tmp_path.name[-1]}"
+        handle, _events = await shop.start(shop.role("sleeps", [shell(word)]))
+        await until(lambda: marked(word), "its process")
+        pid = shop.host_pid
+    assert (await handle.result()).ending is Ending.CANCELLED
+    assert not marked(word) and not is_alive(pid)

@@ -1,0 +1,97 @@
+"""A host killed at any instant: no run is lost, none is done twice, and none lies about its end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+from rolecall.runner import Ending
+from tests.play.warm.runs import debug, is_alive, kill, marked, shell, until, workshop
+
+ONCE = "echo done >> {{ work }}/done"
+
+
+def _times_done(folder: Path) -> int:
+    path = folder / "done"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+async def test_host_killed_between_runs_is_replaced(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("once", [shell(ONCE)])
+        first = await shop.run(role)
+        before = shop.host_pid
+        kill(before)
+        await until(lambda: not is_alive(before), "the host to be gone")
+        second = await shop.run(role)
+        third = await shop.run(role)
+        assert [first.way, third.way] == ["warm", "warm"]
+        assert second.succeeded and third.succeeded
+        assert _times_done(tmp_path) == 3
+        assert shop.host_pid != before
+
+
+async def test_host_killed_during_a_run_leaves_the_run_alone(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        waits = "touch {{ work }}/began; while [ ! -e {{ work }}/go ]; do sleep 0.02; done"
+        role = shop.role("waits", [shell(waits), shell(ONCE), debug("after")])
+        handle, events = await shop.start(role)
+        await until((tmp_path / "began").exists, "the task to begin")
+        kill(shop.host_pid)
+        (tmp_path / "go").touch()
+        result = await handle.result()
+        assert result.succeeded and result.way == "warm"
+        assert result.recap is not None and result.recap.ok == 3
+        assert [event for event in events if event.name == "playbook_on_stats"]
+        assert _times_done(tmp_path) == 1
+
+
+async def test_order_that_no_child_took_goes_the_stock_way_once(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("once", [shell(ONCE)])
+        await shop.run(role)
+        kill(shop.host_pid, signal.SIGSTOP)  # it gets the order, and never acts on it
+        handle, _events = await shop.start(role)
+        await asyncio.sleep(0)
+        kill(shop.host_pid, signal.SIGKILL)
+        result = await handle.result()
+        assert result.succeeded
+        assert _times_done(tmp_path) == 2
+
+
+async def test_run_child_killed_is_told_as_killed_and_leaves_nothing(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        word = f"sleep 4321{tmp_path.name[-1]}"
+        tasks = [shell(f"setsid {word} & echo $PPID > {{{{ work }}}}/pid; sleep 600; true")]
+        role = shop.role("killed", tasks)
+        handle, _events = await shop.start(role)
+        await until(lambda: (tmp_path / "pid").exists() and marked("sleep 600"), "the task")
+        (child,) = [pid for pid in _children_of(shop.host_pid) if is_alive(pid)]
+        kill(child)
+        result = await handle.result()
+        assert result.ending is Ending.KILLED
+        assert result.rc is None and "SIGKILL" in result.reason_text
+        await until(lambda: not marked(word), "what the run started to be gone")
+        assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
+
+
+async def test_host_that_cannot_start_costs_only_warmth(tmp_path: Path) -> None:
+    broken = tmp_path / "python"
+    broken.mkdir()
+    (broken / "sitecustomize.py").write_text(
+        "import sys\n"
+        "if 'warm/host/__main__.py' in ' '.join(sys.orig_argv):\n"
+        "    raise SystemExit('no warmth today')\n"
+    )
+    environment = {"PYTHONPATH": str(broken)}
+    async with workshop(tmp_path, environment=environment) as shop:
+        result = await shop.run(shop.role("fine", [debug("fine")]))
+        assert result.succeeded and result.way == "stock"
+
+
+def _children_of(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task")
+    return [
+        int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()
+    ]

@@ -1,0 +1,27 @@
+"""The first run need not wait for the host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rolecall.gvk import Gvk
+from rolecall.watches import Play, Watch
+from tests.play.warm.runs import workshop
+
+
+async def test_host_that_was_warmed_up_serves_the_first_run(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("hello", [{"ansible.builtin.debug": {"msg": "hello"}}])
+        watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(role, is_role=True))
+        await shop.runner.warm_up(watch)
+        host = shop.host_pid
+        result = await shop.run(role)
+        assert (result.way, result.succeeded) == ("warm", True)
+        assert shop.host_pid == host
+
+
+async def test_role_that_vanished_is_left_to_its_first_run(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(tmp_path / "no", is_role=True))
+        await shop.runner.warm_up(watch)
+        assert shop.hosts.pids == ()

@@ -1,0 +1,174 @@
+"""An etcd cluster as its users see it: through its Service, by etcd's own HTTP gateway.
+
+The machine reaches cluster addresses, so keys are written and members are asked from here, without the
+role's help: what it reports is compared with what etcd says.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+import urllib.request
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from rolecall.localcluster import ETCD
+from tests.fixtures.eventually import eventually
+from tests.real.world import PATIENCE_S, Json, World, is_ready
+
+_REQUEST_S = 3.0
+_BREAK_S = 0.05  # between two writes
+REFUSALS = (OSError, ValueError)  # of a member that goes, or an answer cut short
+
+
+@dataclass(frozen=True)
+class Etcd:
+    """One EtcdCluster."""
+
+    world: World
+    name: str
+
+    def apply(self, **spec: Any) -> None:
+        """Create it or change it."""
+        defaults = {"image": ETCD, "storageSize": "64Mi", "backupSize": "64Mi"}
+        self.world.apply(
+            {
+                "apiVersion": "mycompany.com/v1alpha1",
+                "kind": "EtcdCluster",
+                "metadata": {"name": self.name},
+                "spec": defaults | spec,
+            }
+        )
+
+    @property
+    def cr(self) -> Json:
+        return self.world.get("etcdcluster", self.name)
+
+    def wait_healthy(self, replicas: int, version: str) -> Json:
+        """Wait until role and etcd agree that all is well."""
+        cr = eventually(
+            lambda: self.cr,
+            lambda cr: is_ready(cr) and cr["status"]["progress"] == f"{replicas}/{replicas}",
+            timeout_s=PATIENCE_S,
+        )
+        assert cr["status"]["version"] == version
+        assert [member["name"] for member in cr["status"]["members"]] == self.pods(replicas)
+        assert self.members() == {pod: "voter" for pod in self.pods(replicas)}
+        return cr
+
+    def pods(self, count: int) -> list[str]:
+        """Names of so many members."""
+        return [f"{self.name}-{number}" for number in range(count)]
+
+    def ask(self, path: str, body: Json | None = None) -> Json:
+        """A call of etcd's gateway, through the Service."""
+        address = self.world.get("service", f"{self.name}-client")["spec"]["clusterIP"]
+        return ask(address, path, body)
+
+    def members(self) -> dict[str, str]:
+        """What etcd itself says: name to `voter`, `learner` or `unstarted`."""
+        return members_at(self.ask, self.name)
+
+    def put(self, key: str, value: str) -> None:
+        self.ask("/v3/kv/put", {"key": _coded(key), "value": _coded(value)})
+
+    def get(self, key: str) -> str | None:
+        found = self.ask("/v3/kv/range", {"key": _coded(key)}).get("kvs")
+        return base64.b64decode(found[0]["value"]).decode() if found else None
+
+    def fill(self, count: int = 50) -> dict[str, str]:
+        """Write keys; returns them."""
+        keys = {f"key-{number}": f"value-{number}" for number in range(count)}
+        for key, value in keys.items():
+            self.put(key, value)
+        return keys
+
+    def has(self, keys: dict[str, str]) -> bool:
+        return all(self.get(key) == value for key, value in keys.items())
+
+
+@dataclass
+class Witness:
+    """Writes without a pause while something happens, and remembers what it was refused and saw."""
+
+    etcd: Etcd
+    written: int = 0  # the last number that etcd accepted
+    refused: list[str] = field(default_factory=list)
+    longest_gap_s: float = 0.0  # without an accepted write
+    lists: list[dict[str, str]] = field(default_factory=list)  # of members, whenever they changed
+    _end: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def __enter__(self) -> Witness:
+        self._address = self.etcd.world.get("service", f"{self.etcd.name}-client")["spec"][
+            "clusterIP"
+        ]
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._thread is not None
+        self._end.set()
+        self._thread.join()
+        print(
+            f"{self.written} writes, {len(self.refused)} refused, longest gap "
+            f"{self.longest_gap_s:.2f} s, member lists: {self.lists}, refusals: "
+            f"{Counter(each.partition(': ')[2] for each in self.refused)}"
+        )
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the last write that was accepted is there; one without an answer may be, too."""
+        return int(self.etcd.get("witness") or 0) >= self.written
+
+    def _watch(self) -> None:
+        accepted_at = time.monotonic()
+        while not self._end.wait(_BREAK_S):
+            value = _coded(str(self.written + 1))
+            try:
+                self._ask("/v3/kv/put", {"key": _coded("witness"), "value": value})
+            except REFUSALS as error:
+                self.refused.append(f"{time.monotonic() - accepted_at:.2f} s: {error}")
+                continue
+            now = time.monotonic()
+            self.longest_gap_s = max(self.longest_gap_s, now - accepted_at)
+            self.written, accepted_at = self.written + 1, now
+            self._look()
+
+    def _look(self) -> None:
+        try:
+            seen = members_at(self._ask, self.etcd.name)
+        except REFUSALS:
+            return
+        if not self.lists or self.lists[-1] != seen:
+            self.lists.append(seen)
+
+    def _ask(self, path: str, body: Json | None = None) -> Json:
+        return ask(self._address, path, body)
+
+
+def ask(address: str, path: str, body: Json | None = None) -> Json:
+    """One request on a connection of its own, so that each may reach another member."""
+    url = f"http://{address}:2379{path}"
+    request = urllib.request.Request(url, json.dumps(body or {}).encode())
+    with urllib.request.urlopen(request, timeout=_REQUEST_S) as answer:
+        found: Json = json.load(answer)
+    return found
+
+
+def members_at(ask_one: Any, name: str) -> dict[str, str]:
+    """Members by name; one that has not started yet is known by its address."""
+    found = {}
+    for member in ask_one("/v3/cluster/member/list")["members"]:
+        pod = member.get("name") or member["peerURLs"][0].split("//")[1].split(".")[0]
+        state = "learner" if member.get("isLearner") else "voter"
+        found[pod] = state if member.get("name") else "unstarted"
+    return dict(sorted(found.items()))
+
+
+def _coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

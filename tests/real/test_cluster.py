@@ -1,0 +1,128 @@
+"""A cluster with real nodes: what it can do, and that nothing of it stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from rolecall.errors import ClusterError, InputError
+from rolecall.localcluster import (
+    APP,
+    PROGRAMS,
+    REAL_PROGRAMS,
+    Cluster,
+    Wanted,
+    bring_up,
+    find_binaries,
+    frozen_node,
+    status_of,
+    take_down,
+)
+from tests.fixtures.cluster import unique_name
+from tests.fixtures.eventually import eventually
+from tests.real.world import PATIENCE_S, World, app_pod, condition
+
+SETTINGS = ("kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory", "vm/panic_on_oom")
+FOLDERS = ("/var/lib", "/var/log", "/var/lib/cni", "/run", "/sys/class/net", "/tmp")
+
+
+def traces(cluster: Cluster | None = None) -> dict[str, object]:
+    """What a kubelet would change on a machine; of /tmp what is not another program's business."""
+    found: dict[str, object] = {
+        setting: (Path("/proc/sys") / setting).read_text() for setting in SETTINGS
+    }
+    for folder in map(Path, FOLDERS):
+        names = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        found[str(folder)] = {
+            name for name in names if "hostpath" in name or folder != Path("/tmp")
+        }
+    found["mounts"] = Path("/proc/self/mountinfo").read_text().count("rolecall")
+    if cluster is not None and cluster.plan is not None:
+        found["cgroups"] = list(Path("/sys/fs/cgroup").glob(f"*/{cluster.plan.cgroup}"))
+    return found
+
+
+@pytest.mark.parametrize("end", ["politely", "by kill -9"])
+def test_nothing_is_left_however_a_cluster_ends(real_cluster: Cluster, end: str) -> None:
+    before = traces()
+    binaries = find_binaries(programs=(*PROGRAMS, *REAL_PROGRAMS))
+    cluster = bring_up(Wanted(name=unique_name(), kept=False, real=True), binaries)
+    try:
+        assert cluster.plan is not None
+        assert cluster.plan.link in {entry.name for entry in Path("/sys/class/net").iterdir()}
+        if end == "by kill -9":
+            first = cluster.component("enclosure").running
+            assert first is not None
+            os.kill(first.pid, signal.SIGKILL)
+            eventually(lambda: not cluster.running())
+            status = status_of(cluster.layout)
+            assert status is not None
+            assert status.state == "stopped"
+            with pytest.raises(ClusterError, match="lost its namespaces"):
+                bring_up(Wanted(name=cluster.name, kept=False, real=True), binaries)
+    finally:
+        take_down(cluster.layout)
+        cluster.let_go()
+    assert traces(cluster) == before | {"cgroups": []}
+    assert not cluster.layout.folder.exists()
+
+
+def test_flavour_of_a_cluster_cannot_change(real_cluster: Cluster) -> None:
+    wanted = Wanted(name=real_cluster.name, root=real_cluster.layout.folder.parent)
+    with pytest.raises(InputError, match="its nodes are real"):
+        bring_up(wanted, find_binaries())
+
+
+def test_program_that_died_is_started_again(real_cluster: Cluster) -> None:
+    real_cluster.component("kube-proxy").kill()
+    binaries = find_binaries(programs=(*PROGRAMS, *REAL_PROGRAMS))
+    bring_up(Wanted(name=real_cluster.name, nodes=2, kept=False, real=True), binaries)
+    assert real_cluster.is_complete()
+
+
+def test_pods_of_others_than_root_write_to_volumes_and_are_reached_by_address(
+    world: World,
+) -> None:
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "64Mi"}}},
+    }
+    pod = app_pod("server", "data")
+    pod["spec"]["containers"][0]["args"] = ["serve"]
+    world.apply(claim, pod)
+    world.kubectl("wait", "--for=condition=Ready", "pod/server", f"--timeout={PATIENCE_S:.0f}s")
+    world.execute("server", "app", "write", "/data/x", "mine")
+    assert world.execute("server", "app", "read", "/data/x") == "mine"
+    assert world.get("pvc", "data")["status"]["capacity"]["storage"] == "64Mi"
+    address = world.get("pod", "server")["status"]["podIP"]
+
+    def hostname() -> str:
+        with urllib.request.urlopen(f"http://{address}:8080/", timeout=5) as answer:
+            text: str = answer.read().decode()
+            return text.strip()
+
+    assert eventually(hostname, ignoring=(OSError,)) == "server"
+    assert world.get("pod", "server")["spec"]["containers"][0]["image"] == APP
+
+
+def test_frozen_node_is_noticed_and_comes_back(world: World) -> None:
+    def ready(node: dict[str, object]) -> str:
+        return str(condition(node, "Ready").get("status"))
+
+    with frozen_node(world.cluster, "node-2"):
+        eventually(
+            lambda: ready(world.get("node", "node-2")),
+            lambda status: status == "Unknown",
+            timeout_s=PATIENCE_S,
+        )
+    eventually(
+        lambda: ready(world.get("node", "node-2")),
+        lambda status: status == "True",
+        timeout_s=PATIENCE_S,
+    )

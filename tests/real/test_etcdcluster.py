@@ -1,0 +1,115 @@
+"""A real etcd cluster under our role: what it holds is still there, whatever is done to it.
+
+The tests share one cluster and leave it as they found it: three healthy members.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from rolecall.localcluster import etcd_versions, frozen_node
+from tests.fixtures.eventually import eventually
+from tests.real.etcd import Etcd, Witness
+from tests.real.world import PATIENCE_S, World
+
+OLD, NEW = etcd_versions()
+# Refused writes are fine while a leader is elected or a connection finds its member gone, no longer.
+MOMENT_S = 10.0
+
+
+@pytest.fixture(scope="module")
+def etcd(world: World) -> Etcd:
+    """Three members of the old version."""
+    found = Etcd(world, "db")
+    found.apply(version=OLD, replicas=3, backupSchedule="0 3 * * *")
+    found.wait_healthy(3, OLD)
+    return found
+
+
+def change(etcd: Etcd, **spec: object) -> None:
+    etcd.world.patch("etcdcluster", etcd.name, {"spec": spec})
+
+
+def test_scaling_to_five_and_back_keeps_keys_and_quorum(etcd: Etcd) -> None:
+    version = etcd.cr["status"]["version"]
+    keys = etcd.fill()
+    with Witness(etcd) as witness:
+        change(etcd, replicas=5)
+        etcd.wait_healthy(5, version)
+        change(etcd, replicas=3)
+        etcd.wait_healthy(3, version)
+    assert witness.longest_gap_s < MOMENT_S, witness.refused
+    assert [len(members) for members in _sizes(witness)] == [3, 4, 5, 4, 3]
+    learners = [list(seen.values()).count("learner") for seen in witness.lists]
+    assert max(learners) == 1, "one at a time, and never a vote before it caught up"
+    assert etcd.has(keys)
+    assert witness.is_kept
+    # The volumes of those who left are gone, so that they come back empty.
+    eventually(
+        lambda: etcd.world.list("pvc", "mycompany.com/part=member"),
+        lambda claims: len(claims) == 3,
+        timeout_s=PATIENCE_S,
+    )
+
+
+def test_member_that_lost_its_volume_is_replaced_by_a_fresh_one(etcd: Etcd) -> None:
+    version = etcd.cr["status"]["version"]
+    keys = etcd.fill()
+    before = {member["name"]: member["id"] for member in etcd.cr["status"]["members"]}
+    with Witness(etcd) as witness:
+        etcd.world.kubectl("delete", "pvc", "data-db-1", "--wait=false")
+        etcd.world.kubectl("delete", "pod", "db-1", "--wait=false")
+        eventually(
+            lambda: {member["name"]: member["id"] for member in etcd.cr["status"]["members"]},
+            lambda now: now.get("db-1") not in (None, before["db-1"]),
+            timeout_s=PATIENCE_S,
+        )
+        etcd.wait_healthy(3, version)
+    assert witness.longest_gap_s < MOMENT_S, witness.refused
+    assert etcd.has(keys)
+    events = etcd.world.list("events")
+    assert any(event["reason"] == "MemberReplaced" for event in events)
+
+
+def test_minor_upgrade_loses_no_write_that_was_accepted(etcd: Etcd) -> None:
+    keys = etcd.fill()
+    with Witness(etcd) as witness:
+        change(etcd, version=NEW)
+        etcd.wait_healthy(3, NEW)
+    assert witness.longest_gap_s < MOMENT_S, witness.refused
+    assert etcd.has(keys)
+    assert witness.is_kept
+
+
+def test_frozen_node_with_the_fewer_members_does_not_stop_writes(etcd: Etcd) -> None:
+    version = etcd.cr["status"]["version"]
+    pods = etcd.world.list("pods", "mycompany.com/part=member")
+    nodes = Counter(pod["spec"]["nodeName"] for pod in pods)
+    node, members = nodes.most_common()[-1]
+    assert members == 1, f"members are not spread over both nodes: {nodes}"
+    with Witness(etcd) as witness:
+        with frozen_node(etcd.world.cluster, node):
+            before = witness.written
+            eventually(lambda: witness.written > before + 50, timeout_s=PATIENCE_S)
+        etcd.wait_healthy(3, version)
+    assert witness.is_kept
+
+
+def test_going_back_is_refused_and_says_why(etcd: Etcd) -> None:
+    version = etcd.cr["status"]["version"]
+    change(etcd, version="3.4.0")
+    eventually(
+        lambda: etcd.cr["status"]["conditions"],
+        lambda conditions: any(one["reason"] == "VersionRefused" for one in conditions),
+        timeout_s=PATIENCE_S,
+    )
+    change(etcd, version=version)
+    etcd.wait_healthy(3, version)
+
+
+def _sizes(witness: Witness) -> list[dict[str, str]]:
+    """Lists of members, one for each change of their number."""
+    lists = witness.lists
+    return [now for at, now in enumerate(lists) if at == 0 or len(now) != len(lists[at - 1])]

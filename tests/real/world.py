@@ -1,0 +1,107 @@
+"""What tests of this tier look at and change: objects of one namespace, by kubectl as people would."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from rolecall.localcluster import APP, Cluster
+from tests.e2e.engine import EngineProcess
+from tests.fixtures.eventually import eventually
+
+Json = dict[str, Any]
+# A turn of a role that execs takes seconds, and the machine may be busy with other things.
+PATIENCE_S = 240.0
+
+
+@dataclass(frozen=True)
+class World:
+    """A namespace of the real cluster, and the engine that works in it."""
+
+    cluster: Cluster
+    engine: EngineProcess
+    namespace: str
+
+    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
+        """In the namespace."""
+        return self.cluster.kubectl("-n", self.namespace, *arguments, stdin=stdin)
+
+    def apply(self, *manifests: Json) -> None:
+        """Create or change."""
+        items = {"apiVersion": "v1", "kind": "List", "items": list(manifests)}
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(items))
+
+    def get(self, kind: str, name: str) -> Json:
+        """The object, empty when there is none."""
+        text = self.kubectl("get", kind, name, "-o", "json", "--ignore-not-found")
+        found: Json = json.loads(text or "{}")
+        return found
+
+    def list(self, kind: str, selector: str = "") -> list[Json]:
+        """Objects with these labels."""
+        items: list[Json] = json.loads(self.kubectl("get", kind, "-l", selector, "-o", "json"))[
+            "items"
+        ]
+        return items
+
+    def patch(self, kind: str, name: str, change: Json) -> None:
+        """Merge a change into an object."""
+        self.kubectl("patch", kind, name, "--type=merge", "-p", json.dumps(change))
+
+    def execute(self, pod: str, *command: str) -> str:
+        """Run something in the pod's first container."""
+        return self.kubectl("exec", pod, "--", *command)
+
+    def wait_ready(self, kind: str, name: str, timeout_s: float = PATIENCE_S) -> Json:
+        """Wait until the CR says that it is, about its current generation."""
+        return eventually(lambda: self.get(kind, name), is_ready, timeout_s=timeout_s)
+
+
+def is_ready(cr: Json) -> bool:
+    """Whether `Ready` is true, and told about what the user wants now."""
+    return condition(cr, "Ready").get("status") == "True" and is_current(cr)
+
+
+def is_current(cr: Json) -> bool:
+    """Whether the status is about the generation that the user wants."""
+    observed = cr.get("status", {}).get("observedGeneration")
+    return bool(observed == cr["metadata"]["generation"])
+
+
+def condition(cr: Json, kind: str) -> Json:
+    """One condition of a status, empty when it is not there."""
+    found: Json = next(
+        (one for one in cr.get("status", {}).get("conditions", []) if one["type"] == kind), {}
+    )
+    return found
+
+
+def app_pod(name: str, claim: str) -> Json:
+    """A restricted pod that mounts a claim at /data and sleeps."""
+    container = {
+        "name": "app",
+        "image": APP,
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {
+            "securityContext": {
+                "runAsNonRoot": True,
+                "runAsUser": 10001,
+                "fsGroup": 10001,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
+            "terminationGracePeriodSeconds": 1,
+            "containers": [container],
+            "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": claim}}],
+        },
+    }

@@ -1,0 +1,1 @@
+"""Rules of one room: no network, no Ansible, no waiting."""

@@ -1,0 +1,1 @@
+"""OLM bundles and catalogs."""

@@ -1,0 +1,126 @@
+"""From flags and environment to settings: the contract's own variables and rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rolecall.cli.flag_parser import choose
+from rolecall.cli.settings_from import settings_from
+from rolecall.errors import InputError
+from rolecall.settings import Settings
+
+
+def settled(*words: str, **environment: str) -> tuple[Settings, list[str]]:
+    return settings_from(choose(words, environment), environment, Path("/nonexistent"))
+
+
+def test_nothing_said_means_the_go_operators_defaults() -> None:
+    settings, warnings = settled()
+    assert settings == Settings()
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("text", "namespaces"),
+    [
+        ("", ()),
+        (",,", ()),
+        ("a", ("a",)),
+        (" a , ,b,a ", ("a", "b")),
+    ],
+)
+def test_watch_namespace_is_a_comma_list(text: str, namespaces: tuple[str, ...]) -> None:
+    assert settled(WATCH_NAMESPACE=text)[0].reactor.namespaces == namespaces
+
+
+@pytest.mark.parametrize(
+    ("words", "is_json"),
+    [
+        ((), False),
+        (("--log-format=json",), True),
+        (("--zap-encoder=json",), True),
+        (("--zap-encoder=console",), False),
+    ],
+)
+def test_logs_are_for_people_unless_json_is_asked_for(
+    words: tuple[str, ...], is_json: bool
+) -> None:
+    assert settled(*words)[0].logs.is_json is is_json
+
+
+@pytest.mark.parametrize(
+    ("words", "level", "detail"),
+    [
+        (("--zap-log-level=debug",), "debug", 1),
+        (("--zap-log-level=2",), "debug", 2),
+        (("--zap-log-level=error",), "error", 0),
+        (("--zap-devel",), "debug", 1),
+        (("--zap-devel", "--zap-log-level=info"), "info", 0),
+    ],
+)
+def test_log_level_is_a_name_or_a_number(words: tuple[str, ...], level: str, detail: int) -> None:
+    logs = settled(*words)[0].logs
+    assert (logs.level, logs.detail) == (level, detail)
+
+
+def test_operator_name_is_the_lease_unless_one_was_given() -> None:
+    wanted = ("--leader-elect", "--leader-election-namespace=n")
+    assert settled(*wanted, OPERATOR_NAME="old")[0].election.id == "old"
+    given = settled(*wanted, "--leader-election-id=new", OPERATOR_NAME="old")[0]
+    assert given.election.id == "new"
+
+
+def test_namespace_of_the_lease_is_that_of_the_pod(tmp_path: Path) -> None:
+    (tmp_path / "namespace").write_text("here\n")
+    words = ("--leader-elect", "--leader-election-id=x")
+    settings, _ = settings_from(choose(words, {}), {}, tmp_path / "namespace")
+    assert settings.election.namespace == "here"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--leader-elect",), "the Lease has no name"),
+        (("--leader-elect", "--leader-election-id=x"), "runs in no pod"),
+        (("--metrics-require-rbac",), "without `--metrics-secure`"),
+        (("--log-format=people", "--zap-encoder=json"), "different formats"),
+        (("--zap-log-level=loud",), "`loud` is none of"),
+        (("--zap-log-level=0",), "`0` is none of"),
+        (("--proxy-port=70000",), "`70000` is not a port"),
+        (("--leader-elect-lease-duration=10s",), "two replicas could write at once"),
+        (("--leader-elect-renew-deadline=2s",), "no time for a second try"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        settled(*words)
+    assert message in str(caught.value)
+
+
+def test_unknown_log_events_are_told_and_taken_for_tasks() -> None:
+    settings, warnings = settled("--ansible-log-events=Loud")
+    assert settings.logs.ansible_events == "tasks"
+    assert "`loud` is none of nothing, tasks, everything" in warnings[0]
+
+
+def test_log_events_do_not_care_for_case() -> None:
+    assert settled("--ansible-log-events=Everything")[0].logs.ansible_events == "everything"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("TRUE", True), ("t", True), ("0", False), ("x", False)]
+)
+def test_debug_logs_is_a_go_boolean(text: str, value: bool) -> None:
+    settings, warnings = settled(ANSIBLE_DEBUG_LOGS=text)
+    assert settings.runner.debug_logs is value
+    assert bool(warnings) == (text == "x")
+
+
+def test_concurrency_below_one_ends_up_as_one() -> None:
+    assert settled("--max-concurrent-reconciles=-4")[0].watches.max_concurrent_reconciles == 1
+
+
+def test_trusting_cr_text_names_the_risk() -> None:
+    assert "may run code in this operator" in settled("--trust-cr-text")[1][0]

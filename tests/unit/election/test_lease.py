@@ -1,0 +1,191 @@
+"""One leader at a time, on a clock that the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from rolecall.election import LeaseElection
+from rolecall.errors import LeadershipLostError
+from rolecall.settings import ElectionSettings
+from tests.unit.election.leases import Connection, StoredLease
+from tests.unit.workqueue.virtual_clock import VirtualClock
+
+SETTINGS = ElectionSettings(is_on=True, id="app", namespace="ns")
+RETRY_S = 2.5  # two seconds and their jitter
+
+
+@dataclass
+class Replica:
+    """One candidate and its task."""
+
+    name: str
+    connection: Connection
+    election: LeaseElection
+    task: asyncio.Task[None]
+    told: list[bool] = field(default_factory=list)
+
+
+class World:
+    """Some replicas, one Lease, one clock."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.stored = StoredLease()
+        self.replicas: list[Replica] = []
+
+    def start(self, name: str) -> Replica:
+        connection = Connection(self.stored, self.clock)
+        told: list[bool] = []
+        election = LeaseElection(
+            connection, SETTINGS, identity=name, clock=self.clock, on_change=told.append
+        )
+        task = asyncio.ensure_future(election.run())
+        self.replicas.append(Replica(name, connection, election, task, told))
+        return self.replicas[-1]
+
+    def writers(self) -> list[str]:
+        return [one.name for one in self.replicas if one.election.may_write()]
+
+    async def pass_time(self, seconds: float) -> None:
+        """Look four times a second whether two may write."""
+        for _ in range(round(seconds * 4)):
+            await self.clock.advance(0.25)
+            assert len(self.writers()) <= 1, self.writers()
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    world = World()
+    yield world
+    for replica in world.replicas:
+        replica.task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, LeadershipLostError):
+            await replica.task
+
+
+async def test_first_replica_leads_at_once_and_stays(world: World) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    assert first.told == [True]
+    await world.pass_time(60)
+    assert world.writers() == ["a"]
+    assert world.stored.holder == "a"
+    assert first.told == [True]
+
+
+async def test_second_replica_waits_while_the_first_renews(world: World) -> None:
+    world.start("a")
+    await world.pass_time(1)
+    second = world.start("b")
+    await world.pass_time(120)
+    assert world.writers() == ["a"]
+    assert second.told == []
+
+
+async def test_silent_leader_is_followed_after_the_lease_ran_out(world: World) -> None:
+    first = world.start("a")
+    second = world.start("b")
+    await world.pass_time(5)
+    first.connection.is_cut = True
+    await world.pass_time(12)
+    assert world.writers() == []
+    await world.pass_time(15 + RETRY_S)
+    assert world.writers() == ["b"]
+    assert second.told == [True]
+
+
+async def test_leader_that_cannot_renew_stops_writing_before_the_lease_runs_out(
+    world: World,
+) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    first.connection.is_cut = True
+    await world.pass_time(SETTINGS.renew_deadline_s)
+    assert not first.election.may_write()
+    assert first.told == [True, False]
+
+
+async def test_fence_closes_by_the_clock_even_while_an_answer_is_awaited(world: World) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    first.connection.delay_s = 1000.0
+    await world.pass_time(SETTINGS.renew_deadline_s + 1)
+    assert not first.election.may_write()
+    assert first.told == [True, False]
+
+
+async def test_leader_goes_on_when_the_api_server_comes_back_and_nobody_took_the_lease(
+    world: World,
+) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    first.connection.is_cut = True
+    await world.pass_time(60)
+    first.connection.is_cut = False
+    await world.pass_time(SETTINGS.retry_s + 1)
+    assert world.writers() == ["a"]
+    assert first.told == [True, False, True]
+    assert not first.task.done()
+
+
+async def test_slow_api_server_does_not_end_leadership(world: World) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    first.connection.delay_s = 3.5
+    await world.pass_time(120)
+    assert first.told == [True]
+
+
+async def test_leader_whose_lease_was_taken_ends(world: World) -> None:
+    first = world.start("a")
+    world.start("b")
+    await world.pass_time(5)
+    first.connection.is_cut = True
+    await world.pass_time(30)
+    first.connection.is_cut = False
+    await world.pass_time(SETTINGS.renew_deadline_s)
+    with pytest.raises(LeadershipLostError, match="`b` holds the Lease `ns/app`"):
+        await first.task
+    assert world.writers() == ["b"]
+
+
+async def test_renewal_whose_answer_was_lost_is_not_taken_for_a_loss(world: World) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    first.connection.loses_answers = True
+    await world.pass_time(4)
+    first.connection.loses_answers = False
+    await world.pass_time(20)
+    assert world.writers() == ["a"]
+    assert first.told == [True]
+
+
+async def test_released_lease_is_taken_at_the_next_try(world: World) -> None:
+    first = world.start("a")
+    world.start("b")
+    await world.pass_time(5)
+    first.task.cancel()
+    await first.election.release()
+    assert world.writers() == []
+    await world.pass_time(RETRY_S)
+    assert world.writers() == ["b"]
+    assert world.stored.lease is not None
+    assert world.stored.lease["spec"]["leaseTransitions"] == 1
+
+
+async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: World) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    first.task.cancel()
+    assert world.stored.lease is not None
+    world.stored.lease["spec"]["leaseDurationSeconds"] = 60
+    second = world.start("b")
+    await world.pass_time(50)
+    assert not second.election.may_write()
+    await world.pass_time(15)
+    assert second.election.may_write()

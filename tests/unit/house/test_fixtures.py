@@ -1,0 +1,69 @@
+"""The fixtures that guard other tests do guard them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixtures.eventually import NeverCameError, eventually, eventually_async
+from tests.unit.house.documents import ROOT
+
+pytest_plugins = ["pytester"]
+
+LEAKING = """
+import asyncio, subprocess, tempfile, threading
+
+def test_clean(): pass
+def test_process(): globals().update(kept=subprocess.Popen(["sleep", "1"]))
+def test_thread(): threading.Thread(target=threading.Event().wait, args=(1,)).start()
+def test_file(): tempfile.mkdtemp()
+async def test_clean_task(): await asyncio.create_task(asyncio.sleep(0))
+async def test_task(): globals().update(task=asyncio.create_task(asyncio.sleep(60)))
+"""
+
+
+def test_test_that_leaves_something_behind_fails(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makepyfile(LEAKING)
+    plugins = ["-p", "tests.fixtures.leaks", "-o", "asyncio_mode=auto", "-o", "leak_patience_s=0.1"]
+    result = pytester.runpytest_subprocess(*plugins)
+    # The test itself passes; the fixture that looks afterwards does not.
+    result.assert_outcomes(passed=6, errors=4)
+    for what in ("processes", "threads", "temporary files"):
+        result.stdout.fnmatch_lines([f"*{what} were left behind*"])
+    result.stdout.fnmatch_lines(["*asyncio tasks were left running*"])
+
+
+def test_value_that_became_right_is_returned() -> None:
+    values = iter([1, 2, 3])
+    assert eventually(lambda: next(values), lambda value: value == 3) == 3
+
+
+def test_last_value_is_shown_when_the_right_one_never_came() -> None:
+    with pytest.raises(NeverCameError, match=r"within 0\.05 s; seen last: 'almost'"):
+        eventually(lambda: "almost", lambda value: value == "there", timeout_s=0.05)
+
+
+def test_assertion_in_a_look_means_not_yet() -> None:
+    values = iter([1, 2, 3])
+
+    def look() -> bool:
+        assert next(values) == 3
+        return True
+
+    assert eventually(look)
+
+
+def test_other_error_in_a_look_is_not_swallowed() -> None:
+    with pytest.raises(ZeroDivisionError):
+        eventually(lambda: 1 // 0)
+
+
+async def test_coroutine_may_be_looked_at() -> None:
+    values = iter([1, 2, 3])
+
+    async def look() -> int:
+        return next(values)
+
+    assert await eventually_async(look, lambda value: value == 3) == 3

@@ -1,0 +1,56 @@
+"""Long lists are taken apart without stopping the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from rolecall.kube.lists import decode_page
+
+
+def body(items: list[Any] | None, *, indent: int | None = None, **head: Any) -> bytes:
+    document = {"apiVersion": "v1", "items": items, "kind": "SecretList", **head}
+    return json.dumps(document, indent=indent).encode()
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+async def test_items_get_the_kind_that_lists_leave_out(indent: int | None) -> None:
+    items = [{"metadata": {"name": "a"}, "data": {"items": "[]"}}, {"kind": "Other"}]
+    metadata = {"resourceVersion": "7", "continue": "more"}
+    page = await decode_page(body(items, indent=indent, metadata=metadata))
+    assert [item["kind"] for item in page.items] == ["Secret", "Other"]
+    assert page.items[0]["apiVersion"] == "v1"
+    assert page.items[0]["data"] == {"items": "[]"}
+    assert (page.resource_version, page.next_page) == ("7", "more")
+
+
+@pytest.mark.parametrize("items", [[], None])
+async def test_empty_list_may_also_be_null(items: list[Any] | None) -> None:
+    page = await decode_page(body(items, metadata={"resourceVersion": "7"}))
+    assert (page.items, page.next_page) == ([], "")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"items": [1 2]}', '{"items": [', "{'a': 1}"])
+async def test_what_is_no_list_is_an_error(text: str) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        await decode_page(text.encode())
+
+
+async def test_others_get_their_turn_while_a_long_list_is_read() -> None:
+    items = [{"metadata": {"name": f"a-{number}"}, "text": "ä" * 2000} for number in range(2000)]
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    page = await decode_page(body(items))
+    counting.cancel()
+    assert len(page.items) == 2000
+    assert turns > 10

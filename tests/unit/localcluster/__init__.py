@@ -1,0 +1,1 @@
+"""The rules of the local cluster that need no cluster."""

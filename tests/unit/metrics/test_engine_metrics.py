@@ -1,0 +1,121 @@
+"""Names and labels that dashboards of the Go operator match on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.metrics import EngineMetrics
+from rolecall.watches import Play, Watch
+from rolecall.workqueue import Key, QueueSnapshot, Urgency, Waits
+
+APP = Gvk("demo.example.com", "v1", "App")
+LABEL = 'GVK="demo.example.com/v1, Kind=App"'
+
+
+@pytest.fixture
+def metrics() -> EngineMetrics:
+    return EngineMetrics("1.2", commit="abc", api_host="api:6443")
+
+
+def samples(metrics: EngineMetrics) -> dict[str, str]:
+    metrics.refresh()
+    lines = metrics.exposition().decode().splitlines()
+    return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+
+
+def test_build_info_is_one(metrics: EngineMetrics) -> None:
+    assert samples(metrics)['ansible_operator_build_info{commit="abc",version="1.2"}'] == "1.0"
+
+
+def test_result_is_a_gauge_that_counts(metrics: EngineMetrics) -> None:
+    for succeeded in (True, True, False):
+        metrics.run_finished(APP, succeeded=succeeded, seconds=1.0, way="stock")
+    found = samples(metrics)
+    name = "ansible_operator_reconcile_result"
+    assert found[f'{name}{{{LABEL},result="succeeded"}}'] == "2.0"
+    assert found[f'{name}{{{LABEL},result="failed"}}'] == "1.0"
+    assert f"# TYPE {name} gauge" in metrics.exposition().decode()
+
+
+def test_reconciles_measures_the_whole_run(metrics: EngineMetrics) -> None:
+    metrics.run_finished(APP, succeeded=True, seconds=3.0, way="warm")
+    found = samples(metrics)
+    assert found[f"ansible_operator_reconciles_sum{{{LABEL}}}"] == "3.0"
+    assert found[f'ansible_operator_reconciles_bucket{{{LABEL},le="2.5"}}'] == "0.0"
+    assert found[f'ansible_operator_reconciles_bucket{{{LABEL},le="5.0"}}'] == "1.0"
+
+
+def test_creation_time_goes_with_its_cr(metrics: EngineMetrics) -> None:
+    key = Key(APP, "ns", "x")
+    labels = 'group="demo.example.com",kind="App",name="x",namespace="ns",version="v1"'
+    metrics.seen(key, datetime.fromtimestamp(1.7e9, UTC))
+    assert samples(metrics)[f"resource_created_at_seconds{{{labels}}}"] == "1.7e+09"
+    metrics.gone(key)
+    assert not any(name.startswith("resource_created") for name in samples(metrics))
+
+
+def test_series_of_a_kind_exist_before_its_first_turn(metrics: EngineMetrics) -> None:
+    metrics.prepare([Watch(APP, Play(Path("x"), True), max_concurrent_reconciles=3)])
+    found = samples(metrics)
+    controller = 'controller="app-v1-controller"'
+    assert found[f'controller_runtime_reconcile_total{{{controller},result="success"}}'] == "0.0"
+    assert found[f"controller_runtime_reconcile_errors_total{{{controller}}}"] == "0.0"
+    assert found[f"controller_runtime_max_concurrent_reconciles{{{controller}}}"] == "3.0"
+
+
+def test_error_counts_twice_as_turn_and_as_error(metrics: EngineMetrics) -> None:
+    metrics.reconcile_finished(APP, "error", 0.1)
+    found = samples(metrics)
+    controller = 'controller="app-v1-controller"'
+    assert found[f'controller_runtime_reconcile_total{{{controller},result="error"}}'] == "1.0"
+    assert found[f"controller_runtime_reconcile_errors_total{{{controller}}}"] == "1.0"
+
+
+def test_queue_is_read_at_the_scrape(metrics: EngineMetrics) -> None:
+    def snapshot() -> QueueSnapshot:
+        return QueueSnapshot(
+            depth={APP: {Urgency.EDIT: 2, Urgency.PERIOD: 3}},
+            in_hand={APP: 1},
+            oldest_age_s={Urgency.EDIT: 0.5},
+            waits={urgency: Waits(4, 8.0) for urgency in Urgency},
+            delayed=6,
+            backing_off=7,
+            max_runs=8,
+        )
+
+    metrics.read_queue(snapshot, [APP])
+    found = samples(metrics)
+    controller = 'controller="app-v1-controller"'
+    assert found[f'workqueue_depth{{{controller},name="app-v1-controller"}}'] == "5.0"
+    assert found[f"controller_runtime_active_workers{{{controller}}}"] == "1.0"
+    assert found['rolecall_queue_depth{urgency="edit"}'] == "2.0"
+    assert found['rolecall_queue_oldest_seconds{urgency="edit"}'] == "0.5"
+    assert found['rolecall_queue_wait_seconds_sum{urgency="edit"}'] == "8.0"
+    assert found["rolecall_queue_delayed"] == "6.0"
+    assert found["rolecall_queue_backing_off"] == "7.0"
+    assert found["rolecall_max_runs"] == "8.0"
+
+
+def test_own_api_calls_are_counted_as_the_go_client_counts(metrics: EngineMetrics) -> None:
+    metrics.api_call("patch", "apps.demo.example.com/status", 200, 0.002)
+    metrics.api_call("list", "apps.demo.example.com", 0, 0.002)
+    found = samples(metrics)
+    name = "rest_client_requests_total"
+    assert found[f'{name}{{code="200",host="api:6443",method="PATCH"}}'] == "1.0"
+    assert found[f'{name}{{code="<error>",host="api:6443",method="GET"}}'] == "1.0"
+
+
+def test_leading_is_one(metrics: EngineMetrics) -> None:
+    metrics.leads("app", leads=True)
+    assert samples(metrics)['leader_election_master_status{name="app"}'] == "1.0"
+    metrics.leads("app", leads=False)
+    assert samples(metrics)['leader_election_master_status{name="app"}'] == "0.0"
+
+
+def test_no_series_tells_when_another_series_was_created(metrics: EngineMetrics) -> None:
+    metrics.reconcile_finished(APP, "success", 0.1)
+    assert not any("_created" in name for name in samples(metrics))

@@ -1,0 +1,130 @@
+"""Dependents are recognised in what passes, in whatever pieces, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.kube import Resource
+from rolecall.proxy.dependents import Dependents
+from rolecall.proxy.leases import Lease, Leases
+from tests.unit.proxy.crs import APP, UID, owner, watch
+from tests.unit.proxy.upstream import Told
+
+Json = dict[str, Any]
+
+VERBS = frozenset({"get", "list", "watch"})
+SECRET = Resource(Gvk("", "v1", "Secret"), "secrets", namespaced=True, verbs=VERBS)
+NODE = Resource(Gvk("", "v1", "Node"), "nodes", namespaced=False, verbs=VERBS)
+ANNOTATIONS = {
+    "operator-sdk/primary-resource": "prod/shop",
+    "operator-sdk/primary-resource-type": "App.demo.example.com",
+}
+
+
+def lease(**options: Any) -> Lease:
+    return Leases().issue("run", owner(), watch(**options))
+
+
+def item(uid: str = UID, **annotations: str) -> Json:
+    stranger = {**owner().reference(), "uid": "stranger"}
+    return {
+        "metadata": {
+            "name": "made",
+            "annotations": annotations,
+            "ownerReferences": [stranger, {**owner().reference(), "uid": uid}],
+        }
+    }
+
+
+def told(text: str, size: int, resource: Resource = SECRET, namespace: str = "prod") -> list[Any]:
+    """What was told after an answer that came in pieces of this size."""
+    sink = Told()
+    search = Dependents(sink).search_for(lease(), resource, namespace)
+    assert search is not None
+    data = text.encode()
+    for start in range(0, len(data), size):
+        search(data[start : start + size])
+    return sink.dependents
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1_000_000])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_owned_object_is_seen_in_any_pieces(size: int, indent: int | None) -> None:
+    text = json.dumps({"items": [item("x"), item()] * 2}, indent=indent)
+    assert told(text, size) == [("Secret", False, "prod")]
+
+
+def test_owned_object_is_seen_at_the_end_of_a_long_list() -> None:
+    text = json.dumps({"items": [item("x")] * 5000 + [item()]})
+    assert told(text, 65536) == [("Secret", False, "prod")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"metadata": {"uid": UID}},
+        {"involvedObject": {"uid": UID}},
+        {"spec": json.dumps({"ownerReferences": [{"uid": UID}]})},
+        {"metadata": {"ownerReferences": [{"uid": "x"}], "uid": UID}},
+        {"metadata": {"ownerReferences": [{"uid": "x" + UID}]}},
+        {"metadata": {"annotations": ANNOTATIONS}},  # in the owner's own namespace
+    ],
+)
+def test_the_uid_elsewhere_means_nothing(body: Json) -> None:
+    assert told(json.dumps(body), 50) == []
+
+
+def test_annotated_object_is_seen_in_another_namespace() -> None:
+    text = json.dumps(item("x", **ANNOTATIONS))
+    assert told(text, 10, namespace="other") == [("Secret", True, "other")]
+    other_kind = {**ANNOTATIONS, "operator-sdk/primary-resource-type": "App"}
+    assert told(json.dumps(item("x", **other_kind)), 10, namespace="other") == []
+
+
+def test_list_over_all_namespaces_shows_both_ties() -> None:
+    text = json.dumps({"items": [item(), item("x", **ANNOTATIONS)]})
+    assert sorted(told(text, 99, namespace="")) == [("Secret", False, ""), ("Secret", True, "")]
+
+
+def test_what_was_told_is_not_looked_for_again() -> None:
+    dependents = Dependents(Told())
+    search = dependents.search_for(lease(), SECRET, "prod")
+    assert search is not None
+    search(json.dumps(item()).encode())
+    assert dependents.search_for(lease(), SECRET, "prod") is None
+    assert dependents.search_for(lease(), SECRET, "other") is not None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"blacklist": frozenset({SECRET.gvk})}, {"watch_dependent_resources": False}],
+    ids=["blacklisted", "not wanted"],
+)
+def test_kinds_that_are_not_followed_are_not_looked_for(options: Json) -> None:
+    assert Dependents(Told()).search_for(lease(**options), SECRET, "prod") is None
+
+
+def test_cluster_scoped_kinds_are_looked_for_where_the_watch_wants_them() -> None:
+    assert Dependents(Told()).search_for(lease(), NODE, "") is None
+    wanted = lease(watch_cluster_scoped_resources=True)
+    assert Dependents(Told()).search_for(wanted, NODE, "") is not None
+    assert wanted.watch.gvk == APP
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (b'{"metadata":{"uid":"u","resourceVersion":"7"}}', [("u", "7")]),
+        (b'{"kind":"Status","metadata":{}}', []),
+        (b'{"metadata":{"uid":7,"resourceVersion":{}}}', []),
+        (b"not JSON", []),
+    ],
+)
+def test_own_write_is_told_where_the_answer_is_an_object(answer: bytes, expected: Any) -> None:
+    sink = Told()
+    Dependents(sink).note_write("application/json", answer)
+    assert sink.own_writes == expected

@@ -1,0 +1,180 @@
+"""What passes through, and how it looks on the other side."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from tests.fixtures.eventually import eventually_async
+from tests.unit.proxy.upstream import Play, Received, answer, opened_play
+
+MAPS = "/api/v1/namespaces/prod/configmaps"
+
+
+@pytest.fixture
+async def play(tmp_path: Path) -> AsyncIterator[Play]:
+    async with opened_play(tmp_path) as opened:
+        yield opened
+
+
+async def test_path_and_query_arrive_as_they_were_sent(play: Play) -> None:
+    target = f"{MAPS}/a%2Fb%C3%BC?labelSelector=a%3Db,c!=d&x=%20+"
+    async with play.request("GET", target):
+        pass
+    assert play.upstream.asked[-1] == f"GET {target}"
+
+
+async def test_base_path_of_the_api_server_is_honoured(tmp_path: Path) -> None:
+    async with opened_play(tmp_path, base="/k8s/clusters/c-1") as play:
+        async with play.request("GET", "/version"):
+            pass
+        assert play.upstream.asked == ["GET /k8s/clusters/c-1/version"]
+        async with play.request("GET", "/api/%2e%2e/%2e%2e/c-2/api") as response:
+            assert response.status == 400
+        assert len(play.upstream.asked) == 1
+
+
+async def test_play_acts_as_the_engine(play: Play) -> None:
+    headers = {"User-Agent": "role", "Impersonate-User": "jane", "TE": "trailers", "X-Hop": "1"}
+    headers |= {"Connection": "keep-alive, X-Hop", "Accept": "a/b"}
+    async with play.request("GET", f"{MAPS}/x", headers=headers):
+        pass
+    seen = play.upstream.received[-1].headers
+    assert seen["authorization"] == "Bearer engine-token"
+    assert (seen["user-agent"], seen["accept"]) == ("role", "a/b")
+    assert seen["impersonate-user"] == "jane"
+    assert not {"te", "x-hop"} & set(seen)
+
+
+async def test_several_impersonated_groups_are_refused_not_dropped(play: Play) -> None:
+    headers = [("Impersonate-Group", "a"), ("Impersonate-Group", "b")]
+    async with play.request("GET", f"{MAPS}/x", headers=headers) as response:
+        assert response.status == 400
+        assert "Impersonate-Group" in (await response.json())["message"]
+
+
+@pytest.mark.parametrize("code", [200, 403, 404, 409, 422, 429, 500, 503])
+async def test_answers_come_back_unchanged(play: Play, code: int) -> None:
+    body = b'{"kind":"Status",  "message":"\xff"}'
+    play.upstream.say = lambda request: answer(request, code, body, Warning="299 - x", ETag='"e"')
+    for method in ("GET", "DELETE"):
+        async with play.request(method, f"{MAPS}/x") as response:
+            assert (response.status, await response.read()) == (code, body)
+            assert (response.headers["Warning"], response.headers["ETag"]) == ("299 - x", '"e"')
+
+
+async def test_head_has_headers_and_no_body(play: Play) -> None:
+    play.upstream.say = lambda request: answer(request, 200, b"", **{"Content-Length": "77"})
+    async with play.request("HEAD", f"{MAPS}/x") as response:
+        assert (response.headers["Content-Length"], await response.read()) == ("77", b"")
+
+
+@pytest.mark.parametrize("is_chunked", [True, False])
+async def test_large_body_of_a_patch_arrives_whole(play: Play, is_chunked: bool) -> None:
+    body = b"x" * 2_000_000
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), 50_000):
+            yield body[start : start + 50_000]
+
+    data = pieces() if is_chunked else io.BytesIO(body)
+    headers = {"Content-Type": "application/merge-patch+json"}
+    async with play.request("PATCH", f"{MAPS}/x", data=data, headers=headers):
+        pass
+    assert play.upstream.received[-1].body == body
+
+
+async def test_large_create_gets_its_owner(play: Play) -> None:
+    body = json.dumps({"kind": "ConfigMap", "data": {"x": "y" * 2_000_000}}).encode()
+    headers = {"Expect": "100-continue", "Content-Type": "application/json"}
+    async with play.request("POST", MAPS, data=io.BytesIO(body), headers=headers):
+        pass
+    received = json.loads(play.upstream.received[-1].body)
+    assert received["metadata"]["ownerReferences"][0]["name"] == "shop"
+    assert len(received["data"]["x"]) == 2_000_000
+
+
+async def test_unknown_format_is_refused_rather_than_left_unowned(play: Play) -> None:
+    headers = {"Content-Type": "application/cbor"}
+    async with play.request("POST", MAPS, data=b"\xd9\xd9\xf7", headers=headers) as response:
+        assert response.status == 415
+    assert not any(line.startswith("POST") for line in play.upstream.asked)
+
+
+@pytest.mark.parametrize(
+    "path", [f"{MAPS}?watch=true", "/api/v1/namespaces/prod/pods/p/log?follow=1"]
+)
+async def test_every_piece_of_an_endless_answer_passes_at_once(play: Play, path: str) -> None:
+    more = asyncio.Event()
+
+    async def say(request: Received) -> None:
+        request.writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for line in (b"one\n", b"two\n"):
+            request.writer.write(b"4\r\n" + line + b"\r\n")
+            await more.wait()
+            more.clear()
+        request.writer.write(b"0\r\n\r\n")
+
+    play.upstream.say = say
+    async with play.request("GET", path) as response:
+        for line in (b"one\n", b"two\n"):
+            assert await asyncio.wait_for(response.content.readline(), 5) == line
+            more.set()
+        assert await response.read() == b""
+
+
+async def test_watch_ends_upstream_when_its_reader_leaves(play: Play) -> None:
+    left = asyncio.Event()
+
+    async def say(request: Received) -> None:
+        request.writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await request.reader.read()
+        left.set()
+
+    play.upstream.say = say
+    async with play.request("GET", f"{MAPS}?watch=true") as response:
+        response.close()
+    await asyncio.wait_for(left.wait(), 5)
+
+
+async def test_half_an_answer_is_not_passed_off_as_a_whole_one(play: Play) -> None:
+    async def say(request: Received) -> None:
+        request.writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(40):
+            request.writer.write(b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
+        await request.writer.drain()
+        request.writer.transport.abort()
+
+    play.upstream.say = say
+    with pytest.raises(aiohttp.ClientError):
+        async with play.request("GET", MAPS) as response:
+            await response.read()
+
+
+async def test_api_server_that_is_away_is_a_502_with_the_cause(play: Play) -> None:
+    async def say(request: Received) -> None:
+        request.writer.transport.abort()
+
+    play.upstream.say = say
+    async with play.request("GET", f"{MAPS}/x") as response:
+        assert response.status == 502
+        status = await response.json()
+    assert status["kind"] == "Status"
+    assert "could not be reached" in status["message"]
+
+
+async def test_stopped_proxy_can_be_asked_no_more(play: Play) -> None:
+    async with play.request("GET", "/version"):
+        pass
+    await play.proxy.stop()
+    assert not play.proxy.is_listening
+    with pytest.raises(aiohttp.ClientError):
+        async with play.request("GET", "/version"):
+            pass
+    await eventually_async(lambda: not play.proxy.is_listening)

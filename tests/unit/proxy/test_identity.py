@@ -1,0 +1,131 @@
+"""Who a run works for, and the credential that says so."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import stat
+from pathlib import Path
+
+import aiohttp
+import pytest
+import yaml
+
+from rolecall.proxy.identity import decode_identity, encode_identity, parse_basic_authorization
+from rolecall.proxy.kubeconfig import write_kubeconfig
+from rolecall.proxy.leases import Leases
+from tests.unit.proxy.crs import UID, owner, watch
+
+
+def test_identity_has_the_known_format() -> None:
+    decoded = base64.urlsafe_b64decode(encode_identity(owner()))
+    assert decoded.decode() == (
+        '{"apiVersion":"demo.example.com/v1","kind":"App","name":"shop",'
+        f'"uid":"{UID}","Namespace":"prod"}}'
+    )
+
+
+@pytest.mark.parametrize("alphabet", [b"-_", b"+/"])
+def test_identity_is_read_in_either_alphabet(alphabet: bytes) -> None:
+    odd = owner(name="???>>>~~~")
+    text = base64.urlsafe_b64decode(encode_identity(odd))
+    encoded = base64.b64encode(text, altchars=alphabet).decode()
+    assert decode_identity(encoded) == odd
+    assert decode_identity(encoded.rstrip("=")) == odd
+
+
+@pytest.mark.parametrize("text", ["", "unused", "%%%", "bnVsbA==", "W10=", "eyJhIjoxfQ==", "é"])
+def test_what_is_no_identity_names_nobody(text: str) -> None:
+    assert decode_identity(text) is None
+
+
+@pytest.mark.parametrize("header", ["", "Basic", "Basic =", "Bearer abc", "Basic bm8=", "Basic é"])
+def test_what_is_no_basic_header_is_nothing(header: str) -> None:
+    assert parse_basic_authorization(header) is None
+
+
+def test_password_with_a_colon_is_read_whole() -> None:
+    header = aiohttp.encode_basic_auth("user", "a:b")
+    assert parse_basic_authorization(header) == ("user", "a:b")
+
+
+def test_lease_is_found_by_its_credential_until_revoked() -> None:
+    leases = Leases()
+    lease = leases.issue("run", owner(), watch())
+    other = leases.issue("other", owner(), watch())
+    header = aiohttp.encode_basic_auth(lease.user_name, lease.password)
+    assert leases.find(header) is lease
+    assert lease.password != other.password
+    leases.revoke(lease)
+    leases.revoke(lease)
+    assert leases.find(header) is None
+
+
+def test_lease_does_not_show_its_password() -> None:
+    lease = Leases().issue("run", owner(), watch())
+    assert lease.password not in repr(lease)
+
+
+async def test_revoking_cuts_open_requests() -> None:
+    leases = Leases()
+    lease = leases.issue("run", owner(), watch())
+
+    async def request() -> None:
+        with lease.serving():
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(request())
+    await asyncio.sleep(0)
+    leases.revoke(lease)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not lease.open_requests
+
+
+@pytest.mark.parametrize("namespace", ["prod", ""])
+def test_kubeconfig_is_private_and_names_the_real_port(tmp_path: Path, namespace: str) -> None:
+    lease = Leases().issue("run", owner(namespace), watch())
+    path = write_kubeconfig(lease, 4711, tmp_path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    config = yaml.safe_load(path.read_text())
+    assert json.loads(json.dumps(config)) == {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "preferences": {},
+        "clusters": [
+            {
+                "name": "proxy-server",
+                "cluster": {
+                    "server": f"http://{lease.user_name}:{lease.password}@localhost:4711",
+                    "insecure-skip-tls-verify": True,
+                },
+            }
+        ],
+        "users": [
+            {
+                "name": "admin/proxy-server",
+                "user": {"username": lease.user_name, "password": lease.password},
+            }
+        ],
+        "contexts": [
+            {
+                "name": f"{namespace}/proxy-server",
+                "context": {"cluster": "proxy-server", "user": "admin/proxy-server"},
+            }
+        ],
+        "current-context": f"{namespace}/proxy-server",
+    }
+
+
+def test_server_url_for_modules_is_the_same_in_every_run_of_a_cr(tmp_path: Path) -> None:
+    leases = Leases()
+    texts = []
+    for run_id in ("one", "two"):
+        lease = leases.issue(run_id, owner(), watch())
+        texts.append(write_kubeconfig(lease, 4711, tmp_path, is_for_modules=True).read_text())
+
+    servers = [yaml.safe_load(text)["clusters"][0]["cluster"]["server"] for text in texts]
+    passwords = [yaml.safe_load(text)["users"][0]["user"]["password"] for text in texts]
+    assert servers[0] == servers[1]
+    assert passwords[0] != passwords[1]

@@ -1,0 +1,129 @@
+"""Exec, attach and port-forward: after a 101 the proxy is a wire."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from tests.unit.proxy.upstream import Play, Received, answer, opened_play, tls_of_a_server
+
+EXEC = "/api/v1/namespaces/prod/pods/p/exec?command=ls"
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "TLS"])
+async def play(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Play]:
+    tls = tls_of_a_server(tmp_path) if request.param else None
+    async with opened_play(tmp_path, tls=tls) as opened:
+        yield opened
+
+
+async def echo(request: Received) -> None:
+    """Switch protocols, say hello in the same packet, then say everything twice."""
+    head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {request.headers['upgrade']}\r\n"
+    head += "Connection: Upgrade\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\nhello"
+    request.writer.write(head.encode())
+    while piece := await request.reader.read(65536):
+        request.writer.write(piece + piece)
+        await request.writer.drain()
+    request.writer.close()
+
+
+async def raw(
+    play: Play, method: str, upgrade: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Ask for an upgrade, as a client does that is none of Python's."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", play.url.port)
+    authorization = aiohttp.encode_basic_auth(play.url.user or "", play.url.password or "")
+    head = f"{method} {EXEC} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+    head += f"Upgrade: {upgrade}\r\nAuthorization: {authorization}\r\n"
+    head += "X-Stream-Protocol-Version: v4.channel.k8s.io\r\nContent-Length: 0\r\n\r\n"
+    writer.write(head.encode())
+    return reader, writer
+
+
+@pytest.mark.parametrize(("method", "upgrade"), [("POST", "SPDY/3.1"), ("GET", "websocket")])
+async def test_bytes_pass_both_ways(play: Play, method: str, upgrade: str) -> None:
+    play.upstream.say = echo
+    reader, writer = await raw(play, method, upgrade)
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    assert head.startswith("HTTP/1.1 101 ")
+    assert f"upgrade: {upgrade}".lower() in head.lower()
+    assert "v4.channel.k8s.io" in head
+    assert await reader.readexactly(5) == b"hello"
+    for word in (b"\x80\x03\x00\x01", b"GET / HTTP/1.1\r\n\r\n"):
+        writer.write(word)
+        assert await reader.readexactly(2 * len(word)) == word + word
+    assert play.upstream.received[-1].headers["authorization"] == "Bearer engine-token"
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_much_passes_without_filling_memory(play: Play) -> None:
+    play.upstream.say = echo
+    reader, writer = await raw(play, "POST", "SPDY/3.1")
+    await reader.readuntil(b"hello")
+    total = 8 * 1024 * 1024
+
+    async def send() -> None:
+        for _ in range(total // 65536):
+            writer.write(b"x" * 65536)
+            await writer.drain()
+
+    sending = asyncio.create_task(send())
+    read = 0
+    while read < 2 * total:
+        read += len(await reader.read(1 << 20))
+    await sending
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_end_of_the_far_side_is_the_end(play: Play) -> None:
+    async def say(request: Received) -> None:
+        request.writer.write(b"HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+        request.writer.write(b"last words")
+        request.writer.close()
+
+    play.upstream.say = say
+    reader, writer = await raw(play, "POST", "SPDY/3.1")
+    assert (await reader.read()).endswith(b"last words")
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_end_of_the_near_side_is_the_end(play: Play) -> None:
+    ended = asyncio.Event()
+
+    async def say(request: Received) -> None:
+        await echo(request)
+        ended.set()
+
+    play.upstream.say = say
+    reader, writer = await raw(play, "POST", "SPDY/3.1")
+    await reader.readuntil(b"hello")
+    writer.close()
+    await writer.wait_closed()
+    await asyncio.wait_for(ended.wait(), 5)
+
+
+async def test_refused_upgrade_is_an_ordinary_answer(play: Play) -> None:
+    play.upstream.say = lambda request: answer(request, 403, {"kind": "Status", "code": 403})
+    reader, writer = await raw(play, "POST", "SPDY/3.1")
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 403 ")
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_end_of_the_run_cuts_the_wire(tmp_path: Path) -> None:
+    async with opened_play(tmp_path) as play:
+        play.upstream.say = echo
+        reader, writer = await raw(play, "POST", "SPDY/3.1")
+        await reader.readuntil(b"hello")
+    with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+        await reader.readexactly(1)
+    writer.close()

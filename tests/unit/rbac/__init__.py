@@ -1,0 +1,1 @@
+"""The least rights of a project."""

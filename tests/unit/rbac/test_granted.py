@@ -1,0 +1,94 @@
+"""`rolecall rbac` writes what is needed, and `--check` tells more and less than that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rolecall.cli import main
+
+ROOT = Path(__file__).parents[3]
+ROLE = Path("config/rbac/role.yaml")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One kind, as the scaffold makes it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    names = ["--group", "cache", "--version", "v1", "--kind", "Memcached"]
+    assert main(["init", "--domain", "example.com", *names, "--finalizer"]) == 0
+    return folder
+
+
+def test_scaffold_grants_what_its_role_needs_and_nothing_more(project: Path) -> None:
+    assert main(["rbac", "--check"]) == 0
+
+
+def test_own_operator_grants_what_its_roles_need_and_nothing_more(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["rbac", "--check"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_written_role_passes_the_check_and_is_written_the_same_again(project: Path) -> None:
+    assert main(["rbac"]) == 0
+    written = ROLE.read_text()
+    assert yaml.safe_load(written)["metadata"]["name"] == "manager-role"
+    assert main(["rbac", "--check"]) == 0
+    assert main(["rbac"]) == 0
+    assert ROLE.read_text() == written
+
+
+def test_kind_can_still_be_added_to_a_written_role(project: Path) -> None:
+    assert main(["rbac"]) == 0
+    names = ["--group", "cache", "--version", "v1", "--kind", "Redis"]
+    assert main(["create", "api", *names]) == 0
+    assert main(["rbac", "--check"]) == 0
+
+
+def test_right_that_nobody_needs_is_named_with_its_rule(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    role = yaml.safe_load(ROLE.read_text())
+    role["rules"].append({"apiGroups": [""], "resources": ["secrets"], "verbs": ["*"]})
+    ROLE.write_text(yaml.safe_dump(role))
+    assert main(["rbac", "--check"]) == 2
+    out = capsys.readouterr().out
+    assert "config/rbac/role.yaml, rule 5: allows more than is needed: * secrets" in out
+
+
+def test_right_that_is_missing_is_named_with_who_needs_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    role = yaml.safe_load(ROLE.read_text())
+    del role["rules"][3]
+    ROLE.write_text(yaml.safe_dump(role))
+    assert main(["rbac", "--check"]) == 2
+    said = "not allowed to create configmaps, which is needed by roles/memcached/tasks/apply.yml:3"
+    assert said in capsys.readouterr().out
+
+
+def test_role_with_a_reason_is_taken_as_wanted(project: Path) -> None:
+    (project / "config/rbac/extra.yaml").write_text(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n"
+        "metadata: {name: extra, annotations: {rolecall.dev/because: helm charts make Secrets}}\n"
+        "rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]\n---\n"
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\n"
+        "metadata: {name: extra}\nroleRef: {kind: ClusterRole, name: extra}\n"
+        "subjects: [{kind: ServiceAccount, name: controller-manager, namespace: system}]\n"
+    )
+    assert main(["rbac", "--check"]) == 0
+
+
+def test_role_of_one_namespace_can_be_asked_for(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["rbac", "--scope", "namespace", "--output", "-"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["kind"] == "Role"

@@ -1,0 +1,162 @@
+"""A world in which tests write the script: what a run does, and what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rolecall.gvk import Gvk
+from rolecall.reconcile import RunAccess
+from rolecall.runner import Ending, OnEvent, Recap, RunEvent, RunRequest, RunResult, TaskFailure
+from rolecall.watches import Finalizer, Play, Watch
+from rolecall.workqueue import Key
+from tests.unit.reconcile.cluster_contract import FINALIZER
+from tests.unit.workqueue.keys import APP
+
+Json = dict[str, Any]
+RECAP = Recap(ok=3, changed=1, completion="2026-11-21T09:00:00.5+00:00")
+GOOD = RunResult("", Ending.FINISHED, rc=0, recap=RECAP, recap_stdout="PLAY RECAP", seconds=0.5)
+DISK_FULL = TaskFailure("disk full", "apply | claim", "roles/app/tasks/main.yml:12")
+BAD = replace(GOOD, rc=2, failures=(DISK_FULL,), recap=replace(RECAP, failures=1))
+
+# What happens while a run is in flight, before its result is there.
+Scene = Callable[[RunRequest], Awaitable[RunResult | None]]
+
+
+def watch_of(gvk: Gvk = APP, *, with_finalizer: bool = False, **fields: Any) -> Watch:
+    finalizer = Finalizer(FINALIZER) if with_finalizer else None
+    return Watch(gvk, Play(Path("roles/app"), is_role=True), finalizer=finalizer, **fields)
+
+
+class ScriptedRun:
+    """A `RunHandle` that plays one scene."""
+
+    def __init__(self, request: RunRequest, scene: Scene, on_over: Callable[[], None]) -> None:
+        self._request = request
+        self._scene = asyncio.ensure_future(scene(request))
+        self._scene.add_done_callback(lambda _: on_over())
+
+    async def result(self) -> RunResult:
+        try:
+            result = await self._scene
+        except asyncio.CancelledError:
+            if not self._scene.cancelled():
+                self._scene.cancel()
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise
+            result = RunResult("", Ending.CANCELLED, None, reason_text="cancelled")
+        return replace(result or GOOD, run_id=self._request.run_id)
+
+    def cancel(self, reason: str) -> None:
+        self._scene.cancel()
+
+
+@dataclass
+class ScriptedRunner:
+    """A `Runner`: plays the scripted scenes in order, the last one for ever."""
+
+    scenes: list[Scene] = field(default_factory=list)
+    requests: list[RunRequest] = field(default_factory=list)
+    in_flight: list[str] = field(default_factory=list)  # names of CRs
+    doubled: list[str] = field(default_factory=list)  # CRs that had two runs at once
+
+    def will(self, *results: RunResult | Scene) -> None:
+        """Script the next runs."""
+        self.scenes = [_scene_of(result) for result in results]
+
+    async def start(self, request: RunRequest, on_event: OnEvent) -> ScriptedRun:
+        name = request.cr["metadata"]["name"]
+        self.requests.append(request)
+        if name in self.in_flight:
+            self.doubled.append(name)
+        self.in_flight.append(name)
+        on_event(RunEvent("playbook_on_start", 1, "", "", {}))
+        number = min(len(self.requests), len(self.scenes)) - 1
+        scene = self.scenes[number] if self.scenes else _scene_of(GOOD)
+        return ScriptedRun(request, scene, lambda: self.in_flight.remove(name))
+
+    async def close(self) -> None:
+        """Nothing is kept."""
+
+
+def _scene_of(result: RunResult | Scene) -> Scene:
+    if not isinstance(result, RunResult):
+        return result
+
+    async def scene(_: RunRequest) -> RunResult:
+        return result
+
+    return scene
+
+
+@dataclass
+class ScriptedAccess:
+    """An `AccessIssuer`: knows which leases are live."""
+
+    live: list[str] = field(default_factory=list)
+    error: Exception | None = None
+
+    @asynccontextmanager
+    async def lease(self, run_id: str, cr: Json, watch: Watch) -> AsyncIterator[RunAccess]:
+        if self.error is not None:
+            raise self.error
+        self.live.append(run_id)
+        try:
+            yield RunAccess(Path(f"/kubeconfigs/{run_id}"))
+        finally:
+            self.live.remove(run_id)
+
+
+@dataclass
+class RecordedEvents:
+    """An `EventRecorder`: keeps what it was told."""
+
+    told: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
+        self.told.append((kind, reason, message))
+
+    @property
+    def reasons(self) -> list[str]:
+        return [reason for _, reason, _ in self.told]
+
+
+@dataclass
+class RecordedTelemetry:
+    """A `Telemetry`: keeps what it was told."""
+
+    turns: list[str] = field(default_factory=list)
+    runs: list[bool] = field(default_factory=list)
+    phases: list[str] = field(default_factory=list)
+    tasks: Counter[str] = field(default_factory=Counter)
+
+    def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
+        self.turns.append(result)
+
+    def tasks_ran(self, way: str, count: int) -> None:
+        self.tasks[way] += count
+
+    def run_finished(self, gvk: Gvk, *, succeeded: bool, seconds: float, way: str) -> None:
+        self.runs.append(succeeded)
+
+    def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
+        self.phases.append(phase)
+
+
+@dataclass
+class RecordedPlays:
+    """A `PlayLog`: keeps what it was told."""
+
+    events: list[tuple[str, int]] = field(default_factory=list)
+    recaps: list[tuple[str, Path | None]] = field(default_factory=list)
+
+    def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None:
+        self.events.append((event.name, verbosity))
+
+    def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
+        self.recaps.append((recap_stdout, stdout_file))

@@ -1,0 +1,291 @@
+"""One turn from the first read to the next time, where nothing unusual happens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rolecall.reconcile import Outcome, RunDefaults
+from rolecall.runner import Ending, RunResult, TaskFailure
+from rolecall.workqueue import Urgency
+from tests.unit.reconcile.cluster_contract import Shop
+from tests.unit.reconcile.fake_cluster import FakeCluster
+from tests.unit.reconcile.scripted import BAD, DISK_FULL, GOOD, RECAP, watch_of
+from tests.unit.reconcile.stage import Stage
+from tests.unit.workqueue.virtual_clock import VirtualClock
+
+HOUR = 3600.0
+PREFIX = "ansible.sdk.operatorframework.io"
+
+
+async def test_success_is_told_and_the_period_comes_next(stage: Stage) -> None:
+    await stage.shop.create()
+
+    outcome = await stage.turn()
+
+    assert (outcome.after_s, outcome.is_period, outcome.error) == (10 * HOUR, True, "")
+    assert await stage.told("Running") == ("True", "Successful", "Awaiting next reconciliation")
+    assert await stage.told("Successful") == ("True", "Successful", "Last reconciliation succeeded")
+    assert await stage.told("Failure") == ("False", "", "")
+    assert (await stage.told("Ready"))[0] == "True"
+    assert (await stage.shop.get())["status"]["observedGeneration"] == 1
+    running = await stage.condition("Running")
+    assert running is not None
+    assert running["ansibleResult"] == {
+        "ok": 3,
+        "changed": 1,
+        "skipped": 0,
+        "failures": 0,
+        "completion": RECAP.completion,
+    }
+
+
+async def test_turn_costs_one_read_and_two_writes(stage: Stage, fake: FakeCluster) -> None:
+    await stage.shop.create()
+
+    await stage.turn()
+
+    assert fake.calls == ["get", "patch status", "patch status"]
+
+
+async def test_play_sees_the_object_as_the_running_write_left_it(stage: Stage) -> None:
+    await stage.shop.create()
+
+    await stage.turn()
+
+    seen = stage.runner.requests[0].cr
+    assert [item["type"] for item in seen["status"]["conditions"]] == ["Ready", "Running"]
+    assert seen["metadata"]["resourceVersion"] == "2"
+
+
+async def test_failure_is_told_and_the_key_backs_off(stage: Stage) -> None:
+    await stage.shop.create()
+    stage.runner.will(BAD)
+
+    outcome = await stage.turn()
+
+    message = "disk full (task `apply | claim`, roles/app/tasks/main.yml:12, run 1)"
+    assert outcome.error == message
+    assert await stage.told("Failure") == ("True", "Failed", message)
+    assert await stage.told("Successful") == ("False", "", "")
+    assert (await stage.told("Running"))[0] == "False"
+    assert stage.telemetry.runs == [False]
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "reason", "message"),
+    [
+        (Ending.TIMED_OUT, "over its limit", "TimedOut", "over its limit (run 1)"),
+        (Ending.NO_PROGRESS, "no event for 60 s", "NoProgress", "no event for 60 s (run 1)"),
+        (Ending.KILLED, "out of memory", "Killed", "out of memory (run 1)"),
+        (Ending.KILLED, "", "Killed", "The run was killed from outside (run 1)"),
+        (Ending.NO_RECAP, "syntax error", "PlayBroken", "syntax error (run 1)"),
+        (
+            Ending.NOT_STARTED,
+            "no inventory",
+            "Failed",
+            "Unable to run reconciliation: no inventory (run 1)",
+        ),
+    ],
+)
+async def test_run_without_a_recap_is_a_failure_with_a_reason_of_its_own(
+    stage: Stage, ending: Ending, text: str, reason: str, message: str
+) -> None:
+    await stage.shop.create()
+    stage.runner.will(RunResult("", ending, None, reason_text=text))
+
+    outcome = await stage.turn()
+
+    assert outcome.is_error
+    assert await stage.told("Failure") == ("True", reason, message)
+    assert await stage.told("Ready") == ("False", f"Run{reason}", message)
+
+
+async def test_several_failures_keep_the_old_text_on_top(stage: Stage) -> None:
+    other = TaskFailure("no route", "ping", "roles/app/tasks/main.yml:20", host="db1")
+    await stage.shop.create()
+    stage.runner.will(replace(BAD, failures=(DISK_FULL, other)))
+
+    await stage.turn()
+
+    old, added = (await stage.told("Failure"))[2].rsplit("\n", 1)
+    assert old == "disk full\nno route"
+    assert "`ping`, roles/app/tasks/main.yml:20, host `db1`, run 1" in added
+
+
+async def test_huge_messages_are_bounded(stage: Stage) -> None:
+    huge = TaskFailure("x" * 1_000_000, "t" * 10_000, "p:1", detail="d \n" * 10_000)
+    await stage.shop.create()
+    stage.runner.will(replace(BAD, failures=(huge,) * 50))
+
+    await stage.turn()
+
+    message = (await stage.told("Failure"))[2]
+    assert message.startswith("x" * 1000)
+    assert "and 45 more" in message
+    assert len(message) < 10_000
+
+
+async def test_absent_object_is_forgotten(stage: Stage) -> None:
+    assert await stage.turn("nobody") == Outcome(forget=True)
+
+
+async def test_missing_spec_is_an_empty_one_where_status_is_not_managed(
+    shop: Shop, fake: FakeCluster, clock: VirtualClock
+) -> None:
+    stage = Stage(shop, watch_of(manage_status=False), clock)
+    await shop.create()
+    del fake.objects["default", "a"]["spec"]
+
+    outcome = await stage.turn()
+
+    assert stage.runner.requests[0].cr["spec"] == {}
+    assert outcome.after_s == 10 * HOUR
+    assert "spec" not in await shop.get()
+    assert "status" not in await shop.get()
+
+
+async def test_status_not_managed_is_never_written(shop: Shop, clock: VirtualClock) -> None:
+    stage = Stage(shop, watch_of(manage_status=False), clock)
+    bad_period = {f"{PREFIX}/reconcile-period": "soon"}
+    await shop.create()
+    await shop.create("b", annotations=bad_period)
+    stage.runner.will(BAD)
+
+    assert (await stage.turn()).is_error
+    assert (await stage.turn("b")).is_error
+
+    assert "status" not in await shop.get()
+    assert "status" not in await shop.get("b")
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "after_s"), [(30.0, 30.0), (0.0, None), (-1.0, None), (None, 10 * HOUR)]
+)
+async def test_requeue_after_is_honoured_once_the_play_ended(
+    stage: Stage, asked_s: float | None, after_s: float | None
+) -> None:
+    await stage.shop.create()
+    stage.runner.will(replace(GOOD, requeue_after_s=asked_s))
+
+    outcome = await stage.turn()
+
+    assert outcome.after_s == after_s
+    assert outcome.is_period == (asked_s is None)
+    assert (await stage.told("Successful"))[0] == "True"
+
+
+@pytest.mark.parametrize(("period", "after_s"), [("90s", 90.0), ("0s", None), ("-5s", None)])
+async def test_period_annotation_wins_over_the_watch(
+    stage: Stage, period: str, after_s: float | None
+) -> None:
+    await stage.shop.create(annotations={f"{PREFIX}/reconcile-period": period})
+
+    assert (await stage.turn()).after_s == after_s
+
+
+async def test_bad_period_annotation_is_a_failure_and_nothing_runs(stage: Stage) -> None:
+    await stage.shop.create(annotations={f"{PREFIX}/reconcile-period": "5x"})
+
+    outcome = await stage.turn()
+
+    message = 'Unable to parse reconcile period annotation: time: unknown unit "x" in duration "5x"'
+    assert outcome == Outcome(error=message)
+    assert await stage.told("Failure") == ("True", "Failed", message)
+    assert stage.runner.requests == []
+    assert stage.telemetry.runs == [False]
+
+
+async def test_annotations_set_verbosity_and_artifacts_of_a_run(stage: Stage) -> None:
+    annotations = {f"{PREFIX}/verbosity": "4", f"{PREFIX}/max-runner-artifacts": "0"}
+    await stage.shop.create(annotations=annotations)
+
+    await stage.turn()
+
+    request = stage.runner.requests[0]
+    assert (request.verbosity, request.keep_artifacts) == (4, 0)
+    assert stage.plays.events == [("playbook_on_start", 4)]
+
+
+async def test_annotations_that_are_no_numbers_are_ignored(stage: Stage) -> None:
+    annotations = {f"{PREFIX}/verbosity": "loud", f"{PREFIX}/max-runner-artifacts": "٣"}
+    await stage.shop.create(annotations=annotations)
+
+    await stage.turn()
+
+    request = stage.runner.requests[0]
+    assert (request.verbosity, request.keep_artifacts) == (2, 20)
+
+
+async def test_time_limits_of_the_watch_win_over_the_defaults(
+    shop: Shop, clock: VirtualClock
+) -> None:
+    defaults = RunDefaults(timeout_s=100.0, no_progress_timeout_s=50.0, play_verbosity=3)
+    stage = Stage(shop, watch_of(run_timeout_s=7.0), clock, defaults=defaults)
+    await shop.create()
+
+    await stage.turn()
+
+    request = stage.runner.requests[0]
+    assert (request.timeout_s, request.no_progress_timeout_s) == (7.0, 50.0)
+    assert stage.plays.events == [("playbook_on_start", 3)]
+
+
+async def test_access_lasts_as_long_as_the_run(stage: Stage) -> None:
+    await stage.shop.create()
+    stage.runner.will(GOOD)
+
+    await stage.turn()
+
+    assert stage.runner.requests[0].kubeconfig == Path("/kubeconfigs/1")
+    assert stage.access.live == []
+
+
+async def test_run_that_gets_no_access_is_told_as_unable_to_run(stage: Stage) -> None:
+    await stage.shop.create()
+    stage.access.error = OSError("disk full")
+
+    outcome = await stage.turn()
+
+    status, reason, message = await stage.told("Failure")
+    assert (status, reason) == ("True", "Failed")
+    assert message.startswith("Unable to run reconciliation: access")
+    assert outcome.error == message
+    assert stage.runner.requests == []
+
+
+async def test_recap_and_phases_are_passed_on(stage: Stage) -> None:
+    await stage.shop.create()
+    stage.runner.will(replace(GOOD, artifacts=Path("/artifacts/1")))
+
+    outcome = await stage.turn()
+
+    assert stage.plays.recaps == [("PLAY RECAP", Path("/artifacts/1/stdout"))]
+    assert stage.telemetry.phases == ["prepare", "run", "status"]
+    assert dict(outcome.ran) == {
+        "generation": 1,
+        "run": "1",
+        "outcome": "succeeded",
+        "seconds": 0.5,
+    }
+
+
+async def test_tasks_are_counted_by_how_they_were_started(stage: Stage) -> None:
+    await stage.shop.create()
+    stage.runner.will(replace(GOOD, tasks_by_way={"inline": 3, "stock": 1}))
+
+    await stage.turn()
+
+    assert stage.telemetry.tasks == {"inline": 3, "stock": 1}
+
+
+async def test_replica_that_may_not_lead_starts_no_run(stage: Stage) -> None:
+    await stage.shop.create()
+    stage.may_run = False
+
+    outcome = await stage.turn(urgency=Urgency.STARTUP)
+
+    assert "another replica leads" in outcome.error
+    assert stage.runner.requests == []

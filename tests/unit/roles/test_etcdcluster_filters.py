@@ -1,0 +1,150 @@
+"""Who is a member of an etcd cluster, and what the next step is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.roles.filters import role_filter
+
+members_of = role_filter("etcdcluster", "etcdcluster_members")
+step = role_filter("etcdcluster", "etcdcluster_step")
+refusal = role_filter("etcdcluster", "etcdcluster_refusal")
+told = role_filter("etcdcluster", "etcdcluster_told")
+version_of = role_filter("etcdcluster", "etcdcluster_version_of")
+
+
+def member(number: int, **changes: Any) -> dict[str, Any]:
+    known = {
+        "name": f"db-{number}",
+        "id": f"{number}a",
+        "healthy": True,
+        "started": True,
+        "learner": False,
+        "leader": number == 0,
+        "version": "3.6.16",
+        "volume": f"v{number}",
+    }
+    return known | changes
+
+
+def members(count: int) -> list[dict[str, Any]]:
+    return [member(number) for number in range(count)]
+
+
+def next_step(
+    found: list[dict[str, Any]], pods: int, wanted: int, known: Any = ()
+) -> tuple[str, str]:
+    taken = step(found, "db", pods, wanted, list(known))
+    return taken["do"], taken["member"].get("name", "")
+
+
+def test_healthy_cluster_of_the_wanted_size_needs_nothing() -> None:
+    assert next_step(members(3), 3, 3) == ("nothing", "")
+
+
+def test_growth_adds_one_member_to_etcd_before_its_pod_is_there() -> None:
+    assert next_step(members(3), 3, 5) == ("add", "db-3")
+
+
+def test_added_member_gets_its_pod_then_is_waited_for_then_may_vote() -> None:
+    fresh = member(3, started=False, healthy=False, learner=True)
+
+    assert next_step([*members(3), fresh], 3, 5) == ("grow", "db-3")
+    assert next_step([*members(3), fresh], 4, 5) == ("wait", "db-3")
+    assert next_step([*members(3), member(3, learner=True)], 4, 5) == ("promote", "db-3")
+
+
+def test_shrinking_takes_the_member_out_of_etcd_before_its_pod_goes() -> None:
+    assert next_step(members(5), 5, 3) == ("remove", "db-4")
+    assert next_step(members(4), 5, 3) == ("shrink", "db-4")
+
+
+def test_nothing_is_resized_while_a_member_is_not_healthy() -> None:
+    found = [member(0), member(1, healthy=False), member(2)]
+
+    assert next_step(found, 3, 5) == ("wait", "db-1")
+    assert next_step(found, 3, 1) == ("wait", "db-1")
+
+
+def test_member_whose_volume_was_lost_is_removed_and_then_added_anew() -> None:
+    known = members(3)
+    found = [member(0), member(1, healthy=False, volume="other"), member(2)]
+
+    assert next_step(found, 3, 3, known) == ("remove", "db-1")
+    assert next_step([member(0), member(2)], 3, 3, known) == ("add", "db-1")
+
+
+def test_lost_volume_waits_until_all_others_are_healthy() -> None:
+    found = [member(0, healthy=False), member(1, healthy=False, volume="other"), member(2)]
+
+    assert next_step(found, 3, 3, members(3)) == ("wait", "db-0")
+
+
+def test_unhealthy_member_keeps_the_volume_it_was_last_healthy_with() -> None:
+    found = [member(0), member(1, healthy=False, volume="other")]
+
+    assert [row["volume"] for row in told(found, members(2))] == ["v0", "v1"]
+
+
+def test_members_are_read_from_what_etcdctl_prints() -> None:
+    listed = {
+        "members": [
+            {"ID": 2**63 + 11, "name": "db-1", "peerURLs": ["http://db-1.db-peer.ns.svc:2380"]},
+            {"ID": 10, "name": "db-0", "peerURLs": ["http://db-0.db-peer.ns.svc:2380"]},
+            {"ID": 12, "peerURLs": ["http://db-2.db-peer.ns.svc:2380"], "isLearner": True},
+        ]
+    }
+    states = [{"Status": {"header": {"member_id": 10}, "leader": 10, "version": "3.6.16"}}]
+
+    found = members_of(json.dumps(listed), json.dumps(states), "db", {"db-0": "v0"})
+
+    assert [(m["name"], m["id"], m["healthy"], m["started"], m["learner"]) for m in found] == [
+        ("db-0", "a", True, True, False),
+        ("db-1", "800000000000000b", False, True, False),
+        ("db-2", "c", False, False, True),
+    ]
+    assert found[0]["leader"]
+    assert found[0]["volume"] == "v0"
+
+
+@pytest.mark.parametrize("nothing", ["", "null", "[]"])
+def test_members_are_listed_where_none_could_be_asked(nothing: str) -> None:
+    listed = {"members": [{"ID": 1, "name": "db-0", "peerURLs": ["http://db-0.x:2380"]}]}
+
+    assert [m["healthy"] for m in members_of(json.dumps(listed), nothing, "db", {})] == [False]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "current", "is_refused"),
+    [
+        ("3.6.16", "", False),
+        ("3.6.16", "3.6.16", False),
+        ("3.6.17", "3.6.16", False),
+        ("3.6.0", "3.5.35", False),
+        ("3.5.35", "3.6.16", True),
+        ("3.6.15", "3.6.16", True),
+        ("3.7.0", "3.5.35", True),
+        ("4.0.0", "3.6.16", True),
+    ],
+)
+def test_version_goes_up_one_minor_release_at_a_time(
+    wanted: str, current: str, is_refused: bool
+) -> None:
+    assert bool(refusal(wanted, current)) == is_refused
+
+
+def test_version_of_a_cluster_is_the_lowest_and_not_the_first_in_the_alphabet() -> None:
+    found = [member(0, version="3.10.0"), member(1, version="3.9.1"), member(2, version="")]
+
+    assert version_of(found) == "3.9.1"
+
+
+def test_member_that_goes_for_its_lost_volume_is_told_from_one_that_goes_for_scaling() -> None:
+    found = [*members(2), member(2, healthy=False, volume="new")]
+    known = [{"name": "db-2", "volume": "old"}]
+
+    assert step(found, "db", 3, 3, known)["lost"]
+    assert "lost" not in step(members(5), "db", 5, 3, [])

@@ -1,0 +1,132 @@
+"""Runs that have no recap, or did not end by themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from rolecall.runner import Ending
+from tests.unit.runner.cases import Told
+
+OLD_MODULE = """\
+ERROR! couldn't resolve module/action 'nosuch'. This often indicates a misspelling.
+
+The error appears to be in '/project/roles/app/tasks/main.yml': line 4, column 5, but may
+be elsewhere in the file depending on the exact syntax problem.
+"""
+NEW_MODULE = """\
+[WARNING]: Error loading plugin 'nosuch.coll.module'
+[ERROR]: couldn't resolve module/action 'nosuch'. This often indicates a misspelling.
+Origin: /project/roles/app/tasks/main.yml:4:5
+
+2   gather_facts: false
+"""
+OLD_YAML = """\
+ERROR! We were unable to read either as JSON nor YAML, these are the errors we got from each:
+JSON: Expecting value: line 1 column 1 (char 0)
+
+Syntax Error while loading YAML.
+  did not find expected ',' or '}'. while parsing a flow mapping
+  in "<unicode string>", line 3, column 12
+
+The error appears to be in '/project/play.yml': line 5, column 1, but may
+"""
+NEW_YAML = """\
+[ERROR]: YAML parsing failed: While parsing a flow mapping did not find expected ',' or '}'.
+Origin: /project/play.yml:5:1
+"""
+COLOURED = "\x1b[0;31m[ERROR]: the role 'x' was not found in /a:/b\x1b[0m\r\n\x1b[0;31m\x1b[0m\r\n"
+ARGUMENTS = """\
+usage: ansible-playbook [-h] ...
+ansible-playbook: error: unrecognized arguments: --nosuch
+
+usage: ansible-playbook [-h]
+"""
+
+
+@pytest.mark.parametrize(
+    ("stdout", "reason"),
+    [
+        (
+            OLD_MODULE,
+            "couldn't resolve module/action 'nosuch'. This often indicates a misspelling."
+            " (/project/roles/app/tasks/main.yml:4)",
+        ),
+        (
+            NEW_MODULE,
+            "couldn't resolve module/action 'nosuch'. This often indicates a misspelling."
+            " (/project/roles/app/tasks/main.yml:4)",
+        ),
+        (
+            OLD_YAML,
+            "YAML syntax error: did not find expected ',' or '}'. while parsing a flow mapping"
+            " (/project/play.yml:5)",
+        ),
+        (
+            NEW_YAML,
+            "YAML parsing failed: While parsing a flow mapping did not find expected ',' or '}'."
+            " (/project/play.yml:5)",
+        ),
+        (COLOURED, "the role 'x' was not found in /a:/b"),
+        (ARGUMENTS, "unrecognized arguments: --nosuch"),
+        ("", "ansible-playbook ended with exit status 1 before a recap and printed nothing"),
+        (
+            "hello\nworld\n",
+            "ansible-playbook ended with exit status 1 before a recap; the last line was: world",
+        ),
+    ],
+)
+def test_a_run_without_a_recap_says_why_in_one_line(stdout: str, reason: str) -> None:
+    result = Told().result(1, stdout)
+    assert result.ending is Ending.NO_RECAP
+    assert not result.succeeded
+    assert result.reason_text == reason
+
+
+def test_the_last_error_is_the_one_that_ended_the_play() -> None:
+    stdout = "[ERROR]: Task failed: rescued\n\nok: [localhost]\n[ERROR]: the end\n"
+    assert Told().result(1, stdout).reason_text == "the end"
+
+
+def test_a_reason_stays_short_and_keeps_its_place() -> None:
+    stdout = f"[ERROR]: {'long ' * 500}\nOrigin: /p/a.yml:3:1\n"
+    reason = Told().result(1, stdout).reason_text
+    assert len(reason) <= 300
+    assert reason.endswith("... (/p/a.yml:3)")
+
+
+def test_failures_before_the_end_are_not_claimed_without_a_recap() -> None:
+    # Whether something rescued them, only the recap would tell.
+    assert Told().failed("a").result(1, "[ERROR]: x").failures == ()
+
+
+def test_a_killed_play_names_memory() -> None:
+    result = Told().result(None, signal=9)
+    assert result.ending is Ending.KILLED
+    assert "SIGKILL (9)" in result.reason_text
+    assert "memory" in result.reason_text
+
+
+def test_another_signal_is_named_without_guessing_memory() -> None:
+    reason = Told().result(None, signal=15).reason_text
+    assert "SIGTERM (15)" in reason
+    assert "memory" not in reason
+
+
+@pytest.mark.parametrize(
+    ("rc", "stdout"), [(137, ""), (250, "[ERROR]: A worker was found in a dead state\n")]
+)
+def test_a_killed_worker_is_a_killed_run(rc: int, stdout: str) -> None:
+    result = Told().result(rc, stdout)
+    assert result.ending is Ending.KILLED
+    assert "memory" in result.reason_text
+
+
+def test_a_run_that_was_killed_after_its_recap_did_not_succeed() -> None:
+    assert not Told().stats(ok=1).result(None, signal=9).succeeded
+
+
+@pytest.mark.parametrize("ending", [Ending.TIMED_OUT, Ending.NO_PROGRESS, Ending.CANCELLED])
+def test_an_end_on_purpose_is_told_as_such_with_its_reason(ending: Ending) -> None:
+    told = Told().failed("a").stats(failures=1)
+    result = told.result(None, signal=9, ended_as=ending, reason="because")
+    assert (result.ending, result.reason_text, result.failures) == (ending, "because", ())

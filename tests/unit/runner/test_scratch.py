@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from rolecall.runner.scratch import SCRATCH_VARIABLE, scratch, sweep_leftovers
+from tests.unit.runner.cases import prepared_run
+
+DAY_S = 86400.0
+NOW = 100 * DAY_S
+
+
+def test_ansibles_temporary_folders_lie_in_one_that_goes_when_it_is_empty(tmp_path: Path) -> None:
+    prepared = replace(prepared_run(), env={"TMPDIR": str(tmp_path)})
+    with scratch(prepared, has_own_inventory=False) as env:
+        folder = Path(env[SCRATCH_VARIABLE])
+        assert folder.parent == tmp_path
+        assert folder.stat().st_mode & 0o077 == 0
+        assert env["ANSIBLE_LOCAL_TEMP"] == f"{folder}/local"
+        assert env["ANSIBLE_REMOTE_TEMP"] == f"{folder}/remote"
+        assert env["TMPDIR"] == str(tmp_path)  # modules keep the API's discovery there
+        (folder / "local").mkdir()
+    assert not folder.exists()
+
+
+def test_what_background_jobs_need_stays(tmp_path: Path) -> None:
+    prepared = replace(prepared_run(), env={"TMPDIR": str(tmp_path)})
+    with scratch(prepared, has_own_inventory=False) as env:
+        job = Path(env["ANSIBLE_REMOTE_TEMP"]) / "job"
+        job.mkdir(parents=True)
+    assert job.exists()
+
+
+def test_users_own_settings_and_remote_hosts_are_left_alone(tmp_path: Path) -> None:
+    env = {"TMPDIR": str(tmp_path), "ANSIBLE_LOCAL_TEMP": "/theirs"}
+    with scratch(replace(prepared_run(), env=env), has_own_inventory=True) as found:
+        assert found["ANSIBLE_LOCAL_TEMP"] == "/theirs"
+        assert "ANSIBLE_REMOTE_TEMP" not in found
+
+
+def test_only_old_leftovers_of_plays_are_swept(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    ansibles = home / ".ansible" / "tmp"
+    ages_days = {
+        tmp_path / "ansible_command_payload_old": 3,
+        tmp_path / "ansible_command_payload_new": 1,
+        tmp_path / "rolecall-run-old": 3,
+        tmp_path / "k8srcp-discovery.json": 3,
+        tmp_path / "somebody-elses": 3,
+        ansibles / "ansible-tmp-old": 3,
+        ansibles / "ansible-local-old": 3,
+        ansibles / "ansible-tmp-new": 1,
+    }
+    for path, age_days in ages_days.items():
+        path.mkdir(parents=True)
+        (path / "file").write_text("x")
+        os.utime(path, (NOW - age_days * DAY_S,) * 2)
+    sweep_leftovers({"TMPDIR": str(tmp_path), "HOME": str(home)}, NOW)
+    left = {path.name for path in ages_days if path.exists()}
+    assert left == {
+        "ansible_command_payload_new",
+        "ansible-tmp-new",
+        "k8srcp-discovery.json",
+        "somebody-elses",
+    }

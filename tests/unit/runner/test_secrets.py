@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rolecall.runner.secrets import MASK, Redactor
+from tests.unit.runner.cases import Told, app
+
+VALUE = "s3cr3t-passw0rd"
+ENCODED = base64.b64encode(VALUE.encode()).decode()
+
+
+def secret(**data: str) -> dict[str, Any]:
+    """A Secret as the API returns it."""
+    encoded = {key: base64.b64encode(text.encode()).decode() for key, text in data.items()}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}, "data": encoded}
+
+
+def knowing(*values: Any) -> Redactor:
+    redactor = Redactor()
+    for value in values:
+        redactor.learn(value)
+    return redactor
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"result": secret(password=VALUE)},
+        {"resources": [secret(password=VALUE)]},
+        {"results": [{"item": 1, "result": secret(password=VALUE)}]},
+        {"invocation": {"module_args": {"definition": secret(password=VALUE)}}},
+        {"invocation": {"module_args": {"definition": [secret(password=VALUE)]}}},
+        {"module_args": {"definition": {"kind": "Secret", "stringData": {"password": VALUE}}}},
+        {"definition": yaml.safe_dump({"kind": "Secret", "stringData": {"password": VALUE}})},
+        {"definition": json.dumps(secret(password=VALUE))},
+        {"ansible_facts": {"found": secret(password=VALUE)}},
+    ],
+)
+def test_secrets_are_found_wherever_a_result_holds_them(result: dict[str, Any]) -> None:
+    redactor = knowing({"res": result})
+    assert redactor.text(f"got {VALUE} and {ENCODED}") in (
+        f"got {MASK} and {MASK}",
+        f"got {MASK} and {ENCODED}",  # where only the clear text was ever seen
+    )
+    assert VALUE not in json.dumps(redactor.value(result))
+    assert "password" in json.dumps(redactor.value(result))
+
+
+def test_the_old_values_in_a_diff_are_hidden_too() -> None:
+    old = {"data": {"password": base64.b64encode(b"older-passw0rd").decode()}}
+    redactor = knowing({"result": secret(password=VALUE), "diff": {"before": old, "after": {}}})
+    assert redactor.text("was older-passw0rd") == f"was {MASK}"
+
+
+def test_what_a_secret_does_not_hold_stays_readable() -> None:
+    result = {
+        "msg": f"Failed to create object: 422 Unprocessable Entity: {VALUE} is too weak",
+        "status": 422,
+        "reason": "Invalid",
+        "error": 422,
+        "object": "Secret/x",
+    }
+    masked = knowing(secret(password=VALUE)).value(result)
+    assert masked == {**result, "msg": result["msg"].replace(VALUE, MASK)}  # type: ignore[attr-defined]
+
+
+def test_escaped_and_multi_line_values_are_hidden_in_every_form() -> None:
+    key = '-----BEGIN KEY-----\nMIIEvQ"IBADAN+Bgkqh\nkiG9w0BAQEFAASC\n-----END KEY-----\n'
+    redactor = knowing(secret(key=key))
+    for form in (key, json.dumps(key), 'x\nMIIEvQ"IBADAN+Bgkqh\ny', "line kiG9w0BAQEFAASC only"):
+        masked = redactor.text(form)
+        assert "IBADAN" not in masked
+        assert "kiG9w0" not in masked
+
+
+def test_short_values_are_hidden_as_words_only() -> None:
+    redactor = knowing(secret(pin="1234", user="bob"))
+    assert redactor.text("pin 1234, port 12345, bob, bobsled") == (
+        f"pin {MASK}, port 12345, {MASK}, bobsled"
+    )
+
+
+def test_tiny_and_everyday_values_are_hidden_in_their_secret_only() -> None:
+    found = secret(a="x", on="true", host="localhost")
+    redactor = knowing(found)
+    text = '{"changed": true, "host": "localhost", "x": 1}'
+    assert redactor.text(text) == text
+    assert redactor.value(found)["data"] == dict.fromkeys(found["data"], MASK)
+
+
+def test_the_longest_value_goes_first_so_that_no_rest_stays() -> None:
+    redactor = knowing(secret(short="passw0rd", long="passw0rd-and-more"))
+    assert redactor.text("passw0rd-and-more") == MASK
+
+
+def test_a_cr_that_is_a_secret_is_one(tmp_path: Path) -> None:
+    redactor = Redactor.for_run(secret(password=VALUE), tmp_path / "missing")
+    assert redactor.text(VALUE) == MASK
+
+
+def test_the_runs_own_credential_is_hidden(tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    user = {"username": "who", "password": "per-run-random"}
+    kubeconfig.write_text(yaml.safe_dump({"users": [{"name": "a", "user": user}]}))
+    redactor = Redactor.for_run(app(), kubeconfig)
+    header = base64.b64encode(b"who:per-run-random").decode()
+    text = f"Basic {header} for who with per-run-random"
+    assert redactor.text(text) == f"Basic {MASK} for who with {MASK}"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "users: 5", "users: [5, {user: 7}]", "\x00"])
+def test_an_odd_kubeconfig_is_no_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "kubeconfig").write_text(text)
+    assert Redactor.for_run(app(), tmp_path / "kubeconfig").known == 0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"kind": "Secret", "data": 5, "stringData": [1]},
+        {"kind": "Secret", "data": {"a": None, "b": 5, "c": "%%%", "d": "/w=="}},
+        {"definition": "kind: Secret\ndata: {unclosed"},
+        {"definition": "kind: Secret\na: &a [x]\nb: [*a, *a]"},
+    ],
+)
+def test_odd_secrets_are_no_error(value: Any) -> None:
+    redactor = knowing(value)
+    redactor.value(value)
+
+
+def test_a_yaml_bomb_is_not_opened() -> None:
+    levels = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30))
+    redactor = knowing({"definition": f"kind: Secret\na0: &a0 [x]\n{levels}"})
+    assert redactor.known == 0
+
+
+def test_events_reach_others_without_the_secrets_that_they_themselves_reveal() -> None:
+    told = Told()
+    told.event(
+        "runner_on_ok", f'ok => {{"data": "{ENCODED}"}}', res={"result": secret(password=VALUE)}
+    )
+    told.event("runner_on_ok", f"msg: {VALUE}", task=f"use {VALUE}", res={"msg": [VALUE]})
+    told.failed("a", f"login with {VALUE} failed: 401").stats(failures=1)
+    for event in told.seen:
+        assert VALUE not in repr(event)
+        assert ENCODED not in repr(event)
+    (failure,) = told.result(2).failures
+    assert failure.message == f"login with {MASK} failed: 401"
+
+
+def test_a_secret_that_holds_a_host_name_does_not_break_the_recap() -> None:
+    told = Told(knowing(secret(host="database-host"))).failed("a", host="database-host")
+    told.stats(failures={"database-host": 1})
+    assert told.seen[-1].data["failures"] == {"database-host": 1}
+    assert len(told.result(2).failures) == 1

@@ -1,0 +1,181 @@
+"""The three conditions of the Go operator, moment by moment."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from rolecall.status import conditions as of
+
+OLD = "2026-11-21T08:00:00Z"
+NOW = "2026-11-21T09:00:00Z"
+RESULT = {"ok": 3, "changed": 1, "skipped": 0, "failures": 0, "completion": "2026-11-21T09:00"}
+FOREIGN: list[Any] = [
+    {"type": "Healthy", "status": "True", "observedGeneration": 3, "severity": {"level": 7}},
+    {"status": "True", "reason": "NoType"},
+    "not even a map",
+]
+Conditions = list[dict[str, Any]]
+
+
+def after_success() -> Conditions:
+    return of.success(of.running([], OLD), RESULT, OLD)
+
+
+def after_failure() -> Conditions:
+    return of.failure(of.running([], OLD), of.FAILED, "disk full", RESULT, OLD)
+
+
+def by_type(conditions: Conditions) -> dict[str, dict[str, Any]]:
+    return {condition["type"]: condition for condition in conditions}
+
+
+def condition(
+    type_: str, status: str, reason: str = "", message: str = "", time: str = OLD, **more: Any
+) -> dict[str, Any]:
+    texts = {"reason": reason, "message": message}
+    return {"type": type_, "status": status, **texts, "lastTransitionTime": time, **more}
+
+
+def test_first_run_shows_running_and_nothing_else() -> None:
+    assert of.running([], NOW) == [
+        condition("Running", "True", "Running", "Running reconciliation", NOW)
+    ]
+
+
+def test_first_success_is_the_go_operators_to_the_letter() -> None:
+    assert after_success() == [
+        condition(
+            "Running", "True", "Successful", "Awaiting next reconciliation", ansibleResult=RESULT
+        ),
+        condition("Successful", "True", "Successful", "Last reconciliation succeeded"),
+        condition("Failure", "False"),
+    ]
+
+
+def test_first_failure_is_the_go_operators_to_the_letter() -> None:
+    assert after_failure() == [
+        condition("Running", "False", "Running", "Running reconciliation"),
+        condition("Failure", "True", "Failed", "disk full", ansibleResult=RESULT),
+        condition("Successful", "False"),
+    ]
+
+
+def test_run_after_a_success_shows_success_as_past() -> None:
+    seen = by_type(of.running(after_success(), NOW))
+
+    assert seen["Successful"] == condition(
+        "Successful", "False", "Successful", "Last reconciliation succeeded", NOW
+    )
+    assert seen["Running"] == condition("Running", "True", "Running", "Running reconciliation", OLD)
+    assert seen["Failure"] == condition("Failure", "False")
+
+
+def test_run_after_a_failure_keeps_the_failure_in_sight() -> None:
+    seen = by_type(of.running(after_failure(), NOW))
+
+    assert seen["Failure"]["status"] == "True"
+    assert seen["Failure"]["lastTransitionTime"] == OLD
+    assert seen["Running"]["lastTransitionTime"] == NOW
+
+
+def test_failure_after_a_success_flips_all_three_with_a_new_time() -> None:
+    running = of.running(after_success(), OLD)
+
+    seen = by_type(of.failure(running, "TimedOut", "took too long", None, NOW))
+
+    assert seen["Running"] == condition(
+        "Running", "False", "Running", "Running reconciliation", NOW
+    )
+    assert seen["Failure"] == condition("Failure", "True", "TimedOut", "took too long", NOW)
+    assert seen["Successful"] == condition("Successful", "False", time=OLD)
+
+
+def test_repeated_failure_keeps_its_time_and_refreshes_its_text() -> None:
+    again = of.failure(of.running(after_failure(), NOW), of.FAILED, "still full", None, NOW)
+
+    assert by_type(again)["Failure"] == condition("Failure", "True", "Failed", "still full", OLD)
+
+
+def test_order_after_a_success_and_after_a_failure_is_the_go_operators() -> None:
+    once = of.success(of.running(after_failure(), NOW), RESULT, NOW)
+    twice = of.failure(of.running(once, NOW), of.FAILED, "x", None, NOW)
+
+    assert [item["type"] for item in once] == ["Running", "Successful", "Failure"]
+    assert [item["type"] for item in twice] == ["Running", "Failure", "Successful"]
+
+
+def test_error_before_any_run_sets_only_failure() -> None:
+    message = "Unable to run reconciliation"
+
+    assert of.error([], message, NOW) == [condition("Failure", "True", "Failed", message, NOW)]
+
+
+def test_error_after_a_success_flips_the_others_and_keeps_their_texts() -> None:
+    seen = by_type(of.error(after_success(), "Unable to run reconciliation", NOW))
+
+    assert seen["Running"]["status"] == seen["Successful"]["status"] == "False"
+    assert seen["Running"]["ansibleResult"] == RESULT
+    assert seen["Successful"]["message"] == "Last reconciliation succeeded"
+    assert "ansibleResult" not in seen["Failure"]
+
+
+def test_cancelled_run_says_that_nothing_runs_and_judges_nothing() -> None:
+    before = of.running(after_failure(), OLD)
+
+    seen = by_type(of.cancelled(before, "The engine ended the run", NOW))
+
+    assert seen["Running"]["status"] == "False"
+    assert seen["Running"]["reason"] == "Cancelled"
+    assert seen["Failure"] == by_type(before)["Failure"]
+
+
+@pytest.mark.parametrize("phase", ["running", "success", "failure", "error", "cancelled"])
+def test_conditions_of_others_survive_unchanged_and_in_place(phase: str) -> None:
+    before = [*copy.deepcopy(FOREIGN), *after_success()]
+    given = copy.deepcopy(before)
+    after = {
+        "running": lambda: of.running(before, NOW),
+        "success": lambda: of.success(before, RESULT, NOW),
+        "failure": lambda: of.failure(before, of.FAILED, "x", None, NOW),
+        "error": lambda: of.error(before, "x", NOW),
+        "cancelled": lambda: of.cancelled(before, "x", NOW),
+    }[phase]()
+
+    assert after[:3] == FOREIGN
+    assert before == given, "the list on the object was changed in place"
+
+
+def test_unknown_fields_inside_our_conditions_survive() -> None:
+    before = after_success()
+    for item in before:
+        item["severity"] = "info"
+
+    after = of.success(of.running(before, NOW), RESULT, NOW)
+
+    assert {item["severity"] for item in after} == {"info"}
+
+
+def test_same_status_and_reason_changes_nothing_not_even_the_text() -> None:
+    before = [condition("Running", "True", "Running", "something else", OLD)]
+
+    assert of.running(before, NOW) == before
+
+
+@pytest.mark.parametrize("time", [None, "yesterday", 17, "2026-11-21T08:00:00"])
+def test_unreadable_transition_time_becomes_now(time: object) -> None:
+    before = [{"type": "Failure", "status": "True", "lastTransitionTime": time}]
+
+    after = of.failure(before, of.FAILED, "x", None, NOW)
+
+    assert by_type(after)["Failure"]["lastTransitionTime"] == NOW
+
+
+def test_condition_twice_on_the_object_becomes_one() -> None:
+    before = [condition("Failure", "True"), condition("Failure", "False")]
+
+    after = of.success(before, None, NOW)
+
+    assert [item["type"] for item in after].count("Failure") == 1

@@ -1,0 +1,168 @@
+"""One write for each change, none without need, and none that a CRD would throw away for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+
+import pytest
+
+from rolecall.kube import ConflictError, Target
+from rolecall.status import (
+    ConflictSafe,
+    Ended,
+    Held,
+    Started,
+    StatusMissingError,
+    StatusWriter,
+    VanishedError,
+    Verdict,
+    find,
+)
+from rolecall.status.pruning import REMEMBER_S
+from tests.unit.reconcile.cluster_contract import Shop
+from tests.unit.reconcile.fake_cluster import FakeCluster
+from tests.unit.workqueue.keys import APP
+from tests.unit.workqueue.virtual_clock import VirtualClock
+
+RESULT = {"ok": 1, "changed": 0, "skipped": 0, "failures": 0, "completion": ""}
+SUCCESS = Ended(Verdict(succeeded=True, ansible_result=RESULT), 1)
+
+
+class Desk:
+    """A writer, what it writes to, and the time."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self.cluster = cluster
+        self.clock = VirtualClock()
+        self.shop = Shop(cluster, APP, "default")
+        self.writer = StatusWriter(ConflictSafe(cluster, self.clock), self.clock)
+
+    def writes(self) -> int:
+        return self.cluster.calls.count("patch status")
+
+
+async def test_change_that_changes_nothing_is_not_written() -> None:
+    desk = Desk(FakeCluster())
+    cr = await desk.shop.create()
+    held = await desk.writer.write(APP, cr, Held("paused"))
+
+    again = await desk.writer.write(APP, held, Held("paused"))
+
+    assert again is held
+    assert desk.writes() == 1
+
+
+async def test_conflict_is_solved_from_what_is_there_now() -> None:
+    desk = Desk(FakeCluster())
+    stale = await desk.shop.create()
+    theirs = {"status": {"phase": "up", "conditions": [{"type": "Healthy", "status": "True"}]}}
+    await desk.shop.patch(theirs, subresource="status")
+
+    written = await desk.writer.write(APP, stale, Started())
+
+    assert written["status"]["phase"] == "up"
+    types = [item["type"] for item in written["status"]["conditions"]]
+    assert types == ["Healthy", "Ready", "Running"]
+
+
+async def test_times_are_whole_seconds_of_utc() -> None:
+    desk = Desk(FakeCluster())
+    written = await desk.writer.write(APP, await desk.shop.create(), Started())
+
+    running = find(written["status"]["conditions"], "Running")
+    assert running is not None
+    assert running["lastTransitionTime"] == "2026-11-21T09:00:00Z"
+
+
+async def test_object_that_is_gone_or_replaced_has_vanished() -> None:
+    desk = Desk(FakeCluster())
+    first = await desk.shop.create()
+    await desk.shop.delete()
+    with pytest.raises(VanishedError):
+        await desk.writer.write(APP, first, Started())
+    await desk.shop.create()
+
+    with pytest.raises(VanishedError):
+        await desk.writer.write(APP, first, Started())
+
+    assert "status" not in await desk.shop.get()
+
+
+async def test_kind_without_a_status_subresource_is_named_with_the_way_out() -> None:
+    desk = Desk(FakeCluster(has_status=False))
+    cr = await desk.shop.create()
+
+    with pytest.raises(StatusMissingError) as caught:
+        await desk.writer.write(APP, cr, Started())
+
+    assert "kind `App` has no status subresource" in caught.value.message
+    assert "manageStatus: false" in caught.value.hint
+
+
+async def test_attempts_are_bounded_and_wait_longer_each_time() -> None:
+    desk = Desk(FakeCluster())
+    cr = await desk.shop.create()
+    times: list[float] = []
+
+    async def always(verb: str, subresource: str) -> None:
+        times.append(desk.clock.monotonic())
+        raise ConflictError("modified", target=Target("patch"))
+
+    desk.cluster.intruder = always
+    with pytest.raises(ConflictError):
+        await with_time(desk, cr)
+
+    pauses = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert pauses == pytest.approx([0.0, 0.01, 0.02, 0.04, 0.08, 0.16, *[0.25] * 13])
+
+
+async def with_time(desk: Desk, cr: dict[str, object]) -> None:
+    writing = asyncio.ensure_future(desk.writer.write(APP, cr, Started()))
+    await desk.clock.advance(5.0)
+    await writing
+
+
+async def test_schema_that_drops_conditions_is_told_once_and_not_written_to_for_ever(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    desk = Desk(FakeCluster(prunes=frozenset({"conditions", "observedGeneration"})))
+    cr = await desk.shop.create()
+    with caplog.at_level(logging.WARNING):
+        for _ in range(5):
+            cr = await desk.writer.write(APP, cr, Started())
+            cr = await desk.writer.write(APP, cr, SUCCESS)
+
+    # Conditions are found out by the first write, the observed generation by the second.
+    assert desk.writes() == 2
+    assert "`status.conditions`" in caplog.records[0].__dict__["fields"]["dropped"]
+    assert "x-kubernetes-preserve-unknown-fields" in caplog.records[0].getMessage()
+    assert len(caplog.records) == 2
+
+
+async def test_field_that_the_schema_drops_is_not_sent_again() -> None:
+    desk = Desk(FakeCluster(prunes=frozenset({"conditions[].ansibleResult"})))
+    cr = await desk.shop.create()
+    cr = await desk.writer.write(APP, cr, Started())
+    cr = await desk.writer.write(APP, cr, SUCCESS)
+    writes = desk.writes()
+
+    same = await desk.writer.write(APP, cr, SUCCESS)
+
+    assert same is cr
+    assert desk.writes() == writes
+    assert find(cr["status"]["conditions"], "Successful") is not None
+
+
+async def test_mended_schema_is_noticed_after_some_minutes() -> None:
+    cluster = FakeCluster(prunes=frozenset({"conditions"}))
+    desk = Desk(cluster)
+    cr = await desk.writer.write(APP, await desk.shop.create(), Started())
+    cluster._prunes = frozenset()
+    assert "conditions" not in (await desk.writer.write(APP, cr, Started())).get("status", {})
+
+    await desk.clock.advance(REMEMBER_S)
+    mended = await desk.writer.write(APP, cr, Started())
+
+    assert find(mended["status"]["conditions"], "Running") is not None

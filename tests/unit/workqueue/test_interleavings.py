@@ -1,0 +1,115 @@
+"""Random interleavings of everything that may happen to the queue, against a plain model of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+
+import pytest
+
+from rolecall.workqueue import Key, Queue, QueueClosedError, Turn, Urgency
+from tests.unit.workqueue.keys import APP, VOLUME, key, queue_of
+from tests.unit.workqueue.virtual_clock import VirtualClock
+
+KEYS = [key(str(number), gvk) for number in range(4) for gvk in (APP, VOLUME)]
+LIMITS = {APP: 2, VOLUME: 1}
+MAX_RUNS = 2
+STEPS = 400
+
+
+class World:
+    """The queue under test, workers that may die at any time, and what must be true of both."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.clock = VirtualClock()
+        self.queue: Queue = queue_of(self.clock, max_runs=MAX_RUNS, per_kind=LIMITS)
+        self.workers: list[asyncio.Task[tuple[Turn, float]]] = []
+        self.held: list[Key] = []
+        # Added since it was last handed out: such a key must come out (again).
+        self.owed: set[Key] = set()
+        # And these must come out at that time or later; of those ahead a key has one at most.
+        self.deadlines: dict[Key, set[float]] = {chosen: set() for chosen in KEYS}
+
+    async def step(self) -> None:
+        action = self.random.choice([self.add, self.add_later, self.hire, self.fire, self.put_down])
+        await action()
+        await self.clock.rest()
+        self.collect()
+        self.check()
+
+    async def add(self) -> None:
+        chosen = self.random.choice(KEYS)
+        self.owed.add(chosen)
+        self.queue.add(chosen, self.random.choice(list(Urgency)))
+
+    async def add_later(self) -> None:
+        chosen = self.random.choice(KEYS)
+        delay_s = self.random.uniform(0, 5)
+        self.queue.add_after(chosen, delay_s, Urgency.PERIOD)
+        now = self.clock.monotonic()
+        ahead = {deadline for deadline in self.deadlines[chosen] if deadline > now}
+        self.deadlines[chosen] -= ahead
+        self.deadlines[chosen].add(min(ahead | {now + delay_s}))
+        await self.clock.advance(self.random.uniform(0, 3))
+
+    async def hire(self) -> None:
+        self.workers.append(asyncio.create_task(self.take()))
+
+    async def take(self) -> tuple[Turn, float]:
+        return await self.queue.take(), self.clock.monotonic()
+
+    async def fire(self) -> None:
+        if self.workers:
+            worker = self.workers.pop(self.random.randrange(len(self.workers)))
+            if self.random.random() < 0.5:  # in the very moment in which it may be handed a key
+                self.queue.add(KEYS[0], Urgency.EDIT)
+                self.owed.add(KEYS[0])
+            worker.cancel()
+            done = (await asyncio.gather(worker, return_exceptions=True))[0]
+            assert isinstance(done, asyncio.CancelledError)
+
+    async def put_down(self) -> None:
+        if self.held:
+            chosen = self.held.pop(self.random.randrange(len(self.held)))
+            self.queue.done(chosen)
+
+    def collect(self) -> None:
+        for worker in [worker for worker in self.workers if worker.done()]:
+            self.workers.remove(worker)
+            turn, taken_at = worker.result()
+            due = {deadline for deadline in self.deadlines[turn.key] if deadline <= taken_at}
+            assert turn.key in self.owed or due, f"{turn.key} came out though nobody asked"
+            self.owed.discard(turn.key)
+            self.deadlines[turn.key] -= due
+            self.held.append(turn.key)
+
+    def check(self) -> None:
+        assert len(self.held) == len(set(self.held)), "one key in two hands"
+        assert len(self.held) <= MAX_RUNS
+        for gvk, count in Counter(held.gvk for held in self.held).items():
+            assert count <= LIMITS[gvk]
+
+    async def finish(self) -> None:
+        """Whatever is owed must come out once the workers do their work."""
+        for _ in range(len(KEYS) * 4):
+            while self.held:
+                await self.put_down()
+            await self.hire()
+            await self.clock.advance(10.0)
+            self.collect()
+        assert not self.owed
+        assert not any(self.deadlines.values())
+        self.queue.close()
+        ends = await asyncio.gather(*self.workers, return_exceptions=True)
+        assert all(isinstance(end, QueueClosedError) for end in ends)
+
+
+@pytest.mark.parametrize("seed", range(25))
+async def test_no_interleaving_loses_a_key_or_hands_it_out_twice(seed: int) -> None:
+    world = World(seed)
+    for _ in range(STEPS):
+        await world.step()
+
+    await world.finish()
