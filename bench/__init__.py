@@ -1,0 +1,1 @@
+"""Figures that the engine promises, measured."""

@@ -1,0 +1,63 @@
+"""What a process and all below it cost: CPU seconds, memory, files. Linux only, from /proc."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def family(pid: int) -> list[int]:
+    """The process and everything below it."""
+    found, queue = [], [pid]
+    while queue:
+        one = queue.pop()
+        found.append(one)
+        try:
+            for task in Path(f"/proc/{one}/task").iterdir():
+                queue += [int(child) for child in (task / "children").read_text().split()]
+        except OSError:
+            continue  # it ended while we looked
+    return found
+
+
+def cpu_s(pid: int) -> float:
+    """User and system seconds of the family, those of ended and reaped children included."""
+    total = 0
+    for one in family(pid):
+        try:
+            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += sum(int(field) for field in fields[11:15])
+    return total / _TICKS
+
+
+def pss_mb(pid: int) -> float:
+    """Proportional memory of the family: pages that are shared count once."""
+    return sum(_rollup(one, "Pss:") for one in family(pid)) / 1024
+
+
+def private_mb(pid: int) -> float:
+    """Memory that would come back if this one process ended."""
+    return (_rollup(pid, "Private_Dirty:") + _rollup(pid, "Private_Clean:")) / 1024
+
+
+def open_files(pid: int) -> int:
+    """Open descriptors of the family."""
+    count = 0
+    for one in family(pid):
+        try:
+            count += sum(1 for _ in Path(f"/proc/{one}/fd").iterdir())
+        except OSError:
+            continue
+    return count
+
+
+def _rollup(pid: int, key: str) -> int:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(key))
