@@ -81,7 +81,7 @@ async def test_nobodys_word_is_lost_in_a_storm_of_writes(stage: Stage) -> None:
         while not stop.is_set():
             await stage.shop.patch({"status": {"ticks": written + 1}}, subresource="status")
             written += 1
-            await asyncio.sleep(0.01)  # its pace: without one, whether we ever win is the machine's luck
+            await asyncio.sleep(0.01)  # its pace: without one, winning at all would be luck
 
     async def ten_ticks(_: RunRequest) -> None:
         target = written + 10
