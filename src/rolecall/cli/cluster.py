@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from rolecall import localcluster
 from rolecall.cli.build_progress import BuildProgress, in_words
+from rolecall.cli.passing_parser import PassingParser
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
 
@@ -72,8 +73,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "component", metavar="COMPONENT", help=", ".join(localcluster.COMPONENTS)
     )
     logs_parser.add_argument("-f", "--follow", action="store_true", help="go on as it says more")
-    kubectl_parser = _add(verbs, "kubectl", kubectl, "run the built kubectl on the cluster")
-    kubectl_parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    _add_kubectl(verbs)
     for each in (status_parser, list_parser):
         each.add_argument("--json", action="store_true", help="for programs")
     for each in (verbs.choices[name] for name in _NAMED):
@@ -197,7 +197,7 @@ def kubectl(arguments: argparse.Namespace) -> int:
     """Whatever kubectl is asked; its exit code is ours."""
     cluster = _cluster(arguments.name)
     program = cluster.record.programs["kubectl"]
-    command = [program, f"--kubeconfig={cluster.kubeconfig}", *arguments.arguments]
+    command = [program, f"--kubeconfig={cluster.kubeconfig}", *arguments.passed_on]
     return subprocess.run(command, check=False).returncode
 
 
@@ -223,6 +223,15 @@ def _add(
     parser = verbs.add_parser(name, help=summary, description=summary)
     parser.set_defaults(run=run)
     return parser
+
+
+def _add_kubectl(verbs: Subparsers) -> None:
+    summary = "run the built kubectl on the cluster"
+    usage = "rolecall cluster kubectl [--name N] ..."
+    parser = PassingParser(prog="rolecall cluster kubectl", usage=usage, description=summary)
+    parser.set_defaults(run=kubectl)
+    verbs.add_parser("kubectl", help=summary)
+    verbs.choices["kubectl"] = parser
 
 
 def _programs(*, real: bool) -> tuple[localcluster.Program, ...]:
