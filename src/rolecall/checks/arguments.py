@@ -45,6 +45,21 @@ class _Arguments:
         return self.document.line(*self.at, *path)
 
 
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Both lists, and what belongs together."""
+
+    watch: Watch
+    version: CrdVersion
+    arguments: _Arguments
+    pairs: dict[str, str]  # spec key to the name of its argument
+
+    @property
+    def keys_without_argument(self) -> list[str]:
+        properties = as_map(self.version.schema("spec").get("properties"))
+        return [key for key in properties if key not in self.pairs]
+
+
 def check_arguments(watch: Watch, version: CrdVersion, cwd: Path, findings: Findings) -> None:
     """Compare both lists, where both are there."""
     properties = as_map(version.schema("spec").get("properties"))
@@ -53,11 +68,11 @@ def check_arguments(watch: Watch, version: CrdVersion, cwd: Path, findings: Find
     arguments = _read(watch.play.path, cwd)
     if arguments is None:
         return
-    pairs = _pairs(watch, properties, arguments)
-    for key, name in pairs.items():
+    sides = _Sides(watch, version, arguments, _pairs(watch, properties, arguments))
+    for key, name in sides.pairs.items():
         _compare(_Pair(key, name), version, arguments, findings)
-    _tell_keys_without_argument(watch, version, pairs, arguments, findings)
-    _tell_arguments_without_key(watch, version, pairs, arguments, findings)
+    _tell_keys_without_argument(sides, findings)
+    _tell_arguments_without_key(sides, findings)
 
 
 def _read(role: Path, cwd: Path) -> _Arguments | None:
@@ -153,39 +168,27 @@ def _has_fallback(pair: _Pair, arguments: _Arguments) -> bool:
     return not isinstance(default, str) or "default(" in default or "{{" not in default
 
 
-def _tell_keys_without_argument(
-    watch: Watch,
-    version: CrdVersion,
-    pairs: dict[str, str],
-    arguments: _Arguments,
-    findings: Findings,
-) -> None:
-    for key in as_map(version.schema("spec").get("properties")):
-        if key not in pairs:
-            findings.warn(
-                arguments.document.file,
-                arguments.line(),
-                f"`spec.{key}` of `{watch.gvk.kind}` has no argument",
-                hint=f"add `{variable_of(watch, key)}`, or read it in defaults/main.yml",
-            )
+def _tell_keys_without_argument(sides: _Sides, findings: Findings) -> None:
+    for key in sides.keys_without_argument:
+        findings.warn(
+            sides.arguments.document.file,
+            sides.arguments.line(),
+            f"`spec.{key}` of `{sides.watch.gvk.kind}` has no argument",
+            hint=f"add `{variable_of(sides.watch, key)}`, or read it in defaults/main.yml",
+        )
 
 
-def _tell_arguments_without_key(
-    watch: Watch,
-    version: CrdVersion,
-    pairs: dict[str, str],
-    arguments: _Arguments,
-    findings: Findings,
-) -> None:
+def _tell_arguments_without_key(sides: _Sides, findings: Findings) -> None:
+    watch, arguments = sides.watch, sides.arguments
     finalizer_vars = watch.finalizer.vars if watch.finalizer else {}
     own = cr_variable(watch.gvk)
     from_engine = {"ansible_operator_meta", own, f"{own}_spec", *watch.vars, *finalizer_vars}
-    free = [key for key in as_map(version.schema("spec").get("properties")) if key not in pairs]
+    free = [variable_of(watch, key) for key in sides.keys_without_argument]
     for name, option in arguments.options.items():
         has_value = name in arguments.defaults or "default" in as_map(option)
-        if name in pairs.values() or name in from_engine or has_value:
+        if name in sides.pairs.values() or name in from_engine or has_value:
             continue
-        nearest = difflib.get_close_matches(name, [variable_of(watch, key) for key in free], n=1)
+        nearest = difflib.get_close_matches(name, free, n=1)
         findings.warn(
             arguments.document.file,
             arguments.line(name),

@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import partial
 
 from rolecall.errors import Problem
 
 
-@dataclass(slots=True)
 class Findings:
     """Collects; the checks only add."""
 
-    problems: list[Problem] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # no fault, but something was not checked
-
-    def error(
-        self,
-        file: str,
-        line: int | None,
-        what: str,
-        *,
-        details: Sequence[str] = (),
-        hint: str = "",
-    ) -> None:
-        """Something that keeps a kind from being reconciled."""
-        self.problems.append(Problem(file, line, what, tuple(details), hint))
-
-    def warn(
-        self,
-        file: str,
-        line: int | None,
-        what: str,
-        *,
-        details: Sequence[str] = (),
-        hint: str = "",
-    ) -> None:
-        """Something that works differently from what its author may think."""
-        self.problems.append(Problem(file, line, what, tuple(details), hint, is_warning=True))
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.notes: list[str] = []  # no fault, but something was not checked
+        # Something that keeps a kind from being reconciled.
+        self.error = partial(self._add, is_warning=False)
+        # Something that works differently from what its author may think.
+        self.warn = partial(self._add, is_warning=True)
 
     @property
     def errors(self) -> list[Problem]:
         """Without the warnings."""
         return [problem for problem in self.problems if not problem.is_warning]
+
+    def _add(
+        self,
+        file: str,
+        line: int | None,
+        what: str,
+        *,
+        is_warning: bool,
+        details: Sequence[str] = (),
+        hint: str = "",
+    ) -> None:
+        self.problems.append(Problem(file, line, what, tuple(details), hint, is_warning))

@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rolecall.cli.project_arguments import add_watches_file
 from rolecall.errors import InputError
 from rolecall.watches import watches_schema
 
@@ -27,13 +28,7 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Reads the files of the project in this folder and tells everything that would"
         " not work, or not as it seems. Starts nothing and asks no cluster.",
     )
-    parser.add_argument(
-        "--watches-file",
-        type=Path,
-        default=Path("watches.yaml"),
-        metavar="FILE",
-        help="which kinds run which roles (default: watches.yaml)",
-    )
+    add_watches_file(parser)
     parser.add_argument(
         "--crds",
         type=Path,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from rolecall.cli.project_arguments import add_watches_file
 from rolecall.errors import InputError
 from rolecall.rbac import Derived, Sources, compare, derive, render_role
 from rolecall.watches import WatchDefaults, load_watches
@@ -30,13 +31,7 @@ def add_parser(subparsers: Subparsers) -> None:
         " (`rolecall run --proxy-record FILE`), and writes the least Role or ClusterRole.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "--watches-file",
-        type=Path,
-        default=Path("watches.yaml"),
-        metavar="FILE",
-        help="%(default)s",
-    )
+    add_watches_file(parser)
     parser.add_argument(
         "--record", type=Path, action="append", default=[], metavar="FILE", help="may be repeated"
     )

@@ -26,6 +26,7 @@ import yaml
 
 from rolecall.cli.cr_file import read_cr
 from rolecall.cli.flag_parser import choose
+from rolecall.cli.project_arguments import add_watches_file
 from rolecall.cli.role_access import access_for
 from rolecall.cli.role_speed import explain
 from rolecall.cli.settings_from import settings_from
@@ -76,13 +77,7 @@ def add_parser(subparsers: Subparsers) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("--cr", required=True, metavar="FILE", help="the CR; `-` reads stdin")
-    parser.add_argument(
-        "--watches-file",
-        type=Path,
-        default=Path("watches.yaml"),
-        metavar="FILE",
-        help="%(default)s",
-    )
+    add_watches_file(parser)
     parser.add_argument(
         "--namespace",
         "-n",
