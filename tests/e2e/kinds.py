@@ -1,4 +1,4 @@
-"""Kinds for tests, in the shape that `create api` gives them."""
+"""The kinds of this tier, and their objects."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.kube import AlreadyExistsError, Client, NoSuchKindError
+from tests.fixtures.crds import CRD
 from tests.fixtures.eventually import eventually_async
 
 Json = dict[str, Any]
-CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 GROUP = "e2e.rolecall.dev"
 CONFIG_MAP = Gvk("", "v1", "ConfigMap")
 
@@ -18,37 +18,6 @@ CONFIG_MAP = Gvk("", "v1", "ConfigMap")
 def kind(name: str) -> Gvk:
     """One of the kinds in behaviours/watches.yaml."""
     return Gvk(GROUP, "v1", name)
-
-
-def crd_for(gvk: Gvk, *, has_status: bool = True) -> Json:
-    """Its definition: spec and status take anything."""
-    plural = f"{gvk.kind.lower()}s"
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {
-        "name": gvk.version,
-        "served": True,
-        "storage": True,
-        "schema": {
-            "openAPIV3Schema": {
-                "type": "object",
-                "properties": {"spec": anything, "status": anything},
-            }
-        },
-    }
-    if has_status:
-        version["subresources"] = {"status": {}}
-    names = {"kind": gvk.kind, "plural": plural, "singular": gvk.kind.lower()}
-    return {
-        "apiVersion": CRD.api_version,
-        "kind": CRD.kind,
-        "metadata": {"name": f"{plural}.{gvk.group}"},
-        "spec": {
-            "group": gvk.group,
-            "scope": "Namespaced",
-            "names": names | {"listKind": f"{gvk.kind}List"},
-            "versions": [version],
-        },
-    }
 
 
 async def install(api: Client, definition: Json) -> None:

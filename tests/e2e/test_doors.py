@@ -11,8 +11,9 @@ import yaml
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, crd_for, install, is_successful, kind
+from tests.e2e.kinds import cr, install, is_successful, kind
 from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 
 PLAIN = kind("Plain")

@@ -18,12 +18,12 @@ from tests.e2e.kinds import (
     GROUP,
     Json,
     cr,
-    crd_for,
     install,
     is_successful,
     kind,
 )
 from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
 MAKER, PLAIN = kind("Maker"), kind("Plain")

@@ -13,7 +13,8 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, crd_for, install, is_successful, kind
+from tests.e2e.kinds import cr, install, is_successful, kind
+from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
 LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
@@ -50,12 +51,20 @@ def comes_to_lead(engine: EngineProcess) -> None:
     eventually(lambda: leads(engine), timeout_s=PATIENCE_S)
 
 
+def two_replicas(start_replica: StartReplica) -> tuple[EngineProcess, EngineProcess]:
+    """The leader, and the one that waits to follow it."""
+    first = start_replica().wait_ready()
+    comes_to_lead(first)
+    return first, start_replica().wait_ready()
+
+
 async def holder(api: Client, namespace: str) -> str:
     lease = await api.get(LEASE, namespace, "replicas")
     return str(lease["spec"]["holderIdentity"])
 
 
-async def successful(api: Client, namespace: str, name: str) -> None:
+async def succeeds(api: Client, namespace: str, name: str) -> None:
+    await api.create(PLAIN, cr(PLAIN, namespace, name))
     await eventually_async(
         lambda: api.get(PLAIN, namespace, name),
         is_successful,
@@ -68,11 +77,8 @@ async def successful(api: Client, namespace: str, name: str) -> None:
 async def test_only_the_leader_runs_plays_and_both_are_ready(
     api: Client, namespace: str, start_replica: StartReplica
 ) -> None:
-    first = start_replica().wait_ready()
-    comes_to_lead(first)
-    second = start_replica().wait_ready()
-    await api.create(PLAIN, cr(PLAIN, namespace, "a"))
-    await successful(api, namespace, "a")
+    first, second = two_replicas(start_replica)
+    await succeeds(api, namespace, "a")
     assert (first.runs("Plain"), second.runs("Plain")) == (1, 0)
     assert not leads(second)
 
@@ -81,17 +87,13 @@ async def test_only_the_leader_runs_plays_and_both_are_ready(
 async def test_leader_that_is_told_to_stop_hands_over_at_once(
     api: Client, namespace: str, start_replica: StartReplica
 ) -> None:
-    first = start_replica().wait_ready()
-    comes_to_lead(first)
-    second = start_replica().wait_ready()
-    await api.create(PLAIN, cr(PLAIN, namespace, "a"))
-    await successful(api, namespace, "a")
+    first, second = two_replicas(start_replica)
+    await succeeds(api, namespace, "a")
 
     assert first.stop() == 0
     assert "lease released" in first.log
     comes_to_lead(second)
-    await api.create(PLAIN, cr(PLAIN, namespace, "b"))
-    await successful(api, namespace, "b")
+    await succeeds(api, namespace, "b")
     eventually(lambda: second.runs("Plain") == 2)  # `a` once more, as after any start
 
 
@@ -99,22 +101,17 @@ async def test_leader_that_is_told_to_stop_hands_over_at_once(
 async def test_leader_that_died_is_followed_when_its_lease_ran_out(
     api: Client, namespace: str, start_replica: StartReplica
 ) -> None:
-    first = start_replica().wait_ready()
-    comes_to_lead(first)
-    second = start_replica().wait_ready()
+    first, second = two_replicas(start_replica)
     first.process.kill()
     comes_to_lead(second)
-    await api.create(PLAIN, cr(PLAIN, namespace, "a"))
-    await successful(api, namespace, "a")
+    await succeeds(api, namespace, "a")
 
 
 @pytest.mark.usefixtures("kinds")
 async def test_frozen_leader_writes_nothing_when_it_wakes_up_and_ends_with_four(
     api: Client, namespace: str, start_replica: StartReplica, tmp_path: Path
 ) -> None:
-    first = start_replica().wait_ready()
-    comes_to_lead(first)
-    second = start_replica().wait_ready()
+    first, second = two_replicas(start_replica)
     (folder := tmp_path / "slow").mkdir()
     await api.create(SLOW, cr(SLOW, namespace, folder=str(folder)))
     eventually((folder / "began").exists, timeout_s=PATIENCE_S)

@@ -11,7 +11,8 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import Json, condition, cr, crd_for, install, is_successful, kind
+from tests.e2e.kinds import Json, condition, cr, install, is_successful, kind
+from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
 AGAIN, PLAIN = kind("Again"), kind("Plain")

@@ -86,7 +86,9 @@ def test_two_clusters_run_side_by_side(shell: Shell) -> None:
     for process in starting:
         assert process.communicate(timeout=60) and process.returncode == 0
     shell.run("kubectl", "--name", "one", "create", "namespace", "only-here")
-    assert "only-here" in shell.run("kubectl", "--name", "one", "-n", "default", "get", "namespaces")
+    assert "only-here" in shell.run(
+        "kubectl", "--name", "one", "-n", "default", "get", "namespaces"
+    )
     assert "only-here" not in shell.run("kubectl", "--name", "two", "get", "namespaces")
     shell.run("down", "--name", "one")
     assert shell.status("two")["state"] == "ready"

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from rolecall.gvk import Gvk
 from tests.apiserver.proxy.conftest import Door, Run, config_map, reference_to
+from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 
 Json = dict[str, Any]
@@ -78,7 +80,7 @@ async def test_kind_that_a_play_installs_is_seen_by_its_next_task(
     door: Door, run: Run, cr: Json, namespace: str
 ) -> None:
     word = f"boat{namespace[-6:]}s"
-    definition = boat_definition(word)
+    definition = crd_for(Gvk(f"{word}.example.com", "v1", "Boat"))
     try:
         assert (await run.kubectl("get", "configmaps")).code == 0
         made = await run.kubectl("apply", "--server-side", "-f", "-", stdin=definition)
@@ -98,26 +100,3 @@ async def test_kind_that_a_play_installs_is_seen_by_its_next_task(
     finally:
         definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         door.cluster.api.delete(f"{definitions}/boats.{word}.example.com")
-
-
-def boat_definition(word: str) -> Json:
-    group = f"{word}.example.com"
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"boats.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"plural": "boats", "singular": "boat", "kind": "Boat"},
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": schema},
-                }
-            ],
-        },
-    }

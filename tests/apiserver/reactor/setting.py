@@ -15,12 +15,17 @@ from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.reactor import Dependents, Reactor
 from rolecall.settings import ReactorSettings
 from rolecall.watches import Watch
+from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually_async
 from tests.unit.reactor.objects import Keys, Roll, watch
 
-CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 CONFIG_MAP = Gvk("", "v1", "ConfigMap")
 NAMESPACE = Gvk("", "v1", "Namespace")
+READ_CRDS = {
+    "apiGroups": [CRD.group],
+    "resources": ["customresourcedefinitions"],
+    "verbs": ["list", "watch"],
+}
 
 
 @asynccontextmanager
@@ -33,35 +38,13 @@ def new_group() -> str:
     return f"t{secrets.token_hex(3)}.example.com"
 
 
-def crd_of(gvk: Gvk, *, scope: str = "Namespaced", has_status: bool = True) -> dict[str, Any]:
-    plural = f"{gvk.kind.lower()}s"
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {
-        "name": gvk.version,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": anything},
-    }
-    return {
-        "apiVersion": CRD.api_version,
-        "kind": CRD.kind,
-        "metadata": {"name": f"{plural}.{gvk.group}"},
-        "spec": {
-            "group": gvk.group,
-            "scope": scope,
-            "names": {"kind": gvk.kind, "plural": plural, "singular": gvk.kind.lower()},
-            "versions": [version | ({"subresources": {"status": {}}} if has_status else {})],
-        },
-    }
-
-
 @asynccontextmanager
 async def kind_of(
     client: Client, kind: str = "App", *, group: str = "", **form: Any
 ) -> AsyncIterator[Gvk]:
     """A custom kind that is served while the context lasts."""
     gvk = Gvk(group or new_group(), "v1", kind)
-    crd = crd_of(gvk, **form)
+    crd = crd_for(gvk, **form)
     await client.create(CRD, crd)
     await wait_until_served(client, gvk)
     try:

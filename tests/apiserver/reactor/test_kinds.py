@@ -10,24 +10,18 @@ from rolecall.gvk import Gvk
 from rolecall.localcluster import Cluster
 from rolecall.reactor import Hearing
 from tests.apiserver.reactor.setting import (
-    CRD,
     body,
     client_for,
-    crd_of,
     kind_of,
     listening,
     new_group,
     wait_until_served,
 )
 from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually_async
 
 EVERYTHING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}
-READ_CRDS = {
-    "apiGroups": [CRD.group],
-    "resources": ["customresourcedefinitions"],
-    "verbs": ["list", "watch"],
-}
 
 
 async def test_kind_that_comes_late_is_heard_at_once_and_others_do_not_wait(
@@ -43,12 +37,12 @@ async def test_kind_that_comes_late_is_heard_at_once_and_others_do_not_wait(
         assert heard.reactor.hearing[late] is Hearing.NO_SUCH_KIND
         await client.create(app, body(app, namespace, "meanwhile"))
         await heard.heard("meanwhile")
-        await client.create(CRD, crd_of(late))
+        await client.create(CRD, crd_for(late))
         await eventually_async(lambda: heard.reactor.hearing[late] is Hearing.SYNCED, timeout_s=10)
         await wait_until_served(client, late)
         await client.create(late, body(late, namespace, "a"))
         await heard.heard("a")
-        await client.delete(CRD, "", crd_of(late)["metadata"]["name"])
+        await client.delete(CRD, "", crd_for(late)["metadata"]["name"])
 
 
 async def test_kind_that_goes_and_comes_back_is_heard_again(
@@ -62,13 +56,13 @@ async def test_kind_that_goes_and_comes_back_is_heard_again(
         await heard.synced()
         await client.create(app, body(app, namespace, "a"))
         await heard.heard("a")
-        await client.delete(CRD, "", crd_of(app)["metadata"]["name"])
+        await client.delete(CRD, "", crd_for(app)["metadata"]["name"])
         await eventually_async(
             lambda: heard.reactor.hearing[app] is Hearing.NO_SUCH_KIND, timeout_s=20
         )
         await heard.heard("a")
         assert not heard.roll.present
-        await client.create(CRD, crd_of(app))
+        await client.create(CRD, crd_for(app))
         await wait_until_served(client, app)
         await client.create(app, body(app, namespace, "b"))
         await heard.heard("b")
@@ -87,7 +81,7 @@ async def test_without_the_right_to_hear_of_crds_a_late_kind_is_still_found(
         with caplog.at_level(logging.WARNING, logger="rolecall"):
             async with listening(client, [late]) as heard:
                 await heard.synced()
-                await admin.create(CRD, crd_of(late))
+                await admin.create(CRD, crd_for(late))
                 await eventually_async(
                     lambda: heard.reactor.hearing[late] is Hearing.SYNCED, timeout_s=40
                 )
@@ -95,4 +89,4 @@ async def test_without_the_right_to_hear_of_crds_a_late_kind_is_still_found(
                 await heard.heard("a")
         said = [entry.message for entry in caplog.records]
         assert sum("not allowed to hear of new CRDs" in line for line in said) == 1
-        await admin.delete(CRD, "", crd_of(late)["metadata"]["name"])
+        await admin.delete(CRD, "", crd_for(late)["metadata"]["name"])

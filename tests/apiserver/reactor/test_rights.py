@@ -8,15 +8,9 @@ import pytest
 
 from rolecall.localcluster import Cluster
 from rolecall.reactor import Hearing
-from tests.apiserver.reactor.setting import CRD, body, client_for, kind_of, listening
+from tests.apiserver.reactor.setting import READ_CRDS, body, client_for, kind_of, listening
 from tests.fixtures.cluster import ServiceAccountKubeconfig, grant
 from tests.fixtures.eventually import eventually_async
-
-READ_CRDS = {
-    "apiGroups": [CRD.group],
-    "resources": ["customresourcedefinitions"],
-    "verbs": ["list", "watch"],
-}
 
 
 async def test_refused_kind_is_named_and_heard_once_granted_while_others_work(

@@ -19,12 +19,11 @@ from rolecall.kube import (
 )
 from rolecall.localcluster import Cluster
 from tests.apiserver.reconcile.crds import ALL_KINDS, STORY, all_crds
+from tests.fixtures.crds import CRD
 from tests.fixtures.eventually import eventually_async
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.scripted import watch_of
 from tests.unit.reconcile.stage import Stage
-
-_CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ async def client(cluster: Cluster) -> AsyncIterator[Client]:
     async with Client(Credentials.load({"KUBECONFIG": str(cluster.kubeconfig)})) as client:
         for crd in all_crds():
             with suppress(AlreadyExistsError):
-                await client.create(_CRD, crd)
+                await client.create(CRD, crd)
         for gvk in ALL_KINDS:
             await eventually_async(partial(_is_served, client, gvk), ignoring=(NoSuchKindError,))
         yield client

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rolecall.gvk import Gvk
+from tests.fixtures.crds import ANYTHING, crd_for
 
 Json = dict[str, Any]
 GROUP = "story.example.com"
-
-ANYTHING: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _STRICT_CONDITION: Json = {
     "type": "object",
     "required": ["type", "status"],
@@ -46,32 +45,6 @@ ALL_KINDS = tuple(_STATUS)
 
 def all_crds() -> list[Json]:
     """The CRDs, ready to be created."""
-    return [_crd(gvk, status) for gvk, status in _STATUS.items()]
-
-
-def _crd(gvk: Gvk, status: Json) -> Json:
-    plural = f"{gvk.kind.lower()}s"
-    version: Json = {
-        "name": gvk.version,
-        "served": True,
-        "storage": True,
-        "schema": {
-            "openAPIV3Schema": {
-                "type": "object",
-                "properties": {"spec": ANYTHING, "status": status},
-            }
-        },
-    }
-    if gvk != STATUSLESS:
-        version["subresources"] = {"status": {}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{gvk.group}"},
-        "spec": {
-            "group": gvk.group,
-            "scope": "Namespaced",
-            "names": {"kind": gvk.kind, "plural": plural},
-            "versions": [version],
-        },
-    }
+    return [
+        crd_for(gvk, status=status, has_status=gvk != STATUSLESS) for gvk, status in _STATUS.items()
+    ]

@@ -29,11 +29,10 @@ async def hands(holding_stage: Stage) -> AsyncIterator[tuple[Queue, Workers]]:
     await running
 
 
-async def test_status_catches_up_with_edits_and_no_object_has_two_runs(
-    holding_stage: Stage, hands: tuple[Queue, Workers]
-) -> None:
-    stage, (queue, _) = holding_stage, hands
-    chance = random.Random(7)
+async def crs_at_work(
+    stage: Stage, queue: Queue, urgency: Urgency, chance: random.Random
+) -> list[str]:
+    """Objects that are in the queue, each run of which takes a little longer or shorter."""
 
     async def some_work(_: RunRequest) -> None:
         await asyncio.sleep(chance.uniform(0.0, 0.02))
@@ -42,7 +41,16 @@ async def test_status_catches_up_with_edits_and_no_object_has_two_runs(
     names = [f"cr-{number}" for number in range(CRS)]
     for name in names:
         await stage.shop.create(name)
-        queue.add(stage.key(name), Urgency.STARTUP)
+        queue.add(stage.key(name), urgency)
+    return names
+
+
+async def test_status_catches_up_with_edits_and_no_object_has_two_runs(
+    holding_stage: Stage, hands: tuple[Queue, Workers]
+) -> None:
+    stage, (queue, _) = holding_stage, hands
+    chance = random.Random(7)
+    names = await crs_at_work(stage, queue, Urgency.STARTUP, chance)
     for size in range(EDITS):
         name = chance.choice(names)
         await stage.shop.patch({"spec": {"size": size}}, name)
@@ -66,15 +74,7 @@ async def test_objects_deleted_at_any_moment_all_go_after_one_finalizer_run_that
 ) -> None:
     stage, (queue, _) = holding_stage, hands
     chance = random.Random(11)
-
-    async def some_work(_: RunRequest) -> None:
-        await asyncio.sleep(chance.uniform(0.0, 0.02))
-
-    stage.runner.will(some_work)
-    names = [f"cr-{number}" for number in range(CRS)]
-    for name in names:
-        await stage.shop.create(name)
-        queue.add(stage.key(name), Urgency.EDIT)
+    names = await crs_at_work(stage, queue, Urgency.EDIT, chance)
     for name in names:
         await asyncio.sleep(chance.uniform(0.0, 0.02))
         await stage.shop.delete(name)
