@@ -7,6 +7,7 @@ are printed in order: the Go operator starts a thread for each and mixes them up
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import TextIO
@@ -38,14 +39,14 @@ class PrintedPlays:
             else:
                 self._task(key, run_id, event)
 
-    def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
+    async def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
         """Print Ansible's own recap, and all of its output where debugging asks for it."""
         place = f"{key.gvk}, {key.name}/{key.namespace}"
         if recap_stdout:
             self._frame(f"Ansible Task Status Event StdOut ({place})", recap_stdout)
-        if self._prints_stdout and stdout_file is not None and stdout_file.is_file():
-            text = stdout_file.read_text(errors="replace")
-            self._frame(f"Ansible Debug Result ({place})", text)
+        if self._prints_stdout and stdout_file is not None:
+            # Megabytes at times, from a disk and into a pipe that somebody must empty first.
+            await asyncio.to_thread(self._whole, f"Ansible Debug Result ({place})", stdout_file)
 
     def _task(self, key: Key, run_id: str, event: RunEvent) -> None:
         action = str(event.data.get("task_action", "")).rpartition(".")[2]
@@ -99,6 +100,10 @@ class PrintedPlays:
         is_start = event.name == "playbook_on_task_start"
         head = "" if task is None or is_start else f"TASK [{task}] ".ljust(_WIDTH, "*") + "\n"
         self._frame("Ansible Task StdOut", head + event.stdout)
+
+    def _whole(self, title: str, file: Path) -> None:
+        if file.is_file():
+            self._frame(title, file.read_text(errors="replace"))
 
     def _frame(self, title: str, text: str) -> None:
         self._print(f"\n{f' {title} '.center(_WIDTH, '-')}\n{text.rstrip()}\n{'-' * _WIDTH}\n")

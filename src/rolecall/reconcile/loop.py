@@ -170,7 +170,7 @@ class Reconciler:
         fields = {"generation": generation_of(plan.cr), "run": plan.run_id}
         log.info("run started", extra=about(flight.key, **fields))
         result = await self._flights.run(flight, plan)
-        self._world.plays.recap(flight.key, result.recap_stdout, _stdout_of(result))
+        await self._world.plays.recap(flight.key, result.recap_stdout, _stdout_of(result))
         self._phase(flight.key, "run", began)
         flight.ran = {**fields, "outcome": _word(result), "seconds": round(result.seconds, 3)}
         return result

@@ -100,7 +100,7 @@ class PlayLog(Protocol):
         """One event of a run in flight."""
         ...
 
-    def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
+    async def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
         """The block after a run."""
         ...
 

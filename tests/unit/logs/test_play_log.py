@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
+import threading
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -105,21 +108,52 @@ def test_everything_logs_events_of_no_task_too(caplog: pytest.LogCaptureFixture)
     assert "PLAY [x]" in said.stdout.getvalue()
 
 
-def test_nothing_prints_no_event_but_the_recap(caplog: pytest.LogCaptureFixture) -> None:
+async def test_nothing_prints_no_event_but_the_recap(caplog: pytest.LogCaptureFixture) -> None:
     said = Said(caplog, "nothing").event("runner_on_failed", task="t")
-    said.plays.recap(KEY, "localhost : ok=1 failed=0", None)
+    await said.plays.recap(KEY, "localhost : ok=1 failed=0", None)
     assert said.records == []
     title = "Ansible Task Status Event StdOut (demo.example.com/v1, Kind=App, x/ns)"
     assert title in said.stdout.getvalue()
     assert "failed=0" in said.stdout.getvalue()
 
 
+@pytest.fixture
+async def threads_end() -> AsyncIterator[None]:
+    yield
+    await asyncio.get_running_loop().shutdown_default_executor()
+
+
+@pytest.mark.usefixtures("threads_end")
 @pytest.mark.parametrize("asked", [True, False])
-def test_whole_output_is_printed_only_for_debugging(
+async def test_whole_output_is_printed_only_for_debugging(
     asked: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "stdout").write_text("PLAY [all] ...")
     said = Said(caplog, prints_stdout=asked)
-    said.plays.recap(KEY, "recap", tmp_path / "stdout")
+    await said.plays.recap(KEY, "recap", tmp_path / "stdout")
     assert ("Ansible Debug Result" in said.stdout.getvalue()) is asked
     assert ("PLAY [all]" in said.stdout.getvalue()) is asked
+
+
+class Clogged(io.StringIO):
+    """A pipe that takes nothing until somebody reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_read = threading.Event()
+
+    def write(self, text: str) -> int:
+        assert self.is_read.wait(5), "nobody got a turn to read"
+        return super().write(text)
+
+
+@pytest.mark.usefixtures("threads_end")
+async def test_loop_goes_on_while_the_whole_output_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "stdout").write_text("PLAY [all] ...")
+    pipe = Clogged()
+    plays = PrintedPlays("nothing", prints_stdout=True, stream=pipe)
+    printing = asyncio.create_task(plays.recap(KEY, "", tmp_path / "stdout"))
+    await asyncio.sleep(0)
+    pipe.is_read.set()
+    await printing
+    assert "PLAY [all]" in pipe.getvalue()

@@ -158,5 +158,5 @@ class RecordedPlays:
     def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None:
         self.events.append((event.name, verbosity))
 
-    def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
+    async def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
         self.recaps.append((recap_stdout, stdout_file))
