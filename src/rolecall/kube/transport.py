@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+from multidict import CIMultiDict
 from yarl import URL
 
 from rolecall.clock import Clock, SystemClock
@@ -145,7 +146,8 @@ class Transport:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Pass a request through under our credentials; `target` is path and query, encoded.
 
-        The answer comes as it is: any code, any encoding, its body unread. A 401 is tried again with
+        A header may come several times, in a multidict. The answer comes as it is: any code, any
+        encoding, its body unread. A 401 is tried again with
         renewed credentials unless the body was a stream, which cannot be sent twice.
         """
         replayable = body is None or isinstance(body, bytes)
@@ -201,10 +203,13 @@ class Transport:
         limits: aiohttp.ClientTimeout | None,
     ) -> aiohttp.client._RequestContextManager:
         base = access.server.raw_path.rstrip("/")
+        sent = CIMultiDict({"User-Agent": "rolecall"})
+        sent.update(headers)
+        sent.update(access.headers)
         return self._opened_session().request(
             method,
             URL(f"{access.server.origin()}{base}{target}", encoded=True),
-            headers={"User-Agent": "rolecall", **headers, **access.headers},
+            headers=sent,
             data=body,
             ssl=access.tls if access.tls is not None else True,
             proxy=access.proxy,

@@ -87,7 +87,7 @@ class Documents:
         return await self._read(exchange, place, now)
 
     async def _read(self, exchange: Exchange, place: _Place, now: float) -> web.StreamResponse:
-        headers = {**exchange.headers, "Accept-Encoding": "identity"}
+        headers = exchange.headers_with({"Accept-Encoding": "identity"})
         async with self._forwarder.send(exchange, None, headers=headers) as response:
             body, is_whole = await read_short(response)
             if not is_whole:

@@ -2,12 +2,13 @@
 
 Promise: what is sent on is what the play sent, without what belongs to the connection between the play
 and us (hop-by-hop headers) and without the play's own `Authorization`: towards the API server, all
-plays are the engine. `Impersonate-*` is kept; whether the engine may, is for RBAC to say.
+plays are the engine. `Impersonate-*` is kept; whether the engine may, is for RBAC to say. A header that
+came several times goes on several times: of `Impersonate-Group`, each is a group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -36,10 +37,6 @@ _HOP_BY_HOP = frozenset(
 _ENDLESS_SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 
 
-class RepeatedHeaderError(Exception):
-    """A header came several times that cannot be passed on but as one."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Exchange:
     """One request."""
@@ -48,15 +45,14 @@ class Exchange:
     lease: Lease
     path: RequestPath
     target: str  # path and query, encoded as they came
-    headers: Mapping[str, str]  # to send on
+    headers: CIMultiDict[str]  # to send on
 
     @classmethod
     def of(cls, request: web.BaseRequest, lease: Lease) -> Exchange:
-        """Read what a request is about; raises `RepeatedHeaderError`."""
+        """Read what a request is about."""
         url = request.rel_url
         path = parse_request_path(request.method, url.raw_path, url.raw_query_string)
-        headers = _as_mapping(_end_to_end(request.headers))
-        return cls(request, lease, path, url.raw_path_qs, headers)
+        return cls(request, lease, path, url.raw_path_qs, end_to_end(request.headers))
 
     @property
     def method(self) -> str:
@@ -87,36 +83,26 @@ class Exchange:
         """Whether nothing will be kept of a write."""
         return "dryRun" in self.request.rel_url.query
 
-    def headers_to_read(self, accept: str) -> dict[str, str]:
+    def headers_with(self, changes: Mapping[str, str]) -> CIMultiDict[str]:
+        """The headers to send on, some of them in words of our own."""
+        headers = self.headers.copy()
+        headers.update(changes)
+        return headers
+
+    def headers_to_read(self, accept: str) -> CIMultiDict[str]:
         """Headers for a read of our own in the play's name."""
-        kept = {
-            name: value
-            for name, value in self.headers.items()
-            if name.lower().startswith("impersonate-") or name.lower() == "user-agent"
-        }
-        return {**kept, "Accept": accept, "Accept-Encoding": "identity"}
+        headers = CIMultiDict(
+            pair
+            for pair in self.headers.items()
+            if pair[0].lower().startswith("impersonate-") or pair[0].lower() == "user-agent"
+        )
+        headers.update({"Accept": accept, "Accept-Encoding": "identity"})
+        return headers
 
 
 def end_to_end(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
     """The headers that are meant for the other end."""
-    return CIMultiDict(_end_to_end(headers))
-
-
-def _end_to_end(headers: CIMultiDictProxy[str]) -> Iterator[tuple[str, str]]:
     dropped = _HOP_BY_HOP
     if connection := headers.get("Connection"):
         dropped = dropped | {token.strip().lower() for token in connection.split(",")}
-    return (pair for pair in headers.items() if pair[0].lower() not in dropped)
-
-
-def _as_mapping(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    joined: dict[str, str] = {}
-    for name, value in headers:
-        key = name.title()
-        if key not in joined:
-            joined[key] = value
-        elif key.startswith("Impersonate-"):
-            raise RepeatedHeaderError(f"several `{key}` headers are not supported; send one")
-        else:
-            joined[key] = f"{joined[key]}, {value}"
-    return joined
+    return CIMultiDict(pair for pair in headers.items() if pair[0].lower() not in dropped)

@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager
 
 import aiohttp
 from aiohttp import web
+from multidict import CIMultiDict
 
 from rolecall.kube import Client
 from rolecall.proxy.exchange import Exchange, end_to_end
@@ -54,7 +55,7 @@ class Forwarder:
         """Send a play's request on, with this body."""
         silence_s = None if exchange.is_endless or exchange.is_upgrade else _SILENCE_S
         limits = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=silence_s)
-        sent = dict(exchange.headers) if headers is None else dict(headers)
+        sent = CIMultiDict(exchange.headers if headers is None else headers)
         if isinstance(body, bytes):
             sent["Content-Length"] = str(len(body))
             if len(body) > _WRITTEN_AT_ONCE:

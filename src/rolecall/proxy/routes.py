@@ -64,7 +64,7 @@ class Routes:
         headers = exchange.headers
         if search is not None:
             # Compressed bytes tell nothing, and the play is next door.
-            headers = {**headers, "Accept-Encoding": "identity"}
+            headers = exchange.headers_with({"Accept-Encoding": "identity"})
         body = await pass_body(exchange)
         async with self._forwarder.send(exchange, body, headers=headers) as response:
             if response.content_type != JSON or response.status != 200:

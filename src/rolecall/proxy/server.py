@@ -27,7 +27,7 @@ from rolecall.kube import Client, UnavailableError
 from rolecall.proxy.answers import refusal, unauthorized
 from rolecall.proxy.creates import verbs_needed
 from rolecall.proxy.dependents import DependentSink
-from rolecall.proxy.exchange import Exchange, RepeatedHeaderError
+from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.forward import BODY_LIMIT, BodyTooLargeError
 from rolecall.proxy.identity import Owner
 from rolecall.proxy.kubeconfig import write_kubeconfig
@@ -135,10 +135,7 @@ class Proxy:
             return unauthorized()
         if has_dot_segment(request.rel_url.raw_path):
             return refusal(400, "a path with `.` or `..` segments was refused")
-        try:
-            exchange = Exchange.of(request, lease)
-        except RepeatedHeaderError as failure:
-            return refusal(400, str(failure))
+        exchange = Exchange.of(request, lease)
         with lease.serving():
             answer = await self._answer(exchange)
         self._write_down(exchange, lease, answer.status)

@@ -73,11 +73,8 @@ class JoinedResponse(web.StreamResponse):
 
 async def join(exchange: Exchange, forwarder: Forwarder) -> web.StreamResponse:
     """Ask the API server to switch protocols, and become a wire if it does."""
-    headers = {
-        **exchange.headers,
-        "Connection": "Upgrade",
-        "Upgrade": exchange.request.headers["Upgrade"],
-    }
+    upgrade = exchange.request.headers["Upgrade"]
+    headers = exchange.headers_with({"Connection": "Upgrade", "Upgrade": upgrade})
     body = await pass_body(exchange)
     async with forwarder.send(exchange, body, headers=headers) as response:
         if response.status != 101:

@@ -18,6 +18,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from multidict import CIMultiDict
 from yarl import URL
 
 from rolecall.clock import Clock
@@ -42,7 +43,7 @@ class Received:
 
     method: str
     target: str
-    headers: dict[str, str]
+    headers: CIMultiDict[str]
     body: bytes
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -103,10 +104,10 @@ async def _read(
 ) -> Received:
     first, *lines = head.decode().strip().split("\r\n")
     method, target, _ = first.split(" ")
-    headers: dict[str, str] = {}
+    headers: CIMultiDict[str] = CIMultiDict()
     for line in lines:
         name, _, value = line.partition(": ")
-        headers[name.lower()] = value
+        headers.add(name.lower(), value)
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     if headers.get("transfer-encoding") == "chunked":
         while size := int(await reader.readline(), 16):
