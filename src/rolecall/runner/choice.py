@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import logging
 import sys
+import tempfile
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from rolecall.runner.contract import OnEvent, RunHandle, Runner, RunRequest
 from rolecall.runner.stock import StockRunner
+from rolecall.runner.temporary import remove_abandoned
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Watch
 
@@ -43,6 +45,9 @@ class ChosenRunner:
 
     async def warm_up(self, watches: Sequence[Watch]) -> None:
         """Get ready for the first run, where a run would otherwise have to wait."""
+        temporary = self._settings.environment.get("TMPDIR")
+        if removed := remove_abandoned({temporary or "", tempfile.gettempdir()} - {""}):
+            _LOG.info("removed what a killed engine left", extra={"folders": len(removed)})
         for watch in watches:
             runner = self._runner_for(watch)
             if isinstance(runner, WarmUp) and self._settings.warm_idle_s is None:

@@ -4,6 +4,8 @@ A play that is killed cannot tidy up, and its modules hold what they were given.
 temporary folders of a run lie in one scratch folder, and who ends the run removes it. One that ended by
 itself leaves in there only what its background jobs need.
 
+What an engine left that was killed itself, the next one removes at its start (`temporary`).
+
 TMPDIR stays as it is: modules keep the API's discovery there, for the next run to find. What modules
 unpack there and could not remove is therefore swept later, once it is too old to be anybody's.
 """
@@ -18,10 +20,8 @@ from pathlib import Path
 
 from rolecall.runner.folders import remove
 from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.temporary import RUN_PREFIX, SCRATCH_VARIABLE, HeldFolder
 
-# Names the folder to whoever ends the run; nothing of Ansible's reads it.
-SCRATCH_VARIABLE = "ROLECALL_SCRATCH"
-_PREFIX = "rolecall-run-"
 # No module and no background job of a play is expected to run for longer.
 _TOO_OLD_S = 2 * 86400.0
 
@@ -29,7 +29,8 @@ _TOO_OLD_S = 2 * 86400.0
 @contextlib.contextmanager
 def scratch(prepared: PreparedRun, *, has_own_inventory: bool) -> Iterator[dict[str, str]]:
     """The run's environment with a scratch folder, which goes afterwards where nothing is in it."""
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=prepared.env.get("TMPDIR")))
+    held = HeldFolder(RUN_PREFIX, prepared.env.get("TMPDIR"))
+    folder = held.path
     ours = {
         "ANSIBLE_LOCAL_TEMP": str(folder / "local"),
         # Named after the server's URL, which carries the run's password: of no use to any other run.
@@ -40,10 +41,12 @@ def scratch(prepared: PreparedRun, *, has_own_inventory: bool) -> Iterator[dict[
     try:
         yield {**ours, **prepared.env, SCRATCH_VARIABLE: str(folder)}
     finally:
-        remove(folder / "kube")
+        with contextlib.suppress(OSError):  # a run that went well is not lost to it
+            remove(folder / "kube")
         for path in (folder / "local", folder / "remote", folder):
             with contextlib.suppress(OSError):
                 path.rmdir()
+        held.let_go()
 
 
 def sweep_leftovers(env: Mapping[str, str], now: float) -> None:
@@ -51,7 +54,7 @@ def sweep_leftovers(env: Mapping[str, str], now: float) -> None:
     temporary = Path(env.get("TMPDIR") or tempfile.gettempdir())
     ansibles = Path(env.get("HOME", "/nonexistent")) / ".ansible" / "tmp"
     for folder, pattern in (
-        (temporary, f"{_PREFIX}*"),
+        (temporary, f"{RUN_PREFIX}*"),
         (temporary, "ansible_*_payload_*"),
         (ansibles, "ansible-tmp-*"),
         (ansibles, "ansible-local-*"),

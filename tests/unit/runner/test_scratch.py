@@ -4,7 +4,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from rolecall.runner.scratch import SCRATCH_VARIABLE, scratch, sweep_leftovers
+from rolecall.runner.scratch import scratch, sweep_leftovers
+from rolecall.runner.temporary import SCRATCH_VARIABLE
 from tests.unit.runner.cases import prepared_run
 
 DAY_S = 86400.0

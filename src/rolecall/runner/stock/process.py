@@ -23,7 +23,7 @@ from rolecall.clock import Clock
 from rolecall.runner.contract import Ending
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import remove
-from rolecall.runner.scratch import SCRATCH_VARIABLE
+from rolecall.runner.temporary import SCRATCH_VARIABLE
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _CHUNK_BYTES = 1 << 16

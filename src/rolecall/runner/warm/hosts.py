@@ -52,7 +52,10 @@ class Hosts:
         with self._lock:
             if self._is_closed:
                 return "the engine is ending"
-            found = self._find_or_start(fingerprint, prepared)
+            try:
+                found = self._find_or_start(fingerprint, prepared)
+            except OSError as error:  # no memory, no descriptor, no disk
+                return f"the warm host could not be started: {error.strerror or error}"
         if isinstance(found, str):
             return found
         if found.wait_ready(self._limits.start_wait_s):

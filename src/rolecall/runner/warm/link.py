@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import Clock
+from rolecall.runner.temporary import HOST_PREFIX, HeldFolder
 from rolecall.runner.warm import wire
 from rolecall.runner.warm.fingerprint import PER_RUN_VARIABLES, Fingerprint
 
@@ -56,21 +57,28 @@ class HostLink:
         self._news = threading.Condition()
         self._send_lock = threading.Lock()
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `_forget`
-        self._folder = tempfile.mkdtemp(prefix="rolecall-host-")
+        self._folder = HeldFolder(HOST_PREFIX)
         self._sock, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", str(_HOST), str(theirs.fileno()), self._folder],
-                stdin=subprocess.DEVNULL,
-                stdout=self._words,
-                stderr=self._words,
-                env=_host_environment(environment),
-                cwd=cwd,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+            try:
+                self._process = self._start(environment, cwd, theirs.fileno())
+            except OSError:
+                self._forget()
+                raise
         self._listener = threading.Thread(target=self._listen, name="warm-host", daemon=True)
         self._listener.start()
+
+    def _start(self, environment: Mapping[str, str], cwd: Path, fd: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-P", str(_HOST), str(fd), str(self._folder.path)],
+            stdin=subprocess.DEVNULL,
+            stdout=self._words,
+            stderr=self._words,
+            env=_host_environment(environment),
+            cwd=cwd,
+            pass_fds=[fd],
+            start_new_session=True,
+        )
 
     @property
     def pid(self) -> int:
@@ -198,7 +206,8 @@ class HostLink:
         with self._send_lock:
             self._sock.close()
         self._words.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._folder.path, ignore_errors=True)
+        self._folder.let_go()
 
 
 def _host_environment(environment: Mapping[str, str]) -> dict[str, str]:

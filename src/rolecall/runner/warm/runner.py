@@ -36,7 +36,8 @@ from rolecall.runner.fold import Exit
 from rolecall.runner.folders import CannotStartError, remove, write_private
 from rolecall.runner.inputs import PreparedRun, prepare
 from rolecall.runner.recording import Recording
-from rolecall.runner.scratch import SCRATCH_VARIABLE, scratch
+from rolecall.runner.scratch import scratch
+from rolecall.runner.temporary import SCRATCH_VARIABLE
 from rolecall.runner.warm.eligibility import reason_against
 from rolecall.runner.warm.follow import Follower, Limits, Notes, Order, RunLine
 from rolecall.runner.warm.hosts import Hosts
@@ -168,13 +169,16 @@ class WarmRunner:
         if isinstance(host, str):
             return _GoStock(host)
         has_own_inventory = self._settings.inventory is not None
-        try:
-            with scratch(prepared, has_own_inventory=has_own_inventory) as env:
-                order = Order(prepared, env)
-                return self._follow(Follower(order, host, line, self._clock), host, on_event, began)
-        except HostGoneError as error:
-            self._hosts.drop(host)
-            return _GoStock(f"the warm host was gone: {error}")
+        with contextlib.ExitStack() as stack:
+            try:
+                env = stack.enter_context(scratch(prepared, has_own_inventory=has_own_inventory))
+                follower = Follower(Order(prepared, env), host, line, self._clock)
+            except OSError as error:  # a full disk, no descriptor left: nothing has begun
+                return _GoStock(f"the run could not be set up: {error.strerror or error}")
+            except HostGoneError as error:
+                self._hosts.drop(host)
+                return _GoStock(f"the warm host was gone: {error}")
+            return self._follow(follower, host, on_event, began)
 
     def _follow(
         self, follower: Follower, host: HostLink, on_event: OnEvent, began: float
