@@ -12,8 +12,9 @@ import pytest
 
 from rolecall.clock import SystemClock
 from rolecall.runner import Ending
+from rolecall.runner.limits import Limits
 from rolecall.runner.scratch import SCRATCH_VARIABLE
-from rolecall.runner.stock.process import Limits, SupervisedProcess
+from rolecall.runner.stock.process import SupervisedProcess
 from rolecall.watches import Play
 from tests.play.plays import HERE, Stage, play
 

@@ -16,13 +16,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rolecall.clock import Clock
 from rolecall.runner.contract import Ending
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import remove
+from rolecall.runner.limits import Limits
 from rolecall.runner.temporary import SCRATCH_VARIABLE
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -32,14 +32,6 @@ _RUN_MARK = "AWX_ISOLATED_DATA_DIR"
 # Until killed processes are gone, and those that they forked meanwhile; 20 s in all.
 _KILL_ROUND_S = 0.02
 _MOST_KILL_ROUNDS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long a run may take; None does not limit."""
-
-    timeout_s: float | None = None
-    no_progress_timeout_s: float | None = None
 
 
 class SupervisedProcess:
@@ -149,6 +141,7 @@ class _Conversation:
         self._progress = began
         self.started = began
         self.has_started = False
+        self._is_ending = False
         self.last_report = ""
 
     def hold(self, limits: Limits, end: Callable[[Ending, str], None]) -> None:
@@ -171,25 +164,16 @@ class _Conversation:
         self._feed(self._decoder.decode(b"", final=True))
 
     def _check(self, limits: Limits, end: Callable[[Ending, str], None]) -> float | None:
-        """Ask for the end where a limit passed; returns the seconds until the next one."""
+        """Ask for the end where a limit passed; returns the seconds until one does."""
+        if self._is_ending:
+            return None
         now = self._clock.monotonic()
-        waits = []
-        for limit_s, since, ended_as, reason in (
-            (limits.timeout_s, self.started, Ending.TIMED_OUT, "the play took longer than {}"),
-            (
-                limits.no_progress_timeout_s,
-                self._progress,
-                Ending.NO_PROGRESS,
-                "the play said nothing for {}",
-            ),
-        ):
-            if limit_s is not None:
-                left_s = since + limit_s - now
-                if left_s <= 0:
-                    end(ended_as, f"{reason.format(_seconds(limit_s))}, so it was ended")
-                else:
-                    waits.append(left_s)
-        return min(waits, default=None)
+        passed = limits.passed(now, self.started, self._progress)
+        if passed is None:
+            return limits.left_s(now, self.started, self._progress)
+        self._is_ending = True
+        end(*passed)
+        return None
 
     def _read_output(self) -> bool:
         try:
@@ -234,7 +218,3 @@ def _kill_marked(mark: str) -> None:
 
 def _cannot_start(why: str) -> str:
     return f"ansible-playbook could not be started: {why}"
-
-
-def _seconds(limit_s: float) -> str:
-    return f"{limit_s:g} s"

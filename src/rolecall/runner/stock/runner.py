@@ -20,8 +20,9 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.runner.contract import Ending, OnEvent, RunEvent, RunRequest, RunResult
 from rolecall.runner.folders import CannotStartError
 from rolecall.runner.inputs import PreparedRun, prepare
+from rolecall.runner.limits import Limits
 from rolecall.runner.scratch import scratch
-from rolecall.runner.stock.process import Limits, SupervisedProcess
+from rolecall.runner.stock.process import SupervisedProcess
 from rolecall.settings import RunnerSettings
 
 
@@ -122,20 +123,8 @@ class StockRunner:
     ) -> RunResult:
         from rolecall.runner.recording import Recording  # noqa: PLC0415 - 0.1 s, at the first run
 
-        request = prepared.request
+        limits = Limits.of(prepared.request, self._settings)
         recording = Recording(prepared, self._settings, on_event, self._clock)
         with scratch(prepared, has_own_inventory=self._settings.inventory is not None) as env:
-            exit_ = process.follow(
-                prepared.command, env, prepared.cwd, self._limits(request), recording.feed
-            )
+            exit_ = process.follow(prepared.command, env, prepared.cwd, limits, recording.feed)
         return recording.finish(exit_)
-
-    def _limits(self, request: RunRequest) -> Limits:
-        def limit(own_s: float | None, default_s: float | None) -> float | None:
-            effective_s = default_s if own_s is None else own_s
-            return effective_s if effective_s and effective_s > 0 else None
-
-        return Limits(
-            limit(request.timeout_s, self._settings.timeout_s),
-            limit(request.no_progress_timeout_s, self._settings.no_progress_timeout_s),
-        )

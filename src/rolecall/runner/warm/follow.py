@@ -22,6 +22,7 @@ from rolecall.clock import Clock
 from rolecall.runner.contract import Ending
 from rolecall.runner.fold import Exit
 from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.limits import Limits
 from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.link import HostLink
 
@@ -30,14 +31,6 @@ _CHUNK_BYTES = 1 << 16
 _BEGIN_TIMEOUT_S = 15.0
 # The host reaps at once; where it does not answer, the signal is taken to be the usual one.
 _ENDING_TIMEOUT_S = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long a run may take; None does not limit."""
-
-    timeout_s: float | None = None
-    no_progress_timeout_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,24 +196,15 @@ class Follower:
         return True
 
     def _check(self, limits: Limits) -> float | None:
-        """Ask for the end where a limit passed; returns the seconds until the next one."""
+        """Ask for the end where a limit passed; returns the seconds until one does."""
+        if self._line.ended_as is not None:
+            return None
         now = self._clock.monotonic()
-        waits = []
-        for limit_s, since, ended_as, reason in (
-            (limits.timeout_s, self._started, Ending.TIMED_OUT, "the play took longer than {:g} s"),
-            (
-                limits.no_progress_timeout_s,
-                self._progress,
-                Ending.NO_PROGRESS,
-                "the play said nothing for {:g} s",
-            ),
-        ):
-            if limit_s is not None and self._line.ended_as is None:
-                left_s = since + limit_s - now
-                if left_s <= 0:
-                    self._line.end(ended_as, f"{reason.format(limit_s)}, so it was ended")
-                waits.append(max(0.0, left_s))
-        return min(waits, default=None)
+        passed = limits.passed(now, self._started, self._progress)
+        if passed is None:
+            return limits.left_s(now, self._started, self._progress)
+        self._line.end(*passed)
+        return None
 
     def _exit(self, began: float) -> Exit:
         timed = Exit(

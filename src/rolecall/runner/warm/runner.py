@@ -35,11 +35,12 @@ from rolecall.runner.contract import (
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import CannotStartError, remove, write_private
 from rolecall.runner.inputs import PreparedRun, prepare
+from rolecall.runner.limits import Limits
 from rolecall.runner.recording import Recording
 from rolecall.runner.scratch import scratch
 from rolecall.runner.temporary import SCRATCH_VARIABLE
 from rolecall.runner.warm.eligibility import reason_against
-from rolecall.runner.warm.follow import Follower, Limits, Notes, Order, RunLine
+from rolecall.runner.warm.follow import Follower, Notes, Order, RunLine
 from rolecall.runner.warm.hosts import Hosts
 from rolecall.runner.warm.link import HostGoneError, HostLink
 from rolecall.runner.warm.speed import speed_of, ways_of
@@ -203,22 +204,13 @@ class WarmRunner:
     def _record(self, follower: Follower, on_event: OnEvent, began: float) -> RunResult:
         prepared = follower.order.prepared
         recording = Recording(prepared, self._settings, on_event, self._clock)
-        exit_ = follower.follow(self._limits(prepared.request), recording.feed, began)
+        limits = Limits.of(prepared.request, self._settings)
+        exit_ = follower.follow(limits, recording.feed, began)
         if exit_.rc is None:  # it could not tidy up
             remove(Path(follower.order.env[SCRATCH_VARIABLE]))
         self._note_speed(prepared, follower.notes, exit_)
         result = recording.finish(exit_)
         return dataclasses.replace(result, tasks_by_way=ways_of(follower.notes))
-
-    def _limits(self, request: RunRequest) -> Limits:
-        def limit(own_s: float | None, default_s: float | None) -> float | None:
-            effective_s = default_s if own_s is None else own_s
-            return effective_s if effective_s and effective_s > 0 else None
-
-        return Limits(
-            limit(request.timeout_s, self._settings.timeout_s),
-            limit(request.no_progress_timeout_s, self._settings.no_progress_timeout_s),
-        )
 
     def _note_speed(self, prepared: PreparedRun, notes: Notes, exit_: Exit) -> None:
         if notes.crash:

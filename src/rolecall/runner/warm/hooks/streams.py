@@ -30,10 +30,15 @@ class StreamHabits:
         )
 
     def open_all(self) -> None:
-        """Open the three streams anew on descriptors 0, 1 and 2."""
+        """Open the three streams anew on descriptors 0, 1 and 2.
+
+        Standard output is always buffered: Ansible flushes it after each event, and unbuffered an
+        event comes in ten writes, each of which wakes the engine. PYTHONUNBUFFERED is common in
+        containers, for the sake of the engine's own log.
+        """
         is_unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
         stdin = open(0, encoding=self.encoding, errors=self.stdin_errors, closefd=False)  # noqa: SIM115
-        stdout = self._writer(1, self.stdout_errors, is_unbuffered=is_unbuffered)
+        stdout = self._writer(1, self.stdout_errors, is_unbuffered=False)
         stderr = self._writer(
             2, "backslashreplace", is_unbuffered=is_unbuffered, line_buffering=True
         )
