@@ -24,7 +24,7 @@ VERBS = {
     "rbac": ("rbac", "write the least rights that the roles need, or check those granted"),
     "bundle": ("bundle", "write the OLM bundle of a project, or check it"),
     "catalog": ("catalog", "put the OLM bundle of a project into its catalog"),
-    "run-role": ("run_role", "run one CR's role once, without an operator"),
+    "run-role": ("run_role", "run roles of CRs, without an operator"),
     "demo": ("demo", "show this folder's operator at work on a cluster of its own"),
     "cluster": ("cluster", "a real control plane on this machine, for tests and for trying"),
     "version": ("version", "print the version"),

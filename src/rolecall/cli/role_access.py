@@ -6,6 +6,9 @@ play uses the user's kubeconfig as it is.
 
 The spec is that of the file, over what the API server knows: fields that it defaulted stay, and an edit
 of the file can be tried before it is applied.
+
+One proxy serves all runs of a command: Ansible's modules keep what they learned of the API's kinds by
+the address that they learned it from.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
@@ -23,14 +27,30 @@ from rolecall.runner import RunRequest
 from rolecall.settings import ProxySettings
 
 
-@asynccontextmanager
-async def access_for(
-    request: RunRequest, environment: Mapping[str, str]
-) -> AsyncIterator[tuple[RunRequest, str]]:
-    """The request as it shall be run, and why what it creates is not owned (empty: it is)."""
-    async with AsyncExitStack() as stack:
+class RoleAccess:
+    """The cluster of the user's kubeconfig, for runs one after the other."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._open = AsyncExitStack()
+        self._reached: tuple[Client, Proxy] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._open.aclose()
+
+    @asynccontextmanager
+    async def of(self, request: RunRequest) -> AsyncIterator[tuple[RunRequest, str]]:
+        """The request as it shall be run, and why what it creates is not owned (empty: it is)."""
         try:
-            client = await stack.enter_async_context(Client(Credentials.load(environment)))
+            client, proxy = await self._reach()
             live = await _find(client, request)
         except ClusterError as error:
             # A role that needs no cluster runs all the same; one that does will say it better.
@@ -39,21 +59,27 @@ async def access_for(
         if live is None:
             yield request, "the CR is not in the cluster"
             return
-        proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody())
-        await proxy.start()
-        stack.push_async_callback(proxy.stop)
         cr = _merged(request.cr, live)
-        lease = proxy.lease(request.run_id, cr, request.watch)
-        access = await stack.enter_async_context(lease)
-        yield (
-            replace(
-                request,
-                cr=cr,
-                kubeconfig=access.kubeconfig,
-                modules_kubeconfig=access.modules_kubeconfig,
-            ),
-            "",
-        )
+        async with proxy.lease(request.run_id, cr, request.watch) as access:
+            yield (
+                replace(
+                    request,
+                    cr=cr,
+                    kubeconfig=access.kubeconfig,
+                    modules_kubeconfig=access.modules_kubeconfig,
+                ),
+                "",
+            )
+
+    async def _reach(self) -> tuple[Client, Proxy]:
+        if self._reached is None:
+            credentials = Credentials.load(self._environment)
+            client = await self._open.enter_async_context(Client(credentials))
+            proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody())
+            await proxy.start()
+            self._open.push_async_callback(proxy.stop)
+            self._reached = (client, proxy)
+        return self._reached
 
 
 class Nobody:

@@ -1,8 +1,11 @@
-"""`rolecall run-role`: one CR's role, once, without an operator: the quickest loop there is.
+"""`rolecall run-role`: roles of CRs, without an operator: the quickest loop there is.
 
 The role gets what the operator would give it, with the rights of the user's own kubeconfig. Where the
 CR exists in the cluster, what the play creates is owned by it, as under the operator; conditions are
 not written. What the play prints goes to stdout as it comes, what the verb has to say goes to stderr.
+
+With `--until`, all roles are run again until they have nothing left to do: the proof of idempotence
+that a scenario needs.
 
 Exit codes: 0 the play succeeded, 1 a task failed, 2 bad input or a play that could not run, 124 over a
 time limit, 130 interrupted, 137 killed from outside.
@@ -18,7 +21,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,22 +30,13 @@ import yaml
 from rolecall.cli.cr_file import read_cr
 from rolecall.cli.flag_parser import choose
 from rolecall.cli.project_arguments import add_watches_file
-from rolecall.cli.role_access import access_for
 from rolecall.cli.role_speed import explain
+from rolecall.cli.role_turns import GOALS, Goal, run_roles
+from rolecall.cli.role_words import summary
 from rolecall.cli.settings_from import settings_from
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
-from rolecall.runner import (
-    Ending,
-    RunEvent,
-    RunRequest,
-    RunResult,
-    TaskFailure,
-    as_json,
-    as_yaml,
-    create_runner,
-    extra_vars,
-)
+from rolecall.runner import RunEvent, RunRequest, RunResult, as_json, as_yaml, extra_vars
 from rolecall.settings import RunnerSettings
 from rolecall.surroundings import watches_of
 from rolecall.watches import Watch
@@ -50,15 +44,6 @@ from rolecall.watches import Watch
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-_EXIT_CODES = {
-    Ending.FINISHED: 1,  # where it did not succeed
-    Ending.NOT_STARTED: 2,
-    Ending.NO_RECAP: 2,
-    Ending.TIMED_OUT: 124,
-    Ending.NO_PROGRESS: 124,
-    Ending.CANCELLED: 130,
-    Ending.KILLED: 137,
-}
 _FALLBACK_COLLECTIONS = "~/.ansible/collections:/usr/share/ansible/collections"
 
 
@@ -66,8 +51,8 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the verb."""
     parser = subparsers.add_parser(
         "run-role",
-        help="run one CR's role once, without an operator",
-        description="Run the role or playbook that watches.yaml names for a CR's kind, once, with"
+        help="run roles of CRs, without an operator",
+        description="Run the role or playbook that watches.yaml names for a CR's kind, with"
         " your own kubeconfig (KUBECONFIG, else ~/.kube/config). Where the CR exists in the cluster,"
         " the play sees it as it is there, with the spec of the file, and what it creates is owned by"
         " it. Conditions are not written.",
@@ -76,7 +61,13 @@ def add_parser(subparsers: Subparsers) -> None:
         " broken play, 124 over a time limit, 130 interrupted, 137 killed.",
         allow_abbrev=False,
     )
-    parser.add_argument("--cr", required=True, metavar="FILE", help="the CR; `-` reads stdin")
+    parser.add_argument(
+        "--cr",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="the CR; `-` reads stdin. Given again: one role after the other, the warm way",
+    )
     add_watches_file(parser)
     parser.add_argument(
         "--namespace",
@@ -91,6 +82,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--finalizer", action="store_true", help="run what runs when the CR is deleted"
     )
+    _add_goal(parser)
     parser.add_argument(
         "--print-vars",
         nargs="?",
@@ -113,19 +105,54 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run_role)
 
 
+def _add_goal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--until",
+        choices=GOALS,
+        help="run all of them again until a whole turn changes nothing, or (settled) until no role asks"
+        " to be run again either",
+    )
+    parser.add_argument(
+        "--within",
+        type=float,
+        default=120.0,
+        metavar="SECONDS",
+        help="give up then, with exit code 124 (%(default)g)",
+    )
+
+
 def run_role(arguments: argparse.Namespace) -> int:
     """Run the role; returns the exit code."""
     environment = dict(os.environ)
     settings, warnings = settings_from(choose([], environment), environment)
     for warning in warnings:
-        _say(f"warning: {warning}")
+        print(f"warning: {warning}", file=sys.stderr)
     settings = replace(settings, watches_file=arguments.watches_file)
-    cr, watch = read_cr(arguments.cr, watches_of(settings, environment))
-    cr = _as_the_operator_sees(cr, watch, arguments, environment)
-    request = RunRequest(
-        run_id=uuid.uuid4().hex[:12],
+    _refuse_nonsense(arguments)
+    watches = watches_of(settings, environment)
+    requests = [_request(*read_cr(file, watches), arguments, environment) for file in arguments.cr]
+    if arguments.print_vars:
+        variables = extra_vars(requests[0], trust_cr_text=settings.runner.trust_cr_text)
+        printed = as_json if arguments.print_vars == "json" else as_yaml
+        print(printed(variables.values).rstrip())
+        return 0
+    return _run(requests, _runner_settings(settings.runner, arguments, environment), arguments)
+
+
+def _refuse_nonsense(arguments: argparse.Namespace) -> None:
+    if arguments.until and arguments.check:
+        raise InputError("`--check` changes nothing, so `--until` would wait for ever")
+    if arguments.print_vars and len(arguments.cr) > 1:
+        raise InputError("`--print-vars` is about one CR; give `--cr` once")
+
+
+def _request(
+    cr: dict[str, Any], watch: Watch, arguments: argparse.Namespace, environment: Mapping[str, str]
+) -> RunRequest:
+    return RunRequest(
+        run_id="",  # each run gets one of its own
         watch=replace(watch, runner=None),
-        cr=cr,
+        cr=_as_the_operator_sees(cr, watch, arguments, environment),
         is_finalizer=arguments.finalizer,
         kubeconfig=_kubeconfig(environment, is_needed=not arguments.print_vars),
         verbosity=arguments.verbosity,
@@ -133,49 +160,49 @@ def run_role(arguments: argparse.Namespace) -> int:
         timeout_s=watch.run_timeout_s,
         no_progress_timeout_s=watch.no_progress_timeout_s,
     )
-    if arguments.print_vars:
-        variables = extra_vars(request, trust_cr_text=settings.runner.trust_cr_text)
-        printed = as_json if arguments.print_vars == "json" else as_yaml
-        print(printed(variables.values).rstrip())
-        return 0
-    return _run(request, _runner_settings(settings.runner, arguments, environment), arguments)
 
 
-def _run(request: RunRequest, settings: RunnerSettings, arguments: argparse.Namespace) -> int:
+def _run(
+    requests: list[RunRequest], settings: RunnerSettings, arguments: argparse.Namespace
+) -> int:
     scratch = None
     if arguments.artifacts_dir is None:
         scratch = Path(tempfile.mkdtemp(prefix="rolecall-run-role-"))
+    settings = replace(settings, root=scratch or arguments.artifacts_dir.absolute())
+    goal = Goal(arguments.until == "settled", arguments.within) if arguments.until else None
     try:
-        root = scratch or arguments.artifacts_dir.absolute()
-        result = asyncio.run(_run_once(request, replace(settings, root=root), arguments))
-        for line in _summary(request, result, arguments):
-            _say(line)
-        if arguments.explain_speed:
-            print(explain(result))
+        work = run_roles(requests, settings, goal, _Terminal(arguments), SystemClock())
+        return asyncio.run(work)
     finally:
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)
-    return 0 if result.succeeded else _EXIT_CODES[result.ending]
 
 
-async def _run_once(
-    request: RunRequest, settings: RunnerSettings, arguments: argparse.Namespace
-) -> RunResult:
-    runner = create_runner(settings)
-    try:
-        async with access_for(request, os.environ) as (reached, why_not_owned):
-            if why_not_owned and not arguments.check:
-                _say(f"note: objects that this run makes get no owner reference: {why_not_owned}")
-            if arguments.explain_speed:
-                await runner.warm_up([reached.watch])
-            return await (await runner.start(reached, _print_event)).result()
-    finally:
-        await runner.close()
+@dataclass(slots=True)
+class _Terminal:
+    """Plays speak on stdout, we on stderr."""
 
+    arguments: argparse.Namespace
+    told: set[str] = field(default_factory=set)
 
-def _print_event(event: RunEvent) -> None:
-    if event.stdout:
-        print(event.stdout, flush=True)
+    def event(self, event: RunEvent) -> None:
+        if event.stdout:
+            print(event.stdout, flush=True)
+
+    def not_owned(self, why: str) -> None:
+        if why not in self.told and not self.arguments.check:
+            self.told.add(why)
+            self.say(f"note: objects that this run makes get no owner reference: {why}")
+
+    def ended(self, request: RunRequest, result: RunResult) -> None:
+        kept = self.arguments.artifacts_dir
+        for line in summary(request, result, is_check=self.arguments.check, kept=kept):
+            self.say(line)
+        if self.arguments.explain_speed:
+            print(explain(result))
+
+    def say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
 
 
 def _as_the_operator_sees(
@@ -221,12 +248,18 @@ def _runner_settings(
         path = f"{collections}:{_FALLBACK_COLLECTIONS}"
     return replace(
         settings,
-        # One run pays the start of a warm host and gains nothing from it but the explanation.
-        way="warm" if arguments.explain_speed else "stock",
+        way=_way(settings, arguments),
         ansible_args=" ".join([quoted, *(f"--{flag}" for flag in added)]).strip(),
         collections_path=path,
         environment={"ANSIBLE_FORCE_COLOR": "1"} if colours else {},
     )
+
+
+def _way(settings: RunnerSettings, arguments: argparse.Namespace) -> str:
+    """One run pays the start of a warm host and gains nothing from it but the explanation."""
+    if arguments.explain_speed:
+        return "warm"
+    return settings.way if arguments.until or len(arguments.cr) > 1 else "stock"
 
 
 def _kubeconfig(environment: Mapping[str, str], *, is_needed: bool = True) -> Path:
@@ -248,36 +281,3 @@ def _current_namespace(environment: Mapping[str, str]) -> str:
         return str(contexts[config["current-context"]].get("namespace") or "default")
     except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError):
         return "default"
-
-
-def _summary(request: RunRequest, result: RunResult, arguments: argparse.Namespace) -> list[str]:
-    metadata = request.cr["metadata"]
-    name = "/".join(text for text in (metadata.get("namespace"), metadata["name"]) if text)
-    subject = f"{request.watch.gvk.kind} {name}"
-    verdict = "succeeded" if result.succeeded else "failed"
-    counts = ""
-    if result.recap is not None:
-        recap = result.recap
-        counts = f" (ok={recap.ok} changed={recap.changed} skipped={recap.skipped})"
-    lines = [f"{subject}: {verdict} in {result.seconds:.1f} s{counts}"]
-    lines += [f"  {_failure(failure)}" for failure in result.failures]
-    if result.reason_text:
-        lines.append(f"  {result.reason_text}")
-    would = "would have changed" if arguments.check else "changed"
-    lines += [f"  {would}: {task}" for task in result.changed_tasks]
-    if result.requeue_after_s is not None:
-        lines.append(f"  asked to be run again after {result.requeue_after_s:g} s")
-    if arguments.artifacts_dir is not None and result.artifacts is not None:
-        lines.append(f"  files: {result.artifacts}")
-    return lines
-
-
-def _failure(failure: TaskFailure) -> str:
-    task = f"task `{failure.task}` failed: " if failure.task else ""
-    detail = f" ({failure.detail})" if failure.detail else ""
-    place = f" at {failure.place}" if failure.place else ""
-    return f"{task}{failure.message}{detail}{place}"
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
