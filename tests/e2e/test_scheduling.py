@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
 AGAIN, PLAIN = kind("Again"), kind("Plain")
+SERVICE = Gvk("", "v1", "Service")
 SELECTED, UNMANAGED = kind("Selected"), kind("Unmanaged")
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
 
@@ -103,6 +105,22 @@ async def test_only_selected_objects_are_reconciled(
         SELECTED, namespace, "other", {"metadata": {"labels": {"team": "blue"}}, "spec": {"a": 1}}
     )
     await came_to(api, SELECTED, namespace, is_successful, "other")
+
+
+async def test_kind_without_generation_is_not_run_for_ever_by_its_own_status(
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
+) -> None:
+    role = BEHAVIOURS / "roles" / "plain"
+    (tmp_path / "watches.yaml").write_text(f"- {{version: v1, kind: Service, role: {role}}}\n")
+    engine = start_engine(tmp_path).wait_ready()
+    spec = {"ports": [{"port": 80}]}
+    await api.create(SERVICE, cr(SERVICE, namespace, **spec))
+    await came_to(api, SERVICE, namespace, is_successful)
+    await api.merge_patch(SERVICE, namespace, "x", {"metadata": {"labels": {"a": "b"}}})
+    ran(engine, SERVICE, times=2)
+    await api.create(SERVICE, cr(SERVICE, namespace, "last", **spec))
+    await came_to(api, SERVICE, namespace, is_successful, "last")
+    assert engine.runs("Service") == 3
 
 
 async def test_own_status_writes_and_label_edits_run_nothing(

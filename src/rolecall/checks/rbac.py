@@ -32,6 +32,7 @@ class Need:
     is_vital: bool = True
     is_namespaced: bool = True
     anywhere_will_do: bool = False  # a grant in one namespace is enough
+    instead: str = ""  # a verb that serves as well as all of `verbs`
 
     @property
     def shown(self) -> str:
@@ -124,6 +125,8 @@ def _tell_missing(
 
 
 def _missing(need: Need, rules: Sequence[Json]) -> list[str]:
+    if need.instead and any(_allows(rule, need, need.instead) for rule in rules):
+        return []
     return [verb for verb in need.verbs if not any(_allows(rule, need, verb) for rule in rules)]
 
 
@@ -181,12 +184,19 @@ def needs_of(watch: Watch, version: CrdVersion) -> list[Need]:
     ]
     if watch.finalizer is not None:
         otherwise = f"the finalizer of {kind} can neither be set nor removed"
-        needs.append(Need(group, plural, ("patch",), otherwise, is_namespaced=is_namespaced))
+        needs.append(_to_write(group, plural, otherwise, is_namespaced=is_namespaced))
     if watch.manage_status:
         otherwise = f"no {kind} will have a status"
         status = f"{plural}/status"
-        needs.append(Need(group, status, ("patch",), otherwise, is_namespaced=is_namespaced))
+        needs.append(_to_write(group, status, otherwise, is_namespaced=is_namespaced))
     return needs
+
+
+def _to_write(group: str, resource: str, otherwise: str, *, is_namespaced: bool) -> Need:
+    """What writing takes: the Go operator updates, and roles made for it may allow that alone."""
+    return Need(
+        group, resource, ("patch",), otherwise, is_namespaced=is_namespaced, instead="update"
+    )
 
 
 def needs_of_core_kind(kind: str) -> list[Need]:

@@ -53,6 +53,13 @@ class FencedClient(Client):
         self._check(f"patch {gvk.kind}")
         return await super().merge_patch(gvk, namespace, name, patch, subresource=subresource)
 
+    async def json_patch(
+        self, gvk: Gvk, namespace: str, name: str, *what: Any, **more: Any
+    ) -> Json:
+        """JSON-patch, while leading."""
+        self._check(f"patch {gvk.kind}")
+        return await super().json_patch(gvk, namespace, name, *what, **more)
+
     async def apply(self, gvk: Gvk, body: Mapping[str, Any], **more: Any) -> Json:
         """Server-side apply, while leading."""
         self._check(f"apply {gvk.kind}")

@@ -8,7 +8,7 @@ verbs; every write is the caller's decision, nothing is added to what is sent.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -123,6 +123,21 @@ class Client:
         target = await self._target("patch", gvk, namespace, name, subresource)
         return await self._call(
             target, "PATCH", body=patch, content_type="application/merge-patch+json"
+        )
+
+    async def json_patch(
+        self,
+        gvk: Gvk,
+        namespace: str,
+        name: str,
+        steps: Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+    ) -> Json:
+        """JSON-patch: all steps or none; a `test` that fails is an `UnprocessableError`."""
+        target = await self._target("patch", gvk, namespace, name, subresource)
+        return await self._call(
+            target, "PATCH", body=steps, content_type="application/json-patch+json"
         )
 
     async def apply(
@@ -246,7 +261,7 @@ class Client:
         target: Target,
         method: str,
         *,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         content_type: str = "application/json",
         query: Mapping[str, str] | None = None,
     ) -> Json:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rolecall.clock import Clock, SystemClock
@@ -24,7 +24,7 @@ from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, ForbiddenError, NoSuchKindError, Resource
 from rolecall.reactor.follow import Follow
-from rolecall.reactor.own_writes import OwnWrites
+from rolecall.reactor.own_writes import OwnWrites, hold
 from rolecall.reactor.owned_objects import OwnedObjects
 from rolecall.reactor.owners import Interest
 from rolecall.reactor.pauses import Pauses
@@ -32,9 +32,6 @@ from rolecall.reactor.ports import Sink
 from rolecall.settings import ReactorSettings
 from rolecall.watches import Watch
 
-# An event can overtake the answer to the write that caused it, by a few milliseconds; a person
-# does not notice that a repair begins so much later.
-_HOLD_S = 0.05
 _logger = logging.getLogger(__name__)
 
 
@@ -113,7 +110,7 @@ class Dependents:
             place = (note.dependent, namespace)
             objects = self._objects.get(place)
             if objects is None:
-                objects = OwnedObjects(resource, namespace, self._sink, self._own_writes, _hold)
+                objects = OwnedObjects(resource, namespace, self._sink, self._own_writes, hold)
                 self._objects[place] = objects
             if objects.add_interest(Interest(watch.gvk, owner.namespaced, note.by_annotation)):
                 await self._follow(place, objects)
@@ -163,10 +160,6 @@ class Dependents:
         )
         if place not in self._follows:
             self._follows[place] = asyncio.create_task(follow.run(), name=f"follow {kind}")
-
-
-def _hold(then: Callable[[], None]) -> None:
-    asyncio.get_running_loop().call_later(_HOLD_S, then)
 
 
 def _say(dependent: Gvk, failure: ClusterError) -> None:

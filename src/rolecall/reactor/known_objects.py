@@ -27,8 +27,8 @@ from rolecall.watches import Watch
 from rolecall.workqueue import Key, Urgency
 
 Place = tuple[str, str]  # namespace and name
-_Mark = int | str
-_Memo = tuple[str, _Mark, bytes, str]  # uid, mark, digest of annotations, pause
+Mark = int | str  # generation, or `resourceVersion` where there is none
+_Memo = tuple[str, Mark, bytes, str]  # uid, mark, digest of annotations, pause
 
 
 class How(Enum):
@@ -48,7 +48,7 @@ class Sighting:
     namespace: str
     name: str
     uid: str
-    mark: _Mark
+    mark: Mark
     annotations: bytes
     pause: str  # value of the annotation that pauses; empty: none
     labels: Mapping[str, str]
@@ -99,6 +99,11 @@ class KnownObjects:
     def knows(self, place: Place) -> bool:
         """Whether there is an object at a place."""
         return place in self._memos
+
+    def mark(self, place: Place) -> Mark | None:
+        """What tells the state of an object that was last heard of; None where there is none."""
+        memo = self._memos.get(place)
+        return memo[1] if memo else None
 
     def places(self, namespace: str = "") -> Mapping[Place, object]:
         """A snapshot of a namespace or (empty) of all, for `unheard_since`."""

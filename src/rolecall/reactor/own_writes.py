@@ -1,29 +1,55 @@
-"""Remembers what plays wrote, so that the events of these writes are no news.
+"""Remembers what plays and the engine wrote, so that the events of these writes are no news.
 
 A play that changes a dependent needs no further run to see its own change; the Go operator starts
-one, and where a role never converges, another, without end. The memory is short and bounded: an
-event follows its write within milliseconds, and a note that was lost costs one superfluous run.
+one, and where a role never converges, another, without end. The same goes for the engine and a CR of
+a kind without generation, each of whose versions counts: writing its status would bring it for ever.
+
+The memory is short and bounded: an event follows its write within milliseconds, and a note that was
+lost costs one superfluous run.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
 
 _MOST = 4096
+# An event can overtake the answer to the write that caused it, by a few milliseconds; a person
+# does not notice that a repair begins so much later.
+_HOLD_S = 0.05
+
+
+def hold(then: Callable[[], None]) -> None:
+    """Call later, when a write that caused an event has been noted."""
+    asyncio.get_running_loop().call_later(_HOLD_S, then)
 
 
 class OwnWrites:
     """Versions of objects that plays made."""
 
     def __init__(self) -> None:
-        self._versions: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._versions: OrderedDict[tuple[str, str], str] = OrderedDict()
 
-    def note(self, uid: str, resource_version: str) -> None:
-        """A play brought this object to this version."""
-        self._versions[uid, resource_version] = None
+    def note(self, uid: str, resource_version: str, before: str = "") -> None:
+        """This object was brought to this version, from that `before`, where it is known."""
+        if resource_version == before:
+            return  # it changed nothing
+        self._versions[uid, resource_version] = before
         if len(self._versions) > _MOST:
             self._versions.popitem(last=False)
 
     def made(self, uid: str, resource_version: str) -> bool:
-        """Whether a play made this version."""
+        """Whether this version was made by us."""
         return (uid, resource_version) in self._versions
+
+    def made_all_since(self, uid: str, before: str, resource_version: str) -> bool:
+        """Whether nobody else had a hand in what lies between two versions.
+
+        The last one being ours is not enough: a stream that was down shows the last one only.
+        """
+        version = resource_version
+        while version != before:
+            if not (version := self._versions.get((uid, version), "")):
+                return False
+        return True

@@ -15,6 +15,7 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client
 from rolecall.reactor.follow import Follow
 from rolecall.reactor.kinds import CRDS, Kinds
+from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.ports import Onlooker, Sink
 from rolecall.reactor.receiver import Hearing, Receiver, Surroundings
 from rolecall.settings import ReactorSettings
@@ -37,10 +38,11 @@ class Reactor:
         clock: Clock | None = None,
     ) -> None:
         self._on_kinds: Callable[[], None] = lambda: None
+        self._own_writes = OwnWrites()
         clock = clock or SystemClock()
         settings = settings or ReactorSettings()
         gate = asyncio.Semaphore(_AT_A_TIME)
-        surroundings = Surroundings(client, sink, onlooker, settings, clock, gate)
+        surroundings = Surroundings(client, sink, onlooker, settings, clock, self._own_writes, gate)
         self._receivers = [Receiver(watch, surroundings) for watch in watches]
         self._follow_kinds = Follow(
             client,
@@ -54,6 +56,10 @@ class Reactor:
     def tell_of_kinds(self, hearer: Callable[[], None]) -> None:
         """Call `hearer` whenever a CRD came, changed or went."""
         self._on_kinds = hearer
+
+    def note_own_write(self, uid: str, version: str, before: str) -> None:
+        """The engine brought a CR without generation to this version: the event is no news."""
+        self._own_writes.note(uid, version, before)
 
     @property
     def hearing(self) -> dict[Gvk, Hearing]:

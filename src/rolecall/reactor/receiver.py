@@ -26,14 +26,15 @@ from enum import Enum
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError
 from rolecall.kube import Client, Exchange, NoSuchKindError, Resource
-from rolecall.reactor.known_objects import How, KnownObjects, Place, Sighting, sighting_of
+from rolecall.reactor.known_objects import How, KnownObjects, Mark, Place, Sighting, sighting_of
+from rolecall.reactor.own_writes import OwnWrites, hold
 from rolecall.reactor.pauses import LONGEST_S, Pauses
 from rolecall.reactor.ports import Onlooker, Sink
 from rolecall.reactor.radio import STREAM_S, Hearer, Radio
 from rolecall.reactor.rights import Rights, rights_to_hear
 from rolecall.settings import ReactorSettings
 from rolecall.watches import Watch
-from rolecall.workqueue import Urgency
+from rolecall.workqueue import Key, Urgency
 
 _logger = logging.getLogger(__name__)
 _NAMESPACE = re.compile(r"/namespaces/([^/]+)/[^/]+$")
@@ -72,6 +73,7 @@ class Surroundings:
     onlooker: Onlooker
     settings: ReactorSettings
     clock: Clock
+    own_writes: OwnWrites  # of the engine, on CRs without generation
     # Few at a time ask for rights and audit: each connection costs 256 KB, and they come together.
     gate: asyncio.Semaphore
 
@@ -87,6 +89,7 @@ class Receiver:
         self._onlooker = surroundings.onlooker
         self._settings = surroundings.settings
         self._clock = surroundings.clock
+        self._own_writes = surroundings.own_writes
         self._gate = surroundings.gate
         self._known = KnownObjects(watch)
         # The first list of a namespace is old news; what a later one brings happened in a gap.
@@ -216,6 +219,7 @@ class Receiver:
     def _hear(self, sighting: Sighting) -> None:
         scope = sighting.namespace if sighting.namespace in self._streams else ""
         is_first_list = scope not in self._listed_once
+        before = self._known.mark(sighting.place)
         urgency = self._known.hear(sighting, is_first_list=is_first_list)
         key = self._known.key(sighting.place)
         if sighting.how is How.GONE:
@@ -224,7 +228,21 @@ class Receiver:
         elif urgency is not None:
             self._onlooker.seen(key, sighting.created_at)
         if urgency is not None:
+            self._bring(key, urgency, sighting, before)
+
+    def _bring(self, key: Key, urgency: Urgency, sighting: Sighting, before: Mark | None) -> None:
+        """Add a key, unless the change of an object without generation was the engine's own."""
+        mark, uid = sighting.mark, sighting.uid
+        may_be_own = self.watch.manage_status or self.watch.finalizer is not None
+        if not may_be_own or not isinstance(mark, str) or not isinstance(before, str):
             self._sink.add(key, urgency)
+            return
+
+        def unless_own() -> None:
+            if not self._own_writes.made_all_since(uid, before, mark):
+                self._sink.add(key, urgency)
+
+        hold(unless_own)
 
     def _lose(self, place: Place) -> None:
         """An object went without a word; its key is left to the reconcile, which finds nothing."""

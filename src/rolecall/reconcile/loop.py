@@ -70,7 +70,7 @@ class Reconciler:
         self._watches = watches
         self._world = world
         self._new_run_id = new_run_id
-        objects = ConflictSafe(world.cluster, world.clock)
+        objects = ConflictSafe(world.cluster, world.clock, world.on_written)
         self._finalizers = Finalizers(objects)
         self._teller = Teller(StatusWriter(objects, world.clock), objects, Announcer(world.events))
         self._convergence = Convergence()

@@ -15,37 +15,18 @@ from typing import Any, Protocol
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.runner import RunEvent, Runner
+from rolecall.status import OnWritten, WritableCluster, nobody
 from rolecall.watches import Watch
 from rolecall.workqueue import Key, Urgency
 
 Json = dict[str, Any]
 
 
-class Cluster(Protocol):
+class Cluster(WritableCluster, Protocol):
     """The objects of the API server, always live. `rolecall.kube.Client` is the real one.
 
     Errors come by meaning: `kube.NotFoundError`, `ConflictError`, `ForbiddenError`, ... (see there).
     """
-
-    async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
-        """Read one object."""
-        ...
-
-    async def merge_patch(
-        self,
-        gvk: Gvk,
-        namespace: str,
-        name: str,
-        patch: Mapping[str, Any],
-        *,
-        subresource: str = "",
-    ) -> Json:
-        """Merge-patch an object or a subresource; a `resourceVersion` in the patch is honoured."""
-        ...
-
-    async def replace(self, gvk: Gvk, body: Mapping[str, Any], *, subresource: str = "") -> Json:
-        """PUT an object or a subresource; conflict-safe through its `resourceVersion`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +124,8 @@ class World:
     clock: Clock
     # Asked before each run: another replica may lead by now, and two must not run for one CR.
     may_run: Callable[[], bool] = _always
+    # Where each version of a CR is news (its kind has no generations): that these are none.
+    on_written: OnWritten = nobody
 
 
 @dataclass(frozen=True, slots=True)

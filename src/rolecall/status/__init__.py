@@ -12,7 +12,13 @@ from rolecall.status.changes import (
     generation_of,
 )
 from rolecall.status.conditions import FAILED, FAILURE, SUCCESSFUL, find, is_true
-from rolecall.status.conflicts import ConflictSafe, PatchableCluster, VanishedError
+from rolecall.status.conflicts import (
+    ConflictSafe,
+    OnWritten,
+    VanishedError,
+    WritableCluster,
+    nobody,
+)
 from rolecall.status.extras import NOT_CONVERGING, PAUSED, READY
 from rolecall.status.writer import StatusMissingError, StatusWriter
 
@@ -28,15 +34,17 @@ __all__ = [
     "ConflictSafe",
     "Ended",
     "Held",
-    "PatchableCluster",
+    "OnWritten",
     "Refused",
     "Started",
     "StatusMissingError",
     "StatusWriter",
     "VanishedError",
     "Verdict",
+    "WritableCluster",
     "conditions_of",
     "find",
     "generation_of",
     "is_true",
+    "nobody",
 ]

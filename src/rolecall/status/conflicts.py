@@ -1,34 +1,48 @@
 """Writing to an object that others write to as well, without losing a word of either.
 
 A write carries the resource version of what it was computed from. If somebody was faster, the server
-says so; then the object is read again and the write is computed anew from what is there now, a bounded
-number of times. Retrying the same body with a newer version was rejected: that is how other people's
-changes get lost.
+says so. Mostly they wrote something else: then the same change is sent once more, with what it was
+computed from in place of the version, and the server makes it if that still holds, however fast the
+other one writes. Where it does not, the object is read again and the change computed anew, a bounded
+number of times. Rejected: retrying the same body with a newer version, which is how other people's
+changes get lost; and leaving out the version in the first place, because the server compares what it
+spells differently (an escape in a text) as different, while a version always works.
 
 The first try trusts the object that the caller has. Where nobody wrote since, which is the rule, no
 read is needed; where somebody did, the conflict says so.
+
+The Go operator never patches, so rights that were written for it may allow `update` alone. There the
+object is read and sent back whole, under its version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rolecall.clock import Clock
 from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
-from rolecall.kube import ConflictError, NotFoundError
+from rolecall.kube import ConflictError, ForbiddenError, NotFoundError, UnprocessableError
 
 Json = dict[str, Any]
 
-# Somebody who writes without a pause wins about two races in three; so many in a row, never. Together
-# the pauses are under 4 s: a burst passes meanwhile, and a worker is not held up for longer.
+# Together the pauses are under 4 s: a burst passes meanwhile, and a worker is not held up for longer.
 ATTEMPTS = 20
 FIRST_PAUSE_S = 0.01
 LONGEST_PAUSE_S = 0.25
 
 
-class PatchableCluster(Protocol):
+# Told of each write to an object that has no generation: its uid, its version now and before.
+OnWritten = Callable[[str, str, str], None]
+
+
+def nobody(_uid: str, _version: str, _before: str) -> None:
+    """Nobody wants to know."""
+
+
+class WritableCluster(Protocol):
     """As much of the API server as careful writing needs."""
 
     async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
@@ -44,7 +58,23 @@ class PatchableCluster(Protocol):
         *,
         subresource: str = "",
     ) -> Json:
-        """Merge-patch an object or a subresource."""
+        """Merge-patch an object or a subresource; a `resourceVersion` in the patch is honoured."""
+        ...
+
+    async def json_patch(
+        self,
+        gvk: Gvk,
+        namespace: str,
+        name: str,
+        steps: Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+    ) -> Json:
+        """Make all steps or none; a `test` that fails is an `UnprocessableError`."""
+        ...
+
+    async def replace(self, gvk: Gvk, body: Mapping[str, Any], *, subresource: str = "") -> Json:
+        """PUT an object or a subresource; conflict-safe through its `resourceVersion`."""
         ...
 
 
@@ -52,12 +82,61 @@ class VanishedError(RolecallError):
     """The object is gone, or another one has its name: there is nobody to write to."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """What shall be changed in `cr`: keys of one or two of its sections, as in a merge patch."""
+
+    gvk: Gvk
+    cr: Json
+    changes: Mapping[str, Mapping[str, Any]]
+    subresource: str
+
+    @property
+    def place(self) -> tuple[Gvk, str, str]:
+        metadata = self.cr["metadata"]
+        return self.gvk, metadata.get("namespace", ""), metadata["name"]
+
+    @property
+    def version(self) -> str:
+        return str(self.cr["metadata"]["resourceVersion"])
+
+    def under_its_version(self) -> Json:
+        """As a merge patch, which is refused where anything else was written since."""
+        metadata = self.changes.get("metadata", {})
+        return {**self.changes, "metadata": {**metadata, "resourceVersion": self.version}}
+
+    def under_its_grounds(self) -> list[Json]:
+        """As a JSON patch, which is refused only where something that matters was written since."""
+        metadata = self.cr["metadata"]
+        grounds = {"uid": metadata.get("uid"), "generation": metadata.get("generation")}
+        steps = [_test(f"/metadata/{key}", value) for key, value in grounds.items()]
+        for section, changes in self.changes.items():
+            present = self.cr.get(section)
+            if not isinstance(present, dict):
+                steps += [_test(f"/{section}", present), _add(f"/{section}", dict(changes))]
+                continue
+            for key, value in changes.items():
+                path = f"/{section}/{key}"
+                steps += [_test(path, present.get(key)), _add(path, value)]
+        return steps
+
+    def whole(self, fresh: Json) -> Json:
+        """The object with the change, refused where anything else was written since `cr` was read."""
+        body = dict(fresh)
+        for section, changes in self.under_its_version().items():
+            body[section] = {**(fresh.get(section) or {}), **changes}
+        return body
+
+
 class ConflictSafe:
     """Reads and writes of one and the same object, told apart by its uid."""
 
-    def __init__(self, cluster: PatchableCluster, clock: Clock) -> None:
+    def __init__(
+        self, cluster: WritableCluster, clock: Clock, on_written: OnWritten = nobody
+    ) -> None:
         self._cluster = cluster
         self._clock = clock
+        self._on_written = on_written
 
     async def write(self, gvk: Gvk, cr: Json, attempt: Callable[[Json], Awaitable[Json]]) -> Json:
         """Call `attempt` with `cr`, and with a fresh one after each conflict."""
@@ -74,19 +153,28 @@ class ConflictSafe:
         raise AssertionError("the last attempt returns or raises")
 
     async def patch(
-        self, gvk: Gvk, cr: Json, patch: Mapping[str, Any], *, subresource: str = ""
+        self,
+        gvk: Gvk,
+        cr: Json,
+        changes: Mapping[str, Mapping[str, Any]],
+        *,
+        subresource: str = "",
     ) -> Json:
-        """Merge-patch `cr` if it still is as we know it."""
-        metadata = cr["metadata"]
-        locked = {
-            **patch,
-            "metadata": {
-                **patch.get("metadata", {}),
-                "resourceVersion": metadata["resourceVersion"],
-            },
-        }
-        place = (metadata.get("namespace", ""), metadata["name"])
-        return await self._cluster.merge_patch(gvk, *place, locked, subresource=subresource)
+        """Change keys of `cr`'s sections, if what the change was computed from is as we know it."""
+        write = _Write(gvk, cr, changes, subresource)
+        try:
+            written = await self._cluster.merge_patch(
+                *write.place, write.under_its_version(), subresource=subresource
+            )
+        except ConflictError as lost:
+            return await self._patch_on_its_grounds(write, lost)
+        except ForbiddenError as refusal:
+            written = await self._replace(write, refusal)
+        metadata = written["metadata"]
+        if not metadata.get("generation"):
+            version = str(metadata.get("resourceVersion", ""))
+            self._on_written(metadata.get("uid", ""), version, write.version)
+        return written
 
     async def read_again(self, gvk: Gvk, cr: Json) -> Json:
         """The same object as it is now."""
@@ -99,3 +187,29 @@ class ConflictSafe:
         if fresh["metadata"].get("uid") != metadata.get("uid"):
             raise VanishedError(f"{gvk.kind} `{namespace}/{name}` was replaced by another one")
         return fresh
+
+    async def _patch_on_its_grounds(self, write: _Write, lost: ConflictError) -> Json:
+        try:
+            return await self._cluster.json_patch(
+                *write.place, write.under_its_grounds(), subresource=write.subresource
+            )
+        except UnprocessableError:
+            raise lost from None
+
+    async def _replace(self, write: _Write, refusal: ForbiddenError) -> Json:
+        # Read anew: what the caller has may have been made ready for a play.
+        fresh = await self.read_again(write.gvk, write.cr)
+        try:
+            return await self._cluster.replace(
+                write.gvk, write.whole(fresh), subresource=write.subresource
+            )
+        except ForbiddenError:
+            raise refusal from None
+
+
+def _test(path: str, value: Any) -> Json:
+    return {"op": "test", "path": path, "value": value}
+
+
+def _add(path: str, value: Any) -> Json:
+    return {"op": "add", "path": path, "value": value}

@@ -115,6 +115,29 @@ async def test_kinds_without_generation_are_brought_by_every_update(
                 await heard.heard("a")
 
 
+async def test_what_the_engine_writes_itself_brings_no_kind_without_generation(
+    cluster: Cluster, namespace: str
+) -> None:
+    async with client_for(cluster.kubeconfig) as client:
+        marked = watch(CONFIG_MAP, selector=Selector({"test": namespace}))
+        async with listening(client, [marked]) as heard:
+            await heard.synced()
+            labels = {"labels": {"test": namespace}}
+            known = await client.create(
+                CONFIG_MAP, body(CONFIG_MAP, namespace, "a", metadata=labels, data={"k": "0"})
+            )
+            await heard.heard("a")
+            for number in range(1, 4):
+                before = known["metadata"]["resourceVersion"]
+                known = await client.merge_patch(
+                    CONFIG_MAP, namespace, "a", {"data": {"k": str(number)}}
+                )
+                metadata = known["metadata"]
+                heard.reactor.note_own_write(metadata["uid"], metadata["resourceVersion"], before)
+            await client.merge_patch(CONFIG_MAP, namespace, "a", {"data": {"k": "theirs"}})
+            await heard.heard("a")
+
+
 async def test_two_groups_with_the_same_kind_and_version_are_told_apart(
     cluster: Cluster, namespace: str
 ) -> None:

@@ -27,6 +27,12 @@ def test_status_that_cannot_be_written_is_an_error(workshop: Workshop) -> None:
     assert "not allowed to patch `demos.demo.example.com/status`" in only(workshop.errors())
 
 
+def test_rights_of_the_go_operator_that_never_patches_will_do(workshop: Workshop) -> None:
+    workshop.replace(ROLE, VERBS, "verbs: [get, list, update, watch]")
+
+    assert workshop.check().problems == []
+
+
 def test_finalizer_needs_patch_only_where_there_is_one(workshop: Workshop) -> None:
     workshop.replace(ROLE, VERBS, "verbs: [get, list, watch]")
     workshop.replace(

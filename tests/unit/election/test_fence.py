@@ -31,6 +31,7 @@ async def raw(client: FencedClient, method: str) -> None:
 WRITES: dict[str, Write] = {
     "PUT": lambda client: client.replace(APP, BODY),
     "PATCH": lambda client: client.merge_patch(APP, "ns", "x", {}),
+    "PATCH in steps": lambda client: client.json_patch(APP, "ns", "x", []),
     "apply": lambda client: client.apply(APP, BODY, field_manager="f"),
     "DELETE": lambda client: client.delete(APP, "ns", "x"),
     "a play's POST": lambda client: raw(client, "POST"),

@@ -49,6 +49,12 @@ class Shop:
             self.gvk, self.namespace, name, patch, subresource=subresource
         )
 
+    async def steps(self, *steps: Json, name: str = "a") -> Json:
+        """On the status subresource."""
+        return await self.cluster.json_patch(
+            self.gvk, self.namespace, name, steps, subresource="status"
+        )
+
     async def delete(self, name: str = "a") -> None:
         await self.cluster.delete(self.gvk, self.namespace, name)
 
@@ -81,6 +87,36 @@ class ClusterContract:
         assert answer["status"] == {"url": "x", "conditions": [{"type": "A", "status": "True"}]}
         assert answer["spec"] == {"size": 1}
         assert answer["metadata"]["generation"] == 1
+
+    async def test_steps_are_made_while_what_they_test_holds(self, shop: Shop) -> None:
+        created = await shop.create()
+        uid, condition = created["metadata"]["uid"], {"type": "A", "message": "it's <b>\u00fc</b>"}
+        steps = [
+            {"op": "test", "path": "/metadata/uid", "value": uid},
+            {"op": "test", "path": "/metadata/generation", "value": 1},
+            {"op": "test", "path": "/status", "value": None},
+            {"op": "add", "path": "/status", "value": {"conditions": [condition]}},
+        ]
+        await shop.steps(*steps)
+        await shop.patch({"status": {"url": "x"}}, subresource="status")
+        answer = await shop.steps(
+            {"op": "test", "path": "/status/conditions", "value": [condition]},
+            {"op": "test", "path": "/status/seen", "value": None},
+            {"op": "add", "path": "/status/seen", "value": 1},
+        )
+
+        assert answer["status"] == {"url": "x", "conditions": [condition], "seen": 1}
+
+    async def test_steps_are_refused_where_what_they_test_does_not_hold(self, shop: Shop) -> None:
+        await shop.create()
+        await shop.patch({"status": {"url": "x"}}, subresource="status")
+        wrong = [("/metadata/uid", "other"), ("/status", None), ("/status/url", "y")]
+        for path, value in [*wrong, ("/status/url/deep", "x")]:
+            test = {"op": "test", "path": path, "value": value}
+            with pytest.raises(UnprocessableError):
+                await shop.steps(test, {"op": "add", "path": "/status/seen", "value": 1})
+
+        assert (await shop.get())["status"] == {"url": "x"}
 
     async def test_plain_patch_does_not_reach_status(self, shop: Shop) -> None:
         await shop.create()

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -65,8 +65,30 @@ class FakeCluster:
         wanted = _merged(present, patch)
         return copy.deepcopy(self._stored(present, wanted, subresource))
 
+    async def json_patch(
+        self,
+        gvk: Gvk,
+        namespace: str,
+        name: str,
+        steps: Sequence[Mapping[str, Any]],
+        *,
+        subresource: str = "",
+    ) -> Json:
+        self.calls.append(f"steps {subresource}".strip())
+        if self.intruder is not None:
+            await self.intruder("patch", subresource)
+        present = self._found("patch", namespace, name)
+        if subresource and not self._has_status:
+            raise _not_found("patch", name)
+        wanted = copy.deepcopy(present)
+        for step in steps:
+            _make_step(wanted, step)
+        return copy.deepcopy(self._stored(present, wanted, subresource))
+
     async def replace(self, gvk: Gvk, body: Mapping[str, Any], *, subresource: str = "") -> Json:
         self.calls.append(f"put {subresource}".strip())
+        if self.intruder is not None:
+            await self.intruder("update", subresource)
         metadata = body["metadata"]
         present = self._found("update", metadata.get("namespace", ""), metadata["name"])
         if metadata.get("resourceVersion") != present["metadata"]["resourceVersion"]:
@@ -154,6 +176,19 @@ def _check_finalizers(present: Json, wanted: Json) -> None:
     if present["metadata"].get("deletionTimestamp") and after - before:
         message = "no new finalizers can be added if the object is being deleted"
         raise UnprocessableError(message, code=422, target=Target("patch"))
+
+
+def _make_step(document: Json, step: Mapping[str, Any]) -> None:
+    """As much of RFC 6902 as is used: `test` and `add`, of keys of maps."""
+    *path, key = step["path"].strip("/").split("/")
+    for name in path:
+        if not isinstance(document.get(name), dict):
+            raise UnprocessableError("no such path", code=422, target=Target("patch"))
+        document = document[name]
+    if step["op"] == "add":
+        document[key] = step["value"]
+    elif document.get(key) != step["value"]:
+        raise UnprocessableError("test failed", code=422, target=Target("patch"))
 
 
 def _merged(present: Any, patch: Any) -> Any:

@@ -8,7 +8,7 @@ import logging
 
 import pytest
 
-from rolecall.kube import ConflictError, Target
+from rolecall.kube import ConflictError, ForbiddenError, Resource, Target
 from rolecall.status import (
     ConflictSafe,
     Ended,
@@ -22,7 +22,7 @@ from rolecall.status import (
 )
 from rolecall.status.pruning import REMEMBER_S
 from tests.unit.reconcile.cluster_contract import Shop
-from tests.unit.reconcile.fake_cluster import FakeCluster
+from tests.unit.reconcile.fake_cluster import FakeCluster, Intruder
 from tests.unit.workqueue.keys import APP
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
@@ -65,6 +65,84 @@ async def test_conflict_is_solved_from_what_is_there_now() -> None:
     assert written["status"]["phase"] == "up"
     types = [item["type"] for item in written["status"]["conditions"]]
     assert types == ["Healthy", "Ready", "Running"]
+
+
+async def test_write_of_somebody_who_wrote_something_else_costs_no_further_read() -> None:
+    desk = Desk(FakeCluster())
+    stale = await desk.shop.create()
+    await desk.shop.patch({"status": {"phase": "up"}}, subresource="status")
+    known = await desk.shop.get()
+    await desk.shop.patch({"status": {"phase": "down"}}, subresource="status")
+    desk.cluster.calls.clear()
+
+    written = await desk.writer.write(APP, known, Started())
+
+    assert desk.cluster.calls == ["patch status", "steps status"]
+    assert written["status"]["phase"] == "down"
+    assert find(written["status"]["conditions"], "Running") is not None
+    # The first one to write any status at all is not overlooked either.
+    assert (await desk.writer.write(APP, stale, Started()))["status"]["phase"] == "down"
+
+
+async def test_edit_that_came_in_between_is_never_written_over() -> None:
+    desk = Desk(FakeCluster())
+    known = await desk.writer.write(APP, await desk.shop.create(), Started())
+    await desk.shop.patch({"spec": {"size": 2}})
+
+    written = await desk.writer.write(APP, known, SUCCESS)
+
+    ready = find(written["status"]["conditions"], "Ready")
+    assert ready is not None
+    assert ready["reason"] == "RunPending"
+
+
+def refuses(*verbs: str) -> Intruder:
+    """RBAC of somebody who thought of other verbs."""
+
+    async def refuse(verb: str, subresource: str) -> None:
+        if verb in verbs:
+            target = Target(verb, Resource(APP, "apps", namespaced=True), subresource=subresource)
+            raise ForbiddenError("no", code=403, target=target)
+
+    return refuse
+
+
+async def test_where_only_update_is_allowed_the_object_is_sent_back_whole() -> None:
+    desk = Desk(FakeCluster())
+    known = await desk.shop.create()
+    desk.cluster.intruder = refuses("patch")
+    # What a play is shown has a spec even where the object has none.
+    shown = {**known, "spec": {"size": 1, "shown": True}}
+
+    written = await desk.writer.write(APP, shown, Started())
+
+    assert find(written["status"]["conditions"], "Running") is not None
+    assert (await desk.shop.get())["spec"] == {"size": 1}
+
+
+async def test_sending_back_whole_loses_no_word_of_others() -> None:
+    desk = Desk(FakeCluster())
+    known = await desk.shop.create()
+    await desk.shop.patch({"status": {"phase": "up"}}, subresource="status")
+    desk.cluster.intruder = refuses("patch")
+
+    written = await desk.writer.write(APP, known, Started())
+
+    assert written["status"]["phase"] == "up"
+    assert desk.cluster.calls.count("put status") == 2  # the first under the version of `known`
+
+
+async def test_where_neither_is_allowed_the_rule_to_add_is_named() -> None:
+    desk = Desk(FakeCluster())
+    known = await desk.shop.create()
+    desk.cluster.intruder = refuses("patch", "update")
+
+    with pytest.raises(ForbiddenError) as caught:
+        await desk.writer.write(APP, known, Started())
+
+    assert caught.value.rule == (
+        '{apiGroups: ["demo.example.com"], resources: [apps/status], verbs: [patch]}'
+    )
 
 
 async def test_times_are_whole_seconds_of_utc() -> None:
@@ -114,7 +192,9 @@ async def test_attempts_are_bounded_and_wait_longer_each_time() -> None:
     with pytest.raises(ConflictError):
         await with_time(desk, cr)
 
-    pauses = [later - earlier for earlier, later in itertools.pairwise(times)]
+    # Each attempt is two tries: under the version, and under what it was computed from.
+    assert times[::2] == times[1::2]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(times[::2])]
     assert pauses == pytest.approx([0.0, 0.01, 0.02, 0.04, 0.08, 0.16, *[0.25] * 13])
 
 
