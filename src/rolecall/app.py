@@ -108,9 +108,8 @@ class Engine:
             ),
         )
         self._leftovers = Leftovers(settings, watches, client)
-        self._workers = Workers(
-            queue, self._reconciler, metrics, clock, on_gone=self._leftovers.forget
-        )
+        gone, leading = self._leftovers.forget, self._election.wait_leading
+        self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
         self._reactor = Reactor(
             watches,
             client,

@@ -36,6 +36,13 @@ class ClusterError(RolecallError):
     exit_code = 3
 
 
+class NotLeadingError(ClusterError):
+    """This replica may not write now: the next renewal of its Lease says whether it may again."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"did not {what}: this replica may not lead now")
+
+
 class LeadershipLostError(RolecallError):
     """Another replica leads now; this process must write nothing more."""
 

@@ -12,20 +12,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from rolecall.errors import ClusterError
+from rolecall.errors import NotLeadingError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials
 
 Json = dict[str, Any]
 MayWrite = Callable[[], bool]
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
-
-
-class NotLeadingError(ClusterError):
-    """A write was refused here, before it left the process."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"did not {what}: this replica may not lead now")
 
 
 class FencedClient(Client):

@@ -68,7 +68,7 @@ class Election(Protocol):
         ...
 
     async def wait_leading(self) -> None:
-        """Wait until this process leads for the first time."""
+        """Wait until this process leads; it may have led before, and paused."""
         ...
 
     def may_write(self) -> bool:
@@ -115,7 +115,7 @@ class LeaseElection:
         self._identity = identity
         self._clock = clock
         self._on_change = on_change
-        self._elected = asyncio.Event()
+        self._leading = asyncio.Event()
         self._lease: Json | None = None  # the last version seen
         self._seen_at = 0.0  # when that version was first seen, by our clock
         self._renewed_at: float | None = None  # when our last good renewal was sent; None: not ours
@@ -126,15 +126,14 @@ class LeaseElection:
         return self._remaining_s() > 0
 
     async def wait_leading(self) -> None:
-        """Wait until this process leads for the first time."""
-        await self._elected.wait()
+        """Wait until this process leads; it may have led before, and paused."""
+        await self._leading.wait()
 
     async def run(self) -> NoReturn:
         """Campaign and hold until cancelled; raises `LeadershipLostError`."""
         while not await self._tried(self._campaign, self._settings.renew_deadline_s):
             await self._clock.sleep(self._pause_s())
         self._tell()
-        self._elected.set()
         try:
             while True:
                 await self._hold_once()
@@ -148,6 +147,7 @@ class LeaseElection:
         self._renewed_at = None
         if self._told:
             self._told = False
+            self._leading.clear()
             self._on_change(False)
         lease = released(self._lease, self._clock.now())
         if await self._tried(lambda: self._leases.replace(LEASE, lease), self._settings.retry_s):
@@ -264,8 +264,10 @@ class LeaseElection:
             return
         self._told = leads
         if leads:
+            self._leading.set()
             _logger.info("leading", extra={"lease": self._settings.id, "identity": self._identity})
         else:
+            self._leading.clear()
             _logger.warning("not leading any more", extra={"lease": self._settings.id})
         self._on_change(leads)
 

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from rolecall.errors import ClusterError, LeadershipLostError, RolecallError
+from rolecall.errors import ClusterError, NotLeadingError, RolecallError
 from rolecall.kube import NotFoundError
 from rolecall.reconcile.ports import Outcome, RunAccess, RunDefaults, World
 from rolecall.reconcile.requests import is_deleted, kept_artifacts_of, verbosity_of
@@ -105,7 +105,7 @@ class Flights:
             except (OSError, RolecallError) as error:
                 return _not_started(plan, f"access to the API server could not be set up: {error}")
             if not self._world.may_run():
-                raise LeadershipLostError("another replica leads now, so no run was started")
+                raise NotLeadingError("start a run")
             if flight.cancelled:
                 return RunResult(plan.run_id, Ending.CANCELLED, None, reason_text=flight.cancelled)
             asked = verbosity_of(plan.cr)

@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rolecall.errors import RolecallError
+from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.gvk import Gvk
 from rolecall.kube import NotFoundError
 from rolecall.reconcile.announce import Announcer
@@ -47,6 +47,8 @@ Json = dict[str, Any]
 
 # How soon a CR is looked at again whose deletion came while its run was in flight.
 AFTER_DELETION_S = 5.0
+# How soon a key comes back whose turn ended because this replica may not lead now.
+NOT_LEADING_S = 1.0
 LOOK_AGAIN = Outcome(after_s=0.0, urgency=Urgency.EDIT)
 
 log = logging.getLogger(__name__)
@@ -81,9 +83,14 @@ class Reconciler:
         watch = self._watches[turn.key.gvk]
         with self._flights.aboard(turn.key) as flight:
             try:
+                self._check_leading("take a turn")
                 return flight.with_run(await self._turn(watch, turn, flight))
             except VanishedError:
                 return flight.with_run(LOOK_AGAIN)
+            except NotLeadingError as error:
+                # Nobody's failure: whoever leads next, perhaps we again, takes the turn.
+                log.debug("turn put back", extra=about(turn.key, why=error.message))
+                return flight.with_run(Outcome(after_s=NOT_LEADING_S, urgency=turn.urgency))
             except RolecallError as error:
                 return flight.with_run(Outcome(error=str(error)))
 
@@ -170,6 +177,8 @@ class Reconciler:
         fields = {"generation": generation_of(plan.cr), "run": plan.run_id}
         log.info("run started", extra=about(flight.key, **fields))
         result = await self._flights.run(flight, plan)
+        # What the play wrote meanwhile was refused, so its result tells nothing about the CR.
+        self._check_leading("tell of a run")
         await self._world.plays.recap(flight.key, result.recap_stdout, _stdout_of(result))
         self._phase(flight.key, "run", began)
         flight.ran = {**fields, "outcome": _word(result), "seconds": round(result.seconds, 3)}
@@ -193,6 +202,10 @@ class Reconciler:
         cr = await self._teller.ended(key, end, cr)
         self._phase(key, "status", began)
         return _next_time(end, cr, period_s)
+
+    def _check_leading(self, what: str) -> None:
+        if not self._world.may_run():
+            raise NotLeadingError(what)
 
     def _observe(self, key: Key, plan: Plan, result: RunResult) -> str | None:
         if plan.is_finalizer or not result.succeeded:

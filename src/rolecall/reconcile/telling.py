@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from rolecall.errors import RolecallError
+from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.kube import ForbiddenError, UnprocessableError
 from rolecall.reconcile.announce import Announcer
 from rolecall.reconcile.flights import Plan
@@ -90,6 +90,8 @@ class Teller:
         self._announcer.failed(key, cr, message)
         try:
             await self._write(watch, cr, Refused(message, has_ready=watch.ready_condition))
+        except NotLeadingError:
+            raise
         except RolecallError as error:
             log.error("status could not be written", extra=about(key, error=str(error)))
 

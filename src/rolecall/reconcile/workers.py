@@ -25,12 +25,17 @@ from rolecall.workqueue import Key, Queue, QueueClosedError, Turn
 AFTER_CANCEL_S = 5.0
 
 OnGone = Callable[[Key], Awaitable[None]]
+Ready = Callable[[], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
 
 async def _keep(_: Key) -> None:
     """Nothing is kept for CRs, so nothing goes with them."""
+
+
+async def _at_once() -> None:
+    """There is nothing to wait for."""
 
 
 class Workers:
@@ -43,12 +48,14 @@ class Workers:
         telemetry: Telemetry,
         clock: Clock,
         on_gone: OnGone = _keep,
+        ready: Ready = _at_once,
     ) -> None:
         self._queue = queue
         self._reconciler = reconciler
         self._telemetry = telemetry
         self._clock = clock
         self._on_gone = on_gone
+        self._ready = ready  # waited for before each key: whether this replica may lead
         self._tasks: list[asyncio.Task[None]] = []
 
     async def run(self, count: int) -> None:
@@ -80,6 +87,7 @@ class Workers:
 
     async def _work(self) -> None:
         while True:
+            await self._ready()
             try:
                 turn = await self._queue.take()
             except QueueClosedError:

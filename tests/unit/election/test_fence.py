@@ -9,7 +9,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from rolecall.election import FencedClient, NotLeadingError
+from rolecall.election import FencedClient
+from rolecall.errors import NotLeadingError
 from rolecall.gvk import Gvk
 from rolecall.kube import Credentials
 

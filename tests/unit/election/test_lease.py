@@ -133,6 +133,20 @@ async def test_leader_goes_on_when_the_api_server_comes_back_and_nobody_took_the
     assert not first.task.done()
 
 
+async def test_who_waits_to_lead_waits_again_while_the_leader_pauses(world: World) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    await first.election.wait_leading()
+    first.connection.is_cut = True
+    await world.pass_time(SETTINGS.renew_deadline_s + 1)
+    waiting = asyncio.ensure_future(first.election.wait_leading())
+    await world.pass_time(10)
+    assert not waiting.done()
+    first.connection.is_cut = False
+    await world.pass_time(SETTINGS.retry_s + 1)
+    assert waiting.done()
+
+
 async def test_slow_api_server_does_not_end_leadership(world: World) -> None:
     first = world.start("a")
     await world.pass_time(1)

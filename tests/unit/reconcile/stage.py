@@ -88,8 +88,8 @@ class LongRun:
         self._end.set_result(result)
 
 
-def hands_for(stage: Stage, *, max_runs: int = 2) -> tuple[Queue, Workers]:
+def hands_for(stage: Stage, *, max_runs: int = 2, **more: Any) -> tuple[Queue, Workers]:
     """A queue and workers for a stage; backoff and jitter as in real life."""
     limits = Limits(max_runs, {stage.watch.gvk: max_runs})
     queue = Queue(stage.clock, limits, QueueSettings())
-    return queue, Workers(queue, stage.reconciler, stage.telemetry, stage.clock)
+    return queue, Workers(queue, stage.reconciler, stage.telemetry, stage.clock, **more)

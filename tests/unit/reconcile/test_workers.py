@@ -44,6 +44,25 @@ async def test_key_that_was_added_is_reconciled_and_comes_back_after_its_period(
         assert stage.telemetry.turns == ["requeue_after", "requeue_after"]
 
 
+async def test_no_key_is_taken_while_this_replica_may_not_lead(
+    stage: Stage, clock: VirtualClock
+) -> None:
+    await stage.shop.create()
+    leads = asyncio.Event()
+    queue, workers = hands_for(stage, ready=leads.wait)
+    queue.add(stage.key(), Urgency.STARTUP)
+    running = asyncio.create_task(workers.run(2))
+    await clock.advance(60.0)
+    assert len(queue.snapshot().in_hand) == 0
+
+    leads.set()
+    await clock.advance(1.0)
+
+    assert len(stage.runner.requests) == 1
+    await workers.drain(0.0)
+    await running
+
+
 async def test_failed_key_backs_off_and_success_resets_it(
     stage: Stage, clock: VirtualClock
 ) -> None:
