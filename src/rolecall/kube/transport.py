@@ -12,7 +12,6 @@ The proxy's raw exchanges pass whatever encoding its client asked for, untouched
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from rolecall.errors import ClusterError
 from rolecall.kube.credentials import Access, Credentials
 from rolecall.kube.errors import BUSY_CODES, Target, UnavailableError, error_for
 from rolecall.kube.sockets import Sockets
+from rolecall.kube.spelling import as_go_spells
 
 _PAUSES_S = (0.1, 0.4, 1.6)
 _LONGEST_PAUSE_S = 30.0
@@ -185,7 +185,7 @@ class Transport:
         body = None
         if call.body is not None:
             headers["Content-Type"] = call.content_type
-            body = json.dumps(call.body, separators=(",", ":")).encode()
+            body = as_go_spells(call.body)
         limits = self.timeouts.for_call()
         target = _target_of(call)
         async with self.raw(

@@ -5,8 +5,8 @@ says so. Mostly they wrote something else: then the same change is sent once mor
 computed from in place of the version, and the server makes it if that still holds, however fast the
 other one writes. Where it does not, the object is read again and the change computed anew, a bounded
 number of times. Rejected: retrying the same body with a newer version, which is how other people's
-changes get lost; and leaving out the version in the first place, because the server compares what it
-spells differently (an escape in a text) as different, while a version always works.
+changes get lost; and leaving out the version in the first place, because the server compares the
+spelling of values, which a version does not depend on.
 
 The first try trusts the object that the caller has. Where nobody wrote since, which is the rule, no
 read is needed; where somebody did, the conflict says so.

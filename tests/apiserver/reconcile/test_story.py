@@ -9,10 +9,11 @@ import pytest
 
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
-from rolecall.kube import Client, NotFoundError
+from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.reconcile import Outcome
 from rolecall.runner import RunRequest
-from tests.apiserver.reconcile.crds import PRUNING, STATUSLESS, STRICT
+from tests.apiserver.reconcile.crds import PRUNING, STATUSLESS, STORY, STRICT
+from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
 from tests.unit.reconcile.scripted import BAD, GOOD, watch_of
@@ -71,7 +72,7 @@ async def test_status_is_about_the_generation_that_ran(stage: Stage) -> None:
 
 
 async def test_nobodys_word_is_lost_in_a_storm_of_writes(stage: Stage) -> None:
-    """A role's side-car counts in status a hundred times a second, all through the turn."""
+    """A role's side-car counts in status, as fast as it can, all through the turn."""
     await stage.shop.create()
     stop = asyncio.Event()
     written = 0
@@ -81,7 +82,6 @@ async def test_nobodys_word_is_lost_in_a_storm_of_writes(stage: Stage) -> None:
         while not stop.is_set():
             await stage.shop.patch({"status": {"ticks": written + 1}}, subresource="status")
             written += 1
-            await asyncio.sleep(0.01)  # its pace: without one, winning at all would be luck
 
     async def ten_ticks(_: RunRequest) -> None:
         target = written + 10
@@ -99,6 +99,27 @@ async def test_nobodys_word_is_lost_in_a_storm_of_writes(stage: Stage) -> None:
     status = (await stage.shop.get())["status"]
     assert status["ticks"] == written
     assert (await stage.told("Successful"))[0] == "True"
+
+
+async def test_right_to_update_alone_is_enough_to_tell_and_to_hold(
+    client: Client, namespace: str, service_account_kubeconfig: ServiceAccountKubeconfig
+) -> None:
+    """As a role may have it that somebody wrote for the Go operator, which never patches."""
+    mine = {"apiGroups": [STORY.group], "verbs": ["get", "update", "create", "delete"]}
+    kubeconfig = service_account_kubeconfig([{**mine, "resources": ["storys", "storys/status"]}])
+    async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as limited:
+        watch = watch_of(STORY, with_finalizer=True)
+        stage = Stage(Shop(limited, STORY, namespace), watch, SystemClock())
+        await stage.shop.create()
+
+        assert not (await stage.turn()).is_error
+        assert (await stage.told("Successful"))[0] == "True"
+        assert (await stage.shop.get())["metadata"]["finalizers"] == [FINALIZER]
+        await stage.shop.delete()
+        await stage.turn()
+
+    with pytest.raises(NotFoundError):
+        await client.get(STORY, namespace, "a")
 
 
 async def test_finalizer_survives_a_storm_of_foreign_finalizers(holding_stage: Stage) -> None:
