@@ -1,10 +1,11 @@
 """Lends a session to a library that speaks to the API server by itself, and listens in.
 
 Promise: every request of the borrower goes out under our credentials as they are then, and the
-lender is told of each answer: path, whether it is a watch, code. Watches are answered with metadata
-only, because who borrows wants to know that something happened and never what: a custom resource of
-a megabyte is not parsed each time its status is written. Lists stay whole: an empty list of
-metadata has `null` for items, which not every client expects.
+lender is told of each answer: path, whether it is a watch, code. Who borrows wants to know that
+something happens, and never what is. So watches are answered with metadata only: a custom resource
+of a megabyte is not parsed each time its status is written. And lists come empty, but for the
+version to watch from: the lender lists by itself, in small pieces, while a page decoded in one go,
+and a task for each object in it, would hold the interpreter for everybody.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import aiohttp
 from rolecall.kube.credentials import Credentials
 from rolecall.kube.sockets import Sockets
 
+# No object has this name, since no name has capitals; the answer is an empty list all the same.
+_NOTHING = "metadata.name=NONE"
 _METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 
@@ -52,8 +55,11 @@ async def lend_session(
         request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
         request.headers.update((await credentials.current()).headers)
-        if "watch" in request.url.query:
+        query = request.url.query
+        if "watch" in query:
             request.headers["Accept"] = _METADATA
+        elif "limit" in query:  # a list, and not discovery
+            request.url = request.url.update_query(fieldSelector=_NOTHING)
         return await handler(request)
 
     async def tell(

@@ -1,4 +1,4 @@
-"""kopf, tuned to one kind: it lists, watches and reconnects; we hear what happens to which object.
+"""kopf, tuned to one kind: it watches and reconnects; we hear what happens to which object.
 
 Promise: nothing of kopf's is ever written to the cluster, and nothing of kopf's reaches beyond this
 module. Its whole operator runs as its makers advise for embedding, in a thread and event loop of
@@ -48,8 +48,9 @@ with _hidden("kubernetes", "kubernetes_asyncio", "pykube"):
 
 _logger = logging.getLogger(__name__)
 
-# Smaller pages than our own: kopf decodes a page in one go, holding the interpreter.
-PAGE_SIZE = 100
+# What kopf lists comes empty (see `kube.lending`), since the receiver lists by itself; that a request
+# names the size of a page is how our session knows a list.
+_PAGE_SIZE = 1
 # Each stream is ended by the server after so long, so that a healthy radio is heard to call again.
 STREAM_S = 600.0
 _OTHER_CONNECTIONS = 2  # for lists and discovery, beside one for each stream
@@ -159,7 +160,7 @@ class Radio:
         settings.peering.standalone = True
         settings.scanning.disabled = True  # kinds and namespaces are the receiver's business
         settings.process.ultimate_exiting_timeout = None
-        settings.watching.chunk_size = PAGE_SIZE
+        settings.watching.chunk_size = _PAGE_SIZE
         settings.watching.server_timeout = int(STREAM_S)  # `600.0` is refused
         settings.watching.inactivity_timeout = self._silence_s
         settings.networking.error_backoffs = _RETRIES_S
