@@ -98,8 +98,7 @@ class Engine:
                 ),
                 clock=clock,
                 may_run=self._election.may_write,
-                # The reactor is made below.
-                on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108
+                on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
             ),
             RunDefaults(
                 timeout_s=settings.runner.timeout_s,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 import sys
@@ -75,6 +76,7 @@ def run_operator(arguments: argparse.Namespace) -> int:
 def _run(settings: Settings, environment: Mapping[str, str]) -> int:
     from rolecall.app import serve  # noqa: PLC0415 - bad flags must not wait for the engine's imports
 
+    gc.freeze()  # what was imported stays: no collection need look at it, and hold the loop for it
     asyncio.run(serve(settings, environment, sys.stdout))
     _logger.info("exiting")
     return 0
