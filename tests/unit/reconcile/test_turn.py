@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rolecall.reconcile import Outcome, RunDefaults
-from rolecall.runner import Ending, RunRequest, RunResult, TaskFailure
-from rolecall.workqueue import Urgency
+from rolecall.runner import Ending, RunResult, TaskFailure
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
 from tests.unit.reconcile.scripted import BAD, DISK_FULL, GOOD, RECAP, watch_of
@@ -280,33 +278,3 @@ async def test_tasks_are_counted_by_how_they_were_started(stage: Stage) -> None:
     await stage.turn()
 
     assert stage.telemetry.tasks == {"inline": 3, "stock": 1}
-
-
-async def test_turn_of_a_replica_that_may_not_lead_is_put_back_as_it_was(
-    stage: Stage, fake: FakeCluster
-) -> None:
-    await stage.shop.create()
-    stage.may_run = False
-
-    outcome = await stage.turn(urgency=Urgency.STARTUP)
-
-    assert outcome == Outcome(after_s=1.0, urgency=Urgency.STARTUP)
-    assert stage.runner.requests == []
-    assert fake.calls == []
-
-
-@pytest.mark.parametrize("result", [GOOD, BAD])
-async def test_run_that_outlived_its_leader_is_told_nowhere(stage: Stage, result: Any) -> None:
-    await stage.shop.create()
-
-    async def loses_the_lease(_: RunRequest) -> Any:
-        stage.may_run = False
-        return result
-
-    stage.runner.will(loses_the_lease)
-    outcome = await stage.turn()
-
-    assert (outcome.error, outcome.after_s, outcome.urgency) == ("", 1.0, Urgency.EDIT)
-    assert stage.events.reasons == []
-    assert stage.telemetry.runs == []
-    assert (await stage.told("Running"))[:2] == ("True", "Running")
