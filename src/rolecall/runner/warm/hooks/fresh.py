@@ -22,6 +22,7 @@ from ansible.utils import vars as ansible_vars
 from ansible.utils.display import Display
 
 from rolecall.runner.warm.fingerprint import PER_RUN_SETTINGS
+from rolecall.runner.warm.hooks.client_memory import renew_client
 from rolecall.runner.warm.hooks.streams import StreamHabits
 
 
@@ -38,12 +39,13 @@ def take_streams(stdin: int, output: int, habits: StreamHabits) -> None:
     os.dup2(stdin, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    habits.open_all()
+    habits.open_all(events_in_one_piece=True)
 
 
 def renew_globals() -> None:
     """Everything that a new process would have new."""
     atexit._clear()
+    renew_client()
     atexit.register(multiprocessing.util._exit_function)  # type: ignore[attr-defined]
     random.seed()
     # Task and play uuids begin with it; inherited, they would repeat in every run.

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from rolecall.runner.warm.hooks.client_memory import client_kept
 from rolecall.runner.warm.hooks.module_world import Call, ModuleWorld, Response, in_environment
 
 
@@ -54,7 +55,8 @@ def _surroundings_kept() -> Iterator[None]:
     umask = os.umask(0o077)
     os.umask(umask)
     try:
-        yield
+        with client_kept():
+            yield
     finally:
         os.umask(umask)
         if dict(os.environ) != environment:

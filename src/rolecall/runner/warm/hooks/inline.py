@@ -24,6 +24,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from rolecall.runner.warm.hooks.client_memory import client_kept
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.ways import ActionFacts, Way, choose_action
 
@@ -283,7 +284,8 @@ def _process_state_kept() -> Iterator[None]:
     os.umask(umask)
     handlers = [(number, signal.getsignal(number)) for number in _KEPT_SIGNALS]
     try:
-        yield
+        with client_kept():
+            yield
     finally:
         os.umask(umask)
         if dict(os.environ) != environment:

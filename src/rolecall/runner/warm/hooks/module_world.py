@@ -19,6 +19,7 @@ from ansible.module_utils._internal import _traceback
 from ansible.module_utils._internal._ansiballz import _loader
 from ansible.module_utils.common import warnings as module_warnings
 
+from rolecall.runner.warm.hooks.client_memory import renew_client
 from rolecall.runner.warm.hooks.module_code import ModuleCode
 from rolecall.runner.warm.hooks.streams import StreamHabits
 
@@ -115,6 +116,7 @@ def in_environment(call: Call) -> None:
         os.environ["PWD"] = os.getcwd()  # noqa: PTH109
     except OSError:
         os.chdir("/")
+    renew_client()
 
 
 def _import_nothing(_module_name: str, /) -> None:

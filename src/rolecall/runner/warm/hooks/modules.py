@@ -24,7 +24,7 @@ from rolecall.runner.warm.hooks.in_process import run_in_process
 from rolecall.runner.warm.hooks.module_code import ModuleCode, ModuleShelf
 from rolecall.runner.warm.hooks.module_world import Call
 from rolecall.runner.warm.hooks.tally import Tally
-from rolecall.runner.warm.hooks.ways import Choice, ModuleFacts, Way, choose_module
+from rolecall.runner.warm.hooks.ways import START_VARIABLES, Choice, ModuleFacts, Way, choose_module
 
 
 class ModuleRoom:
@@ -83,6 +83,7 @@ class ModuleRoom:
             has_limit=core.has_file_limit(variables),
             has_module_utils=core.has_own_module_utils(),
             is_our_python=core.is_our_python(action, code, variables),
+            tells_python=_tells_python(action),
         )
 
     def _run(
@@ -149,6 +150,14 @@ class ModuleRoom:
             and core.display.verbosity < 3
             and not core.keeps_files()
         )
+
+
+def _tells_python(action: Any) -> bool:
+    if not action._task.environment:
+        return False
+    environment: dict[str, Any] = {}
+    action._compute_environment_string(environment)
+    return any(str(name).startswith(START_VARIABLES) for name in environment)
 
 
 def _lies_in(path: Any, folder: str | None) -> bool:

@@ -148,6 +148,11 @@ class ModuleFacts:
     has_limit: bool  # PYTHON_MODULE_RLIMIT_NOFILE
     has_module_utils: bool  # the project has module_utils of its own
     is_our_python: bool
+    tells_python: bool  # the task's `environment` has what only a new interpreter takes notice of
+
+
+# Read by the interpreter, the loader or the C library when a process begins.
+START_VARIABLES = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC_", "OPENSSL_", "SSL_CERT_")
 
 
 def choose_module(facts: ModuleFacts) -> Choice:
@@ -161,6 +166,7 @@ def choose_module(facts: ModuleFacts) -> Choice:
             not facts.is_our_python,
             "`ansible_python_interpreter` is another Python than the engine's",
         ),
+        (facts.tells_python, "`environment` tells the interpreter how to start"),
         (facts.has_timeout, "`timeout` interrupts it in the middle"),
         (facts.is_verbose, "verbosity 3 and above shows how commands run, so they do run"),
         (facts.is_kept, "remote files are kept, or debug is on"),
