@@ -13,8 +13,8 @@ import pytest
 from rolecall.clock import SystemClock
 from rolecall.runner import Ending
 from rolecall.runner.limits import Limits
-from rolecall.runner.scratch import SCRATCH_VARIABLE
 from rolecall.runner.stock.process import SupervisedProcess
+from rolecall.runner.temporary import SCRATCH_VARIABLE
 from rolecall.watches import Play
 from tests.play.plays import HERE, Stage, play
 

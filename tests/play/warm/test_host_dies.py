@@ -6,7 +6,10 @@ import asyncio
 import signal
 from pathlib import Path
 
+import pytest
+
 from rolecall.runner import Ending
+from rolecall.runner.warm.processes import children_of
 from tests.play.warm.runs import debug, is_alive, kill, marked, shell, until, workshop
 
 ONCE = "echo done >> {{ work }}/done"
@@ -67,7 +70,7 @@ async def test_run_child_killed_is_told_as_killed_and_leaves_nothing(tmp_path: P
         role = shop.role("killed", tasks)
         handle, _events = await shop.start(role)
         await until(lambda: (tmp_path / "pid").exists() and marked("sleep 600"), "the task")
-        (child,) = [pid for pid in _children_of(shop.host_pid) if is_alive(pid)]
+        (child,) = [pid for pid in children_of(shop.host_pid) if is_alive(pid)]
         kill(child)
         result = await handle.result()
         assert result.ending is Ending.KILLED
@@ -90,8 +93,20 @@ async def test_host_that_cannot_start_costs_only_warmth(tmp_path: Path) -> None:
         assert result.succeeded and result.way == "stock"
 
 
-def _children_of(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task")
-    return [
-        int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()
-    ]
+@pytest.mark.parametrize("moment", [0.0, 0.1, 0.25, 0.5, 0.75, 0.95])
+async def test_host_killed_at_any_instant_costs_no_run_and_doubles_none(
+    tmp_path: Path, moment: float
+) -> None:
+    async with workshop(tmp_path) as shop:
+        tasks = [shell(ONCE), debug("between"), {"ansible.builtin.ping": None}, debug("after")]
+        role = shop.role("once", tasks)
+        usual_s = (await shop.run(role)).seconds
+        usual_s = min(usual_s, (await shop.run(role)).seconds)
+        host = shop.host_pid
+        handle, _events = await shop.start(role)
+        await asyncio.sleep(usual_s * moment)  # not a wait: the instant is what is tried
+        kill(host)
+        result = await handle.result()
+        assert result.succeeded
+        assert result.recap is not None and result.recap.ok == 4
+        assert _times_done(tmp_path) == 3

@@ -11,11 +11,13 @@ import socket
 import time
 from typing import Any
 
+from rolecall.runner.warm import processes
 from rolecall.runner.warm.hooks.ways import Choice
 from rolecall.runner.warm.wire import report
 
 # Long enough to recognise a task; a report must fit a datagram.
 _LONGEST_TEXT = 300
+_ORPHANED = 251
 
 
 class Tally:
@@ -71,4 +73,15 @@ class Tally:
             try:
                 report(self._sock, message)
             except OSError:
-                self._sock = None  # the engine is gone; the run's end will notice
+                self._sock = None
+                if os.getpid() == self._owner:
+                    _end_orphaned_run()
+
+
+def _end_orphaned_run() -> None:
+    """Nobody hears this run any more: its engine is gone, and so is the host, or we would be, too.
+
+    The next engine runs the CR anew. Half a run is what it expects to find; two at a time are not.
+    """
+    processes.kill_below(os.getpid())
+    os._exit(_ORPHANED)

@@ -1,0 +1,49 @@
+"""An engine that is killed takes its warm runs along: the next one will run their CRs anew."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rolecall.runner.temporary import remove_abandoned
+from rolecall.runner.warm.processes import children_of
+from tests.fixtures.eventually import eventually
+from tests.play.warm.runs import PATIENCE_S, is_alive, kill, marked
+
+ENGINE = """
+import asyncio
+from pathlib import Path
+from tests.play.warm.runs import shell, workshop
+
+async def main():
+    folder = Path({folder!r})
+    async with workshop(folder) as shop:
+        await shop.run(shop.role("fine", [shell("true")]))
+        (folder / "host").write_text(str(shop.host_pid))
+        waits = "touch {{{{ work }}}}/began; while [ ! -e {{{{ work }}}}/go ]; do sleep 0.02; done"
+        await shop.run(shop.role("waits", [shell(waits), shell("touch {{{{ work }}}}/second")]))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("also_host", [False, True], ids=["engine", "engine-and-host"])
+def test_nothing_goes_on_when_the_engine_is_killed(tmp_path: Path, also_host: bool) -> None:
+    engine = ENGINE.format(folder=str(tmp_path))
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", engine], env=environment) as process:
+        eventually((tmp_path / "began").exists, timeout_s=PATIENCE_S)
+        host = int((tmp_path / "host").read_text())
+        (child,) = [pid for pid in children_of(host) if is_alive(pid)]
+        for pid in (process.pid, *([host] if also_host else [])):
+            kill(pid)
+    (tmp_path / "go").touch()
+    eventually(lambda: not is_alive(host) and not is_alive(child))
+    assert not (tmp_path / "second").exists()
+    eventually(lambda: not marked(str(tmp_path)))
+    remove_abandoned([str(tmp_path)])
+    assert not [path.name for path in tmp_path.glob("rolecall-*")]
