@@ -2,67 +2,39 @@
 
 A group is one YAML file of `cases/`: tasks by case name, and what stands around them. They become one
 playbook, each case after a marker task, so that a stock start is paid once for many cases; events are
-cut apart at the markers again. What differs between any two runs (ids, times, temporary names) is
-replaced by a word; all else must be equal.
+cut apart at the markers again. What differs between any two runs is replaced by a word, see `normal`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-import re
-import stat
 import threading
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 import yaml
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
-from rolecall.runner import RunEvent, Runner, RunRequest, RunResult
+from rolecall.runner import Runner, RunRequest, RunResult
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.warm import HostLimits, Hosts, WarmRunner
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play, Watch
+from tests.play.fidelity.normal import Normal, Words
 
 CASES = Path(__file__).parent / "cases"
 COLLECTIONS = Path(__file__).parents[3] / ".collections"
 MARKER = "== "
 WAYS = ("stock", "warm")
 _T = TypeVar("_T")
-
-_VOLATILE_KEYS = frozenset(
-    (
-        *("uuid", "parent_uuid", "task_uuid", "play_uuid", "playbook_uuid", "runner_ident", "pid"),
-        *("created", "duration", "start", "end", "delta", "ctime", "mtime", "atime"),
-        *("ansible_date_time", "ansible_interfaces", "ansible_loadavg", "ansible_uptime_seconds"),
-        *("ansible_memfree_mb", "ansible_memory_mb", "ansible_swapfree_mb", "ansible_mounts"),
-        *("inode", "dev", "ansible_job_id", "start_line", "end_line", "child_pid"),
-    )
-)
-_VOLATILE_TEXTS = [
-    (re.compile(pattern), word)
-    for pattern, word in (
-        (r"[\w/.-]*/rolecall-run-\w+", "<scratch>"),
-        (r"^\.[a-z0-9_]{8}$", "<tmpname>"),
-        (r"ansible-tmp-[\d.]+-\d+-\d+", "<tmp>"),
-        (r"ansible-local-\w+", "<local>"),
-        (r"ansible-moduletmp-[\d.]+-\w+", "<moduletmp>"),
-        (r"ansible_[\w.]+_payload_\w+", "<payload>"),
-        (r"\.ansible_tmp\w+", "<atomic>"),
-        (r"\bj?\d{6,}\.\d{2,}", "<job>"),
-        (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?", "<time>"),
-        (r"\d+:\d\d:\d\d\.\d+", "<delta>"),
-        (r"0x[0-9a-f]{6,}", "<address>"),
-        (r"\btmp[a-z0-9_]{8}\b", "<tmpname>"),
-        (r"\b(process|pid|PID|p)[= ]\d+", "<pid>"),
-        (r"Paused for [\d.]+ seconds", "<paused>"),
-    )
-]
 
 
 @dataclass(frozen=True)
@@ -80,42 +52,107 @@ class Group:
 
 @dataclass
 class Outcome:
-    """What one way made of a group."""
+    """What one way made of a group; `world` is what its surroundings look like afterwards."""
 
     result: RunResult
     slices: dict[str, list[Any]] = field(default_factory=dict)
     stdout: str = ""
     tree: dict[str, Any] = field(default_factory=dict)
+    world: Any = None
     way: str = ""
+    modules: dict[str, set[str]] = field(default_factory=dict)  # the ways that each module went
+
+    def part(self, name: str) -> list[str]:
+        """Events of a case, or of `head` and `tail`, one line each."""
+        events = self.slices.get(name, [])
+        return [json.dumps(event, sort_keys=True, ensure_ascii=False) for event in events]
+
+    @property
+    def ending(self) -> tuple[object, ...]:
+        """How the run ended, as the rest of the engine sees it."""
+        result, recap = self.result, self.result.recap
+        counts = recap and (recap.ok, recap.changed, recap.skipped, recap.failures)
+        failures = [(failure.task, failure.place, failure.host) for failure in result.failures]
+        return (result.ending, result.rc, counts, failures, list(result.changed_tasks))
 
 
-def groups() -> list[Group]:
+@dataclass
+class Staged:
+    """A run that may start: its request, and what is known of this run alone."""
+
+    request: RunRequest
+    normal: Normal
+
+
+class Surroundings:
+    """What a group's runs find around them besides their project: here nothing.
+
+    The suite against an API server puts a namespace there, a CR, and a proxy with a credential.
+    """
+
+    async def open(self) -> None:
+        """Called first, on the loop of all runs."""
+
+    async def close(self) -> None:
+        """Called last."""
+
+    @asynccontextmanager
+    async def stage(
+        self, _group: Group, request: RunRequest, words: Words
+    ) -> AsyncIterator[Staged]:
+        """Hold for the length of one run."""
+        yield Staged(request, Normal(words))
+
+    async def world(self, _group: Group, _way: str, _normal: Normal) -> Any:
+        """What the runs of one way made of what is around them."""
+        return None
+
+
+def groups(folder: Path = CASES) -> list[Group]:
     """Every group, in the order of the files."""
     return [
-        Group(path.stem, yaml.safe_load(path.read_text())) for path in sorted(CASES.glob("*.yml"))
+        Group(path.stem, yaml.safe_load(path.read_text())) for path in sorted(folder.glob("*.yml"))
     ]
 
 
 class Both:
     """A stock and a warm runner on a loop of their own; what ran once is remembered."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, around: Surroundings | None = None) -> None:
         self._root = root
+        self._around = around or Surroundings()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fidelity", daemon=True)
         self._thread.start()
         self._hosts = Hosts(SystemClock(), HostLimits(start_wait_s=120))
-        self._done: dict[str, dict[str, Outcome]] = {}
+        self._done: dict[str, dict[str, Outcome] | Exception] = {}
         self._count = 0
+        self._call(self._around.open())
 
     def outcomes(self, group: Group) -> dict[str, Outcome]:
-        """The group's outcome by way."""
+        """The group's outcome by way; what could not be run is not tried for each case again."""
         if group.name not in self._done:
-            self._done[group.name] = self._call(self._run_both(group))
-        return self._done[group.name]
+            try:
+                self._done[group.name] = self._call(self._run_both(group))
+            except Exception as error:
+                self._done[group.name] = error
+        done = self._done[group.name]
+        if isinstance(done, Exception):
+            raise done
+        return done
+
+    def run_chosen(self, items: Sequence[pytest.Item], of: Sequence[Group]) -> None:
+        """Run the groups of tests that were chosen; hosts live from here to the end of all."""
+        calls = [item.callspec for item in items if hasattr(item, "callspec")]
+        chosen = {getattr(call.params.get("group"), "name", "") for call in calls}
+        for group in of:
+            if group.name in chosen:
+                with contextlib.suppress(Exception):  # told by each of its tests
+                    self.outcomes(group)
 
     def close(self) -> None:
         """End hosts and loop."""
+        self._call(self._around.close())
         self._hosts.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -141,24 +178,22 @@ class Both:
         work.mkdir()
         for repeat in range(int(group.data.get("repeat", 1))):
             request = _request(group, way, folder, work, repeat)
-            events: list[RunEvent] = []
-            handle = await runner.start(request, events.append)
-            result = await handle.result()
+            words = [(str(work), "<work>"), (f"/{way}/", "/<way>/"), (request.run_id, "<run>")]
+            async with self._around.stage(group, request, words) as staged:
+                handle = await runner.start(staged.request, lambda _event: None)
+                result = await handle.result()
+                world = await self._around.world(group, way, staged.normal)
         await stock.close()
-        words = [
-            (str(result.artifacts), "<artifacts>"),
-            (str(work), "<work>"),
-            (f"/{way}/", "/<way>/"),
-            (request.run_id, "<run>"),
-        ]
         assert result.artifacts is not None
-        stdout = (result.artifacts / "stdout").read_text()
+        normal, events = staged.normal, _events_in(result.artifacts)
         return Outcome(
             result=result,
-            slices=_slices([_normal_event(event, words) for event in _files(result.artifacts)]),
-            stdout=_normal_text(stdout, words),
-            tree=_tree(work, words),
+            slices=_slices([normal.event(event) for event in events]),
+            stdout=normal.text((result.artifacts / "stdout").read_text()),
+            tree=normal.tree(work),
+            world=world,
             way=result.way,
+            modules=_modules(result.artifacts),
         )
 
     def _settings(self, group: Group, folder: Path) -> RunnerSettings:
@@ -239,7 +274,7 @@ def _playbook(group: Group) -> str:
     return yaml.safe_dump([{**play, "tasks": tasks}], sort_keys=False, width=1000)
 
 
-def _files(artifacts: Path) -> list[dict[str, Any]]:
+def _events_in(artifacts: Path) -> list[dict[str, Any]]:
     events = [json.loads(path.read_text()) for path in (artifacts / "job_events").glob("*.json")]
     # How often an async task was asked depends on the machine's mood alone.
     asked = [event for event in events if event["event"] != "runner_on_async_poll"]
@@ -261,41 +296,10 @@ def _slices(events: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return slices
 
 
-def _normal_event(event: dict[str, Any], words: list[tuple[str, str]]) -> dict[str, Any]:
-    normal = _normal(event, words)
-    assert isinstance(normal, dict)
-    return normal | {"counter": event["counter"]}
-
-
-def _normal(value: Any, words: list[tuple[str, str]]) -> Any:
-    if isinstance(value, dict):
-        return {
-            _normal(key, words): "<volatile>" if key in _VOLATILE_KEYS else _normal(item, words)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_normal(item, words) for item in value]
-    return _normal_text(value, words) if isinstance(value, str) else value
-
-
-def _normal_text(text: str, words: list[tuple[str, str]]) -> str:
-    for found, word in words:
-        text = text.replace(found, word)
-    for pattern, word in _VOLATILE_TEXTS:
-        text = pattern.sub(word, text)
-    return text
-
-
-def _tree(folder: Path, words: list[tuple[str, str]]) -> dict[str, Any]:
-    tree = {}
-    for path in sorted(folder.rglob("*")):
-        status = path.lstat()
-        content = (
-            _normal_text(path.read_bytes().decode(errors="replace"), words)
-            if path.is_file()
-            else ""
-        )
-        target = str(path.readlink()) if path.is_symlink() else ""
-        name = _normal_text(str(path.relative_to(folder)), words)
-        tree[name] = (oct(stat.S_IMODE(status.st_mode)), target, content)
-    return tree
+def _modules(artifacts: Path) -> dict[str, set[str]]:
+    """What the warm way noted: modules by name, with the ways that they went."""
+    noted, found = artifacts / "speed.json", dict[str, set[str]]()
+    for task in json.loads(noted.read_text())["tasks"] if noted.exists() else []:
+        for call in task["modules"]:
+            found.setdefault(call["module"], set()).add(call["way"])
+    return found

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
 
-from tests.play.fidelity.harness import Both, Group, Outcome, groups
+from tests.play.fidelity.harness import Both, Group, groups
 
 _GROUPS = groups()
 _CASES = [(group, case) for group in _GROUPS for case in group.cases]
@@ -20,14 +19,7 @@ def both(
     """All chosen groups, run both ways by hosts that live through all of it."""
     both = Both(tmp_path_factory.mktemp("fidelity"))
     try:
-        chosen = {
-            str(getattr(item.callspec.params["group"], "name", ""))
-            for item in request.session.items
-            if isinstance(item, pytest.Function) and "both" in item.fixturenames
-        }
-        for group in _GROUPS:
-            if group.name in chosen:
-                both.outcomes(group)
+        both.run_chosen(request.session.items, _GROUPS)
         yield both
     finally:
         both.close()
@@ -39,7 +31,7 @@ def both(
 def test_case_looks_the_same_both_ways(both: Both, group: Group, case: str) -> None:
     outcomes = both.outcomes(group)
     assert case in outcomes["stock"].slices, "the stock run did not get as far as this case"
-    assert _text(outcomes["warm"], case) == _text(outcomes["stock"], case)
+    assert outcomes["warm"].part(case) == outcomes["stock"].part(case)
 
 
 @pytest.mark.parametrize("group", _GROUPS, ids=[group.name for group in _GROUPS])
@@ -49,23 +41,6 @@ def test_run_ends_the_same_both_ways(both: Both, group: Group) -> None:
     assert warm.way == group.data.get("way", "warm"), "it was not run the way that was expected"
     in_order = list if not group.data.get("unordered") else sorted
     for part in ("head", "tail"):
-        assert in_order(_text(warm, part)) == in_order(_text(stock, part))
-    assert _ending(warm) == _ending(stock)
+        assert in_order(warm.part(part)) == in_order(stock.part(part))
+    assert warm.ending == stock.ending
     assert warm.tree == stock.tree
-
-
-def _text(outcome: Outcome, part: str) -> list[str]:
-    events = outcome.slices.get(part, [])
-    return [json.dumps(event, sort_keys=True, ensure_ascii=False) for event in events]
-
-
-def _ending(outcome: Outcome) -> tuple[object, ...]:
-    result = outcome.result
-    recap = result.recap and (
-        result.recap.ok,
-        result.recap.changed,
-        result.recap.skipped,
-        result.recap.failures,
-    )
-    failures = [(failure.task, failure.place, failure.host) for failure in result.failures]
-    return (result.ending, result.rc, recap, failures, list(result.changed_tasks))
