@@ -55,18 +55,8 @@ class ThreadTimes:
 
 def thread_times(native_id: int) -> ThreadTimes:
     """What a thread of this process has done; zeros where the system does not say."""
-    return _times_in(Path(f"/proc/self/task/{native_id}/schedstat"))
-
-
-def process_times() -> ThreadTimes:
-    """What all threads of this process have done together."""
-    times = [_times_in(file) for file in Path("/proc/self/task").glob("*/schedstat")]
-    return ThreadTimes(sum(one.working for one in times), sum(one.queueing for one in times))
-
-
-def _times_in(schedstat: Path) -> ThreadTimes:
     try:
-        fields = schedstat.read_text().split()
+        fields = Path(f"/proc/self/task/{native_id}/schedstat").read_text().split()
     except OSError:
         return ThreadTimes()
     return ThreadTimes(int(fields[0]) / 1e9, int(fields[1]) / 1e9)

@@ -36,7 +36,7 @@ async def create_all(api: Client, namespace: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("there_before", [0, 5000])
-async def test_nothing_holds_the_loop_for_longer_than_twenty_milliseconds(
+async def test_nothing_works_on_the_loop_for_longer_than_twenty_milliseconds(
     api: Client, namespace: str, start_engine: StartEngine, there_before: int
 ) -> None:
     await install(api, crd_for(PLAIN))
@@ -50,4 +50,6 @@ async def test_nothing_holds_the_loop_for_longer_than_twenty_milliseconds(
     )
     engine.stop()
     said: list[dict[str, Any]] = [json.loads(line) for line in engine.log.splitlines()]
-    assert [line for line in said if line["msg"] == "the loop was held"] == []
+    held = [line for line in said if line["msg"] == "the loop was held"]
+    # A loop that only waited for the interpreter or for a CPU did not work: the machine is busy.
+    assert [line for line in held if line["cpu_ms"] > LIMIT_MS] == []

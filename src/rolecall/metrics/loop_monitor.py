@@ -2,8 +2,7 @@
 
 A beat on the loop measures how late it comes; a thread looks at the loop's stack as soon as a beat is
 overdue, which is the only moment when the culprit can be named. Time in which the machine had no CPU
-is not counted, neither for the loop nor for another thread that the loop waited for, as only one of
-them has the interpreter: on a busy machine that happens to every process. Rejected: asyncio's debug
+for the loop is not counted: on a busy machine that happens to every process. Rejected: asyncio's debug
 mode, which slows everything that it measures.
 """
 
@@ -15,34 +14,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from rolecall.clock import Clock, ThreadTimes, process_times, thread_times
+from rolecall.clock import Clock, thread_times
 
 _logger = logging.getLogger(__name__)
 _FRAMES = 6
 
 OnHeld = Callable[[float], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """What the loop's thread has done, and all threads together."""
-
-    loop: ThreadTimes
-    process: ThreadTimes
-
-    @classmethod
-    def of(cls, native_id: int) -> _Times:
-        return cls(thread_times(native_id), process_times())
-
-    def since(self, then: _Times) -> _Times:
-        return _Times(_difference(self.loop, then.loop), _difference(self.process, then.process))
-
-    def held(self, late_s: float) -> float:
-        """How much of being late was the engine's own doing."""
-        own_work = max(self.loop.working, late_s - self.process.queueing)
-        return min(late_s - self.loop.queueing, own_work)
 
 
 class LoopMonitor:
@@ -75,17 +53,16 @@ class LoopMonitor:
 
     async def _beat(self) -> None:
         pause_s = self._limit_s / 2
-        before_s, before = self._clock.monotonic(), _Times.of(self._native_id)
+        before_s, before = self._clock.monotonic(), thread_times(self._native_id)
         self._beat_at, self._stack = before_s, ""
         await self._clock.sleep(pause_s)
+        now = thread_times(self._native_id)
         late_s = self._clock.monotonic() - before_s - pause_s
-        if late_s <= self._limit_s:
-            return
-        spent = _Times.of(self._native_id).since(before)
-        held_s = spent.held(late_s)
+        held_s = late_s - (now.queueing - before.queueing)
         if held_s > self._limit_s:
+            working_ms = round((now.working - before.working) * 1e3)
             self._on_held(held_s)
-            fields = {"ms": _ms(held_s), "cpu_ms": _ms(spent.loop.working), "at": self._stack}
+            fields = {"ms": round(held_s * 1e3), "cpu_ms": working_ms, "at": self._stack}
             _logger.warning("the loop was held", extra={"fields": fields})
 
     def _watch(self, loop_thread: int) -> None:
@@ -93,15 +70,6 @@ class LoopMonitor:
             is_overdue = self._clock.monotonic() - self._beat_at > self._limit_s * 1.5
             if is_overdue and not self._stack:
                 self._stack = _stack_of(loop_thread)
-
-
-def _difference(now: ThreadTimes, then: ThreadTimes) -> ThreadTimes:
-    # Threads that ended meanwhile took their times with them.
-    return ThreadTimes(max(0.0, now.working - then.working), max(0.0, now.queueing - then.queueing))
-
-
-def _ms(seconds: float) -> int:
-    return round(seconds * 1e3)
 
 
 def _stack_of(thread_id: int) -> str:
