@@ -5,41 +5,52 @@
 ARG BASE_IMAGE=docker.io/library/debian:bookworm-slim
 
 # --- Everything is built here, and only results leave it: no compiler, pip or cache in the images.
-FROM ${BASE_IMAGE} AS build
+FROM ${BASE_IMAGE} AS packages
+# Behind a proxy with a certificate of its own: where its bundle is mounted.
+ARG PIP_CERT
+ARG SSL_CERT_FILE
 ENV DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python3 -c 'import ensurepip, venv' 2>/dev/null \
  || (apt-get update && apt-get install --yes --no-install-recommends python3 python3-venv ca-certificates)
 
 WORKDIR /build
 COPY lock/ lock/
-RUN python3 -m venv env && env/bin/pip install --require-hashes -r lock/tools.txt
+RUN python3 -m venv env && env/bin/pip install --quiet --require-hashes -r lock/tools.txt
 RUN python3 -m venv --without-pip /opt/rolecall \
- && env/bin/uv pip sync --python /opt/rolecall/bin/python --no-cache --require-hashes --compile-bytecode \
-    lock/runtime.txt
-
-COPY pyproject.toml README.md ./
-COPY src/ src/
-RUN env/bin/pip wheel --no-deps --no-build-isolation --wheel-dir dist . \
- && env/bin/uv pip install --python /opt/rolecall/bin/python --no-cache --no-deps --compile-bytecode dist/*.whl
+ && env/bin/uv pip sync --quiet --python /opt/rolecall/bin/python --no-cache --require-hashes lock/runtime.txt
 
 # The collections of requirements.yml, each file checked against lock/collections.toml.
 COPY requirements.yml ./
-COPY tools/install_collections.py tools/write_sbom.py tools/
+COPY tools/install_collections.py tools/
 RUN ln -s /opt/rolecall/bin/ansible-galaxy env/bin/ansible-galaxy \
  && PYTHONPATH=$(echo /opt/rolecall/lib/python3*/site-packages) env/bin/python tools/install_collections.py \
  && mkdir -p /usr/share/ansible && mv .collections /usr/share/ansible/collections
-# What never runs: the client's second, asynchronous copy of itself (68 MB), tests, documents, type stubs.
-RUN rm -rf /usr/share/ansible/collections/ansible_collections/*/*/tests \
+
+# What never runs: the Kubernetes client's second, asynchronous copy of itself, tests, documents, type stubs,
+# symbols for debuggers. Ansible sends sources of modules and people read kopf's; of all others the bytecode is
+# enough, and of thousands of generated classes without their documents. docs/guides/image.md says what it is worth.
+RUN command -v strip >/dev/null || (apt-get update && apt-get install --yes --no-install-recommends binutils)
+RUN cd /opt/rolecall/lib/python3*/site-packages \
+ && rm -rf kubernetes/aio ansible_test \
+ && find . -name '*.so' -exec strip --strip-unneeded {} + \
+ && find . -depth -type d -name tests ! -path './ansible/*' -exec rm -rf {} + \
+ && find . -name '*.pyi' -delete \
+ && rm -rf /usr/share/ansible/collections/ansible_collections/*/*/tests \
            /usr/share/ansible/collections/ansible_collections/*/*/docs \
- && find /opt/rolecall/lib -depth -type d -name tests ! -path '*/site-packages/ansible/*' -exec rm -rf {} + \
- && rm -rf /opt/rolecall/lib/python3*/site-packages/kubernetes/aio /opt/rolecall/lib/python3*/site-packages/ansible_test \
- && find /opt/rolecall/lib -name '*.pyi' -delete \
- && /opt/rolecall/bin/python -m compileall -q /usr/share/ansible/collections /opt/rolecall/lib
-# Thousands of generated classes, of which the bytecode alone is enough (29 MB less).
-RUN cd /opt/rolecall/lib/python3*/site-packages/kubernetes/client \
- && find . -name __pycache__ -exec rm -rf {} + \
- && /opt/rolecall/bin/python -m compileall -q -b . && find . -name '*.py' -delete
-RUN /opt/rolecall/bin/python tools/write_sbom.py /usr/share/ansible/collections > /opt/rolecall/sbom.cdx.json
+ && /opt/rolecall/bin/python -m compileall -q -j 0 . /usr/share/ansible/collections \
+ && silent=$(ls -d * | grep -Ev '^(ansible|ansible_runner|kopf|__pycache__)$|\.(dist-info|so|pth)$') \
+ && find $silent __pycache__ -depth -name __pycache__ -exec rm -rf {} + \
+ && /opt/rolecall/bin/python -m compileall -q -j 0 -b $silent \
+ && /opt/rolecall/bin/python -m compileall -q -j 0 -b -f -o 2 kubernetes/client \
+ && find $silent -name '*.py' -delete
+
+# --- The engine's own files, apart from the rest: a new version moves few megabytes.
+FROM packages AS own
+COPY pyproject.toml README.md ./
+COPY src/ src/
+RUN env/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist . \
+ && env/bin/uv pip install --quiet --python /opt/rolecall/bin/python --prefix /own --no-cache --no-deps dist/*.whl \
+ && /opt/rolecall/bin/python -m compileall -q /own
 
 # --- The engine.
 FROM ${BASE_IMAGE} AS engine
@@ -52,15 +63,20 @@ LABEL org.opencontainers.image.title="rolecall" \
 RUN (command -v python3 && command -v tini) >/dev/null \
  || (apt-get update \
      && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends python3 tini ca-certificates \
-     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log)
-COPY --from=build /opt/rolecall /opt/rolecall
-COPY --from=build /usr/share/ansible/collections /usr/share/ansible/collections
+     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*.log /var/log/apt \
+               /usr/lib/python3*/test /usr/lib/python3*/pydoc_data /usr/bin/tini-static)
 # The paths of the Operator SDK's base image. Group 0 may write at home: some clusters choose the user.
 RUN mkdir -p /etc/ansible /opt/ansible/.ansible/tmp /opt/ansible/roles /opt/ansible/playbooks \
  && printf '[defaults]\nroles_path = /opt/ansible/roles\nlibrary = /usr/share/ansible/openshift\n' > /etc/ansible/ansible.cfg \
  && printf 'localhost ansible_connection=local\n' > /etc/ansible/hosts \
  && echo 'ansible:x:1001:0:rolecall:/opt/ansible:/usr/sbin/nologin' >> /etc/passwd \
  && chown -R 1001:0 /opt/ansible && chmod -R ug+rwX /opt/ansible
+COPY --from=packages /opt/rolecall /opt/rolecall
+COPY --from=packages /usr/share/ansible/collections /usr/share/ansible/collections
+COPY --from=own /own /opt/rolecall
+COPY tools/write_sbom.py /tmp/
+RUN /opt/rolecall/bin/python -B /tmp/write_sbom.py /usr/share/ansible/collections > /opt/rolecall/sbom.cdx.json \
+ && rm /tmp/write_sbom.py
 ENV HOME=/opt/ansible PATH=/opt/rolecall/bin:$PATH LANG=C.UTF-8 PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 WORKDIR /opt/ansible
 USER 1001

@@ -12,6 +12,9 @@ IMG ?= controller:latest
 CONTAINER_TOOL ?= docker
 # A base that is here already, where no registry can be reached: BASE_IMAGE=localhost/debian:bookworm
 BASE_IMAGE ?=
+# More for its command line, such as `--platform linux/arm64`.
+BUILD_OPTIONS ?=
+ARCHIVE ?= dist/image.tar
 VERSION ?= 0.1.0
 # Where set-up put them; a list of your own wins.
 ANSIBLE_COLLECTIONS_PATH ?= $(CURDIR)/.collections
@@ -66,8 +69,12 @@ molecule: cluster-binaries ## The roles: twice by themselves, then under the ope
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test -s local
 
 .PHONY: bench
-bench: cluster-binaries ## The whole engine, stock against warm (QUICK=1: within a minute)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/engine.py $(if $(QUICK),--quick)
+bench: cluster-binaries ## The whole engine, stock against warm (QUICK=1: within a minute; PUBLISH=1: into docs)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/engine.py $(if $(QUICK),--quick) $(if $(PUBLISH),--publish)
+
+.PHONY: bench-soak
+bench-soak: cluster-binaries ## Many warm runs of one engine: what grows? (RUNS=1000)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/engine.py --soak $(or $(RUNS),1000)
 
 .PHONY: check
 check: setup ## Lint, format, types, layers, roles, YAML, words; each with its time
@@ -116,7 +123,11 @@ uninstall: setup ## Remove the CRDs, and with them every custom resource
 
 .PHONY: image
 image: ## Build the image IMG of the operator of this folder (TARGET=engine: without its roles)
-	$(CONTAINER_TOOL) build -t $(IMG) $(if $(TARGET),--target $(TARGET)) $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) .
+	$(CONTAINER_TOOL) build -t $(IMG) $(if $(TARGET),--target $(TARGET)) --build-arg VERSION=$(VERSION) $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) $(BUILD_OPTIONS) .
+
+.PHONY: image-archive
+image-archive: setup ## The same where no registry can be reached, from Debian packages, as the file ARCHIVE
+	@$(BIN)/python tools/image_archive.py $(IMG) $(ARCHIVE) $(if $(TARGET),TARGET=$(TARGET))
 
 .PHONY: deploy
 deploy: setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it)
@@ -124,6 +135,8 @@ deploy: setup ## Install the operator with the image IMG (OVERLAY=replicas: two 
 
 .PHONY: undeploy
 undeploy: setup ## Remove the operator with everything that belongs to it
+	@# The custom resources first, while there is somebody to finalize them.
+	@$(KUBECTL) delete --ignore-not-found -k crds
 	@$(KUBECTL) delete --ignore-not-found -k config/$(or $(OVERLAY),default)
 
 .PHONY: bundle
