@@ -48,6 +48,8 @@ class Order:
             "command": list(self.prepared.command),
             "env": self.env,
             "cwd": str(self.prepared.cwd),
+            # Where its texts are: a folder with nothing but playbooks may be anything, even `/`.
+            "role": str(self.prepared.play.path) if self.prepared.play.is_role else "",
         }
 
 
@@ -153,7 +155,8 @@ class Follower:
             if self._line.wake_fd in ready:
                 watched.discard(self._line.wake_fd)
                 processes.kill_tree(self._pid, self._pidfd)
-            is_alive = self._pidfd not in ready
+            # After its last word it only has to go, which takes the kernel a while: nobody waits.
+            is_alive = self._pidfd not in ready and self._rc is None
         self._drain(feed)
         return self._exit(began)
 

@@ -49,6 +49,7 @@ class Core:
         self.executable = sys.executable
         self._action_folder = str(Path(_file_of("ansible.plugins.action")).parent)
         self._core_module_utils = str(Path(_file_of("ansible.module_utils")).parent)
+        self._asked_paths: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     # About actions
 
@@ -115,10 +116,16 @@ class Core:
 
     def has_own_module_utils(self) -> bool:
         """Whether anything could stand in for ansible-core's module_utils."""
-        for path in module_utils_loader._get_paths(subdirs=False):
-            if os.path.realpath(path) != self._core_module_utils and _has_files(path):
-                return True
-        return False
+        paths = tuple(module_utils_loader._get_paths(subdirs=False))
+        return any(_has_files(path) for path in self._foreign(paths))
+
+    def _foreign(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Those that are not ansible-core's own; asked for each module, new with each role."""
+        if self._asked_paths[0] != paths:
+            core = self._core_module_utils
+            foreign = tuple(path for path in paths if os.path.realpath(path) != core)
+            self._asked_paths = (paths, foreign)
+        return self._asked_paths[1]
 
     @staticmethod
     def is_our_python(action: Any, code: ModuleCode, variables: Any) -> bool:

@@ -79,4 +79,20 @@ READ_SOURCES: dict[str, frozenset[str]] = {
     "ansible.config.manager:ConfigManager.get_config_value_and_origin": frozenset(
         {"df3247b322d05c4e"}
     ),
+    "ansible._internal._templating._jinja_bits:AnsibleEnvironment": frozenset({"1923652efd4aadb9"}),
+    "ansible._internal._templating._jinja_bits:AnsibleLexer": frozenset({"bab64f05cdc7da5f"}),
+    "ansible._internal._templating._jinja_bits:AnsibleCodeGenerator": frozenset(
+        {"9260f6c5c6874c2a"}
+    ),
+    "ansible._internal._templating._jinja_bits:TemplateOverrides": frozenset({"5e7bcd4ed22d07d5"}),
+    "ansible._internal._templating._engine:TemplateEngine._compile_template": frozenset(
+        {"496b3b618728d2e7"}
+    ),
+    "ansible._internal._templating._engine:TemplateEngine._compile_expression": frozenset(
+        {"ca8a29123d129876"}
+    ),
+    "jinja2.environment:Environment.compile": frozenset({"c0750e96c41232af"}),
+    "jinja2.environment:Environment.compile_expression": frozenset({"90cb58c515caf17b"}),
+    "jinja2.environment:Environment.from_string": frozenset({"22bc71684c7399fd"}),
+    "jinja2.compiler:CodeGenerator._filter_test_common": frozenset({"608a923a1414e923"}),
 }

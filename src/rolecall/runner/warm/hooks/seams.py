@@ -78,7 +78,7 @@ def check() -> list[str]:
     return problems
 
 
-def install(inline: Any, modules: Any, events: Any) -> None:
+def install(inline: Any, modules: Any, events: Any, templates: Any) -> None:
     """Put the hooks in place. Call once, in the host, after `check` was content."""
     strategy = importlib.import_module("ansible.plugins.strategy")
     action = importlib.import_module("ansible.plugins.action")
@@ -90,6 +90,8 @@ def install(inline: Any, modules: Any, events: Any) -> None:
     strategy.WorkerProcess = inline.worker  # type: ignore[attr-defined]
     _wrap_execute_module(action.ActionBase, modules)
     _wrap_tmp_path(action.ActionBase, modules)
+    jinja = importlib.import_module("ansible._internal._templating._jinja_bits")
+    _wrap_environment(jinja.AnsibleEnvironment, templates)
 
 
 def _wrap_collection_loader(loader: Any) -> None:
@@ -171,3 +173,21 @@ def _wrap_tmp_path(action_base: Any, modules: Any) -> None:
 
     action_base._make_tmp_path = make_tmp_path
     action_base._remove_tmp_path = remove_tmp_path
+
+
+def _wrap_environment(environment: Any, templates: Any) -> None:
+    original_compile = environment.compile
+    original_expression = environment.compile_expression
+
+    def compile_(self: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:  # has a name or a file: a template that another one includes
+            return original_compile(self, source, *args, **kwargs)
+        return templates.compile(original_compile, self, source)
+
+    def compile_expression(self: Any, source: str, undefined_to_none: bool = True) -> Any:
+        return templates.compile_expression(original_expression, self, source, undefined_to_none)
+
+    # Jinja hides the frames of such code from the tracebacks of templates.
+    importlib.import_module("jinja2.utils").internal_code.add(compile_.__code__)
+    environment.compile = compile_
+    environment.compile_expression = compile_expression

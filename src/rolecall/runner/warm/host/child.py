@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -27,6 +28,7 @@ from rolecall.runner.warm.hooks.module_code import ModuleShelf
 from rolecall.runner.warm.hooks.modules import ModuleRoom
 from rolecall.runner.warm.hooks.streams import StreamHabits
 from rolecall.runner.warm.hooks.tally import Tally
+from rolecall.runner.warm.hooks.templates import TemplateShelf
 
 _FIRST_FREE_DESCRIPTOR = 3
 
@@ -60,7 +62,7 @@ class Warmth:
         shelf = ModuleShelf(core.is_new_style, str(sys.modules["ansible"].__file__))
         inline = InlineRoom(core, tally)
         inline.thread_locals.append(events.context)
-        seams.install(inline, ModuleRoom(core, tally, shelf), events)
+        seams.install(inline, ModuleRoom(core, tally, shelf), events, TemplateShelf())
         return cls(tally, inline, shelf, events, habits)
 
 
@@ -84,6 +86,17 @@ def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
                 wire.report(report, {"r": "end", "rc": status, "crash": text})
     finally:
         os._exit(status)
+
+
+def rehearsal_of(warmth: Warmth) -> Callable[[list[str]], object]:
+    """The play of a rehearsal: as a run's, but nobody is told."""
+
+    def play(command: list[str]) -> object:
+        warmth.habits.open_all(events_in_one_piece=True)
+        _renew(warmth)
+        return _play(command)
+
+    return play
 
 
 def _introduce(order: RunOrder, habits: StreamHabits) -> socket.socket:
@@ -115,14 +128,18 @@ def _gaps(first: int, kept: set[int]) -> list[tuple[int, int]]:
 
 
 def _run(order: RunOrder, warmth: Warmth, report: socket.socket) -> int:
-    fresh.renew_globals()
-    warmth.events.renew()
-    warmth.inline.open_stage()
+    _renew(warmth)
     warmth.tally.report_to(report)
     status = _play(order.command)
     warmth.tally.close_task()
     _end_like_an_interpreter()
     return status
+
+
+def _renew(warmth: Warmth) -> None:
+    fresh.renew_globals()
+    warmth.events.renew()
+    warmth.inline.open_stage()
 
 
 def _play(command: list[str]) -> int:

@@ -140,7 +140,8 @@ class Held:
             path = getattr(module, "__file__", None)
             if isinstance(path, str) and path.endswith(".py"):
                 shelf = self._near if "/ansible_collections/" in path else self._far
-                shelf.setdefault(path, _looks(path))
+                if path not in shelf:
+                    shelf[path] = _looks(path)
 
     def changed_near(self) -> str:
         """A file of a collection that is not as it was; empty: none."""

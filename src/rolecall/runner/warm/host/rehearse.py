@@ -24,7 +24,21 @@ _PLAY = """
         - set_fact: {b: "{{ said.results | map(attribute='msg') | list }}"}
       rescue: []
 """
-_EXPRESSIONS = ("{{ a }}", "{{ a | int + 1 }}", "{% if a == 1 %}x{% endif %}", "{{ l | list }}")
+_EXPRESSIONS = (
+    "{{ ansible_playbook_python }}",
+    "{{ ansible_operator_meta.name }}",
+    "{{ ansible_operator_meta.namespace }}",
+    "{{ a }}",
+    "{{ a | int + 1 }}",
+    "{% if a == 1 %}x{% endif %}",
+    "{{ l | list }}",
+)
+_VARIABLES = {
+    "a": 1,
+    "l": [1],
+    "ansible_playbook_python": "python",
+    "ansible_operator_meta": {"name": "a", "namespace": "b"},
+}
 # Python keeps 512 compiled patterns; ansible-core and its libraries have more.
 _MOST_PATTERNS = 4096
 
@@ -49,7 +63,7 @@ def _templates() -> None:
     from ansible._internal._templating._engine import TemplateEngine  # noqa: PLC0415
     from ansible.template import trust_as_template  # noqa: PLC0415
 
-    engine = TemplateEngine(variables={"a": 1, "l": [1]})
+    engine = TemplateEngine(variables=_VARIABLES)
     for text in _EXPRESSIONS:
         engine.template(trust_as_template(text))
     engine.evaluate_conditional(trust_as_template("a == 1 and l is defined"))

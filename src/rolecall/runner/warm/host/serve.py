@@ -23,11 +23,16 @@ import ansible.release
 from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks import seams
 from rolecall.runner.warm.hooks.discovery import share_discovery
+from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
 from rolecall.runner.warm.hooks.streams import StreamHabits
 from rolecall.runner.warm.hooks.ways import IN_PROCESS_MODULES
-from rolecall.runner.warm.host.child import RunOrder, Warmth, be_run_child
+from rolecall.runner.warm.host.child import RunOrder, Warmth, be_run_child, rehearsal_of
+from rolecall.runner.warm.host.dress import rehearse_in_fork
+from rolecall.runner.warm.host.hot_pages import Range
 from rolecall.runner.warm.host.preload import Held, collection_modules, load_imports, preload
 from rolecall.runner.warm.host.rehearse import rehearse
+from rolecall.runner.warm.host.role_texts import RoleTexts
+from rolecall.runner.warm.host.understudy import GOES_AFTER_S, STANDS_BY_AFTER_S, Understudy
 
 # How often the files outside collections are looked at, right after a fork.
 _FAR_LOOK_S = 1.0
@@ -39,12 +44,16 @@ class _State:
 
     warmth: Warmth
     held: Held
+    hot_pages: list[Range]
+    texts: RoleTexts = field(default_factory=RoleTexts)
     runs: dict[int, str] = field(default_factory=dict)
     # Processes that a run left behind on purpose (async without poll); not ours to end.
     kept: set[int] = field(default_factory=set)
     served: int = 0
     is_retiring: bool = False
     looked_far: float = 0.0
+    understudy: Understudy | None = None
+    idle_since: float = 0.0
 
 
 def serve(engine: socket.socket, folder: Path, habits: StreamHabits) -> None:
@@ -61,21 +70,54 @@ def serve(engine: socket.socket, folder: Path, habits: StreamHabits) -> None:
     gc.freeze()
     try:
         while state.runs or not state.is_retiring:
-            ready, _, _ = select.select([engine.fileno(), wake], [], [])
+            ready, _, _ = select.select([engine.fileno(), wake], [], [], _wait_s(state))
+            if not ready:
+                _change_guard(state)
             if wake in ready:
                 os.read(wake, 4096)
                 _reap(engine, state)
             if engine.fileno() in ready and not _take_order(engine, state):
                 return
     finally:
+        _dismiss(state)
         for pid in state.runs:
             processes.kill_tree(pid)
 
 
+def _wait_s(state: _State) -> float | None:
+    """How long there may be nothing to do until the guard is changed; None: for ever."""
+    if state.runs or state.is_retiring:
+        return None
+    if state.understudy is None:
+        # Dismissed after a long rest: the next run brings the next one.
+        rested = time.monotonic() - state.idle_since > GOES_AFTER_S
+        return None if rested else STANDS_BY_AFTER_S
+    return max(0.0, state.understudy.since + GOES_AFTER_S - time.monotonic())
+
+
+def _change_guard(state: _State) -> None:
+    """Nothing happened for a while: let somebody stand by, or let go who did so in vain."""
+    if state.understudy is not None:
+        _dismiss(state)
+        return
+    if state.texts.read_waiting():
+        state.held.learn()  # filters that were imported for them
+        gc.freeze()
+    warmth = state.warmth
+    state.understudy = Understudy.engage(
+        state.hot_pages, lambda message, fds: be_run_child(_order_of(message, fds), warmth)
+    )
+
+
+def _dismiss(state: _State) -> None:
+    if state.understudy is not None:
+        state.understudy.dismiss()
+        state.understudy = None
+
+
 def _warm_up(folder: Path, habits: StreamHabits) -> _State:
-    events = preload()
+    warmth = Warmth.prepare(preload(), habits)
     rehearse()
-    warmth = Warmth.prepare(events, habits)
     from ansible.plugins import loader  # noqa: PLC0415 - imported by `preload`, in its order
 
     for path in collection_modules(loader):
@@ -83,9 +125,12 @@ def _warm_up(folder: Path, habits: StreamHabits) -> _State:
         if code is not None and code.full_name in IN_PROCESS_MODULES:
             load_imports(path)
     share_discovery(folder)
+    read_kubeconfigs_fast()
+    hot_pages = rehearse_in_fork(folder, rehearsal_of(warmth))
     held = Held()
     held.learn()
-    return _State(warmth, held, looked_far=time.monotonic())
+    now = time.monotonic()
+    return _State(warmth, held, hot_pages, looked_far=now, idle_since=now)
 
 
 def _greeting(problems: list[str]) -> dict[str, Any]:
@@ -115,16 +160,34 @@ def _take_order(engine: socket.socket, state: _State) -> bool:
         return False
     message, fds = received
     if message["op"] == "run":
-        _fork(engine, state, message, fds)
+        _begin(engine, state, message, fds)
     elif message["op"] == "retire":
         state.is_retiring = True
+        _dismiss(state)
     for fd in fds:
         os.close(fd)
     return True
 
 
-def _fork(engine: socket.socket, state: _State, message: wire.Message, fds: list[int]) -> None:
-    order = RunOrder(
+def _begin(engine: socket.socket, state: _State, message: wire.Message, fds: list[int]) -> None:
+    if changed := state.held.changed_near():
+        wire.send(engine, {"op": "refused", "id": message["id"], "changed": changed})
+        return
+    standing_by, state.understudy = state.understudy, None
+    if standing_by is not None and standing_by.take_over(message, fds):
+        pid = standing_by.pid
+    else:
+        pid = os.fork()
+        if pid == 0:
+            be_run_child(_order_of(message, fds), state.warmth)
+    state.runs[pid] = message["id"]
+    state.served += 1
+    state.texts.ran(message.get("role", ""))
+    _look_far(engine, state)
+
+
+def _order_of(message: wire.Message, fds: list[int]) -> RunOrder:
+    return RunOrder(
         run_id=message["id"],
         command=message["command"],
         environment=message["env"],
@@ -132,15 +195,6 @@ def _fork(engine: socket.socket, state: _State, message: wire.Message, fds: list
         output=fds[0],
         report=fds[1],
     )
-    if changed := state.held.changed_near():
-        wire.send(engine, {"op": "refused", "id": order.run_id, "changed": changed})
-        return
-    pid = os.fork()
-    if pid == 0:
-        be_run_child(order, state.warmth)
-    state.runs[pid] = order.run_id
-    state.served += 1
-    _look_far(engine, state)
 
 
 def _look_far(engine: socket.socket, state: _State) -> None:
@@ -163,7 +217,12 @@ def _reap(engine: socket.socket, state: _State) -> None:
         if pid == 0:
             break
         state.kept.discard(pid)
+        if state.understudy is not None and pid == state.understudy.pid:
+            state.understudy.mourn()
+            # Whatever killed it would kill the next one, too; after another run, we shall see.
+            state.understudy, state.idle_since = None, -GOES_AFTER_S
         if (run_id := state.runs.pop(pid, None)) is not None:
+            state.idle_since = time.monotonic()
             died_badly = died_badly or os.WIFSIGNALED(status)
             ended.append((run_id, status, usage))
     _settle_orphans(state, end_them=died_badly)
@@ -186,7 +245,8 @@ def _ending(state: _State, run_id: str, status: int, usage: Any) -> dict[str, An
 
 def _settle_orphans(state: _State, *, end_them: bool) -> None:
     """What a run child left behind is ours now: end it where the child could not have meant it."""
-    orphans = set(processes.children_of(os.getpid())) - set(state.runs) - state.kept
+    ours = set(state.runs) | ({state.understudy.pid} if state.understudy else set())
+    orphans = set(processes.children_of(os.getpid())) - ours - state.kept
     for pid in orphans:
         if end_them:
             processes.kill_tree(pid)

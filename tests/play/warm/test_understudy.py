@@ -1,0 +1,80 @@
+"""A fork stands by while nothing runs: it makes the next run faster, and changes nothing else of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rolecall.runner.warm.processes import children_of
+from tests.play.warm.runs import Tasks, Workshop, debug, is_alive, kill, until, workshop
+
+WHO_RUNS: Tasks = [debug("{{ lookup('pipe', 'echo $PPID') }}")]
+
+
+async def _who_stands_by(shop: Workshop, ran: int = 0) -> int:
+    """The one child of a host that has nothing to do; who `ran` may still be about to end."""
+
+    def standing_by() -> list[int]:
+        return [pid for pid in children_of(shop.host_pid) if is_alive(pid) and pid != ran]
+
+    (pid,) = await until(standing_by, "somebody to stand by")
+    return int(pid)
+
+
+async def _who_ran(shop: Workshop, role: Path) -> int:
+    handle, events = await shop.start(role)
+    result = await handle.result()
+    assert result.succeeded and result.way == "warm", result.reason_text
+    said = [event.data["res"]["msg"] for event in events if event.name == "runner_on_ok"]
+    return int(said[0])
+
+
+async def test_who_stands_by_takes_the_next_run_and_is_followed_by_another(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("tells", WHO_RUNS)
+        first = await _who_stands_by(shop, await _who_ran(shop, role))
+        assert await _who_ran(shop, role) == first
+        second = await _who_stands_by(shop, first)
+        assert await _who_ran(shop, role) == second
+
+
+async def test_run_is_warm_though_who_stood_by_was_killed(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("tells", WHO_RUNS)
+        killed = await _who_stands_by(shop, await _who_ran(shop, role))
+        kill(killed)
+        await until(lambda: not is_alive(killed), "it to be gone")
+        assert await _who_ran(shop, role) not in (0, killed)
+
+
+async def test_nobody_stands_by_after_the_host_was_killed(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        pid = await _who_stands_by(shop, await _who_ran(shop, shop.role("tells", WHO_RUNS)))
+        kill(shop.host_pid)
+        await until(lambda: not is_alive(pid), "it to be gone")
+
+
+async def test_role_edited_while_somebody_stands_by_takes_effect(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("says", [debug("{{ 'old' | upper }}")])
+        await shop.run(role)
+        await _who_stands_by(shop)
+        shop.role("says", [debug("{{ 'new' | upper }}")])
+        handle, events = await shop.start(role)
+        assert (await handle.result()).way == "warm"
+        assert [event.data["res"]["msg"] for event in events if event.name == "runner_on_ok"] == [
+            "NEW"
+        ]
+
+
+async def test_role_brings_its_own_filter_though_its_texts_were_read_without(
+    tmp_path: Path,
+) -> None:
+    async with workshop(tmp_path) as shop:
+        own = "class FilterModule:\n    def filters(self): return dict(own=lambda text: text * 2)\n"
+        role = shop.role("says", [debug("{{ 'ab' | own }}")], filter_plugins__own_py=own)
+        for _ in range(2):
+            handle, events = await shop.start(role)
+            assert (await handle.result()).way == "warm"
+            said = [event.data["res"]["msg"] for event in events if event.name == "runner_on_ok"]
+            assert said == ["abab"]
+            await _who_stands_by(shop)
