@@ -25,3 +25,11 @@ async def test_role_that_vanished_is_left_to_its_first_run(tmp_path: Path) -> No
         watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(tmp_path / "no", is_role=True))
         await shop.runner.warm_up(watch)
         assert shop.hosts.pids == ()
+
+
+async def test_home_that_cannot_be_written_costs_no_warmth(tmp_path: Path) -> None:
+    """As in a container whose root filesystem is read-only."""
+    no_home = {"HOME": "/dev/null", "ANSIBLE_HOME": "/dev/null/.ansible"}
+    async with workshop(tmp_path, environment=no_home) as shop:
+        result = await shop.run(shop.role("hello", [{"ansible.builtin.debug": {"msg": "hello"}}]))
+        assert (result.way, result.succeeded) == ("warm", True)

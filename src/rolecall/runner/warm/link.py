@@ -74,7 +74,8 @@ class HostLink:
             stdin=subprocess.DEVNULL,
             stdout=self._words,
             stderr=self._words,
-            env=_host_environment(environment),
+            # Ansible makes a temporary folder when imported, and home may be read-only.
+            env={**_host_environment(environment), "ANSIBLE_LOCAL_TEMP": str(self._folder.path)},
             cwd=cwd,
             pass_fds=[fd],
             start_new_session=True,
