@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from rolecall.runner.warm.processes import children_of
@@ -10,14 +11,20 @@ from tests.play.warm.runs import Tasks, Workshop, debug, is_alive, kill, until, 
 WHO_RUNS: Tasks = [debug("{{ lookup('pipe', 'echo $PPID') }}")]
 
 
-async def _who_stands_by(shop: Workshop, ran: int = 0) -> int:
-    """The one child of a host that has nothing to do; who `ran` may still be about to end."""
+async def _who_stands_by(shop: Workshop) -> int:
+    """The child of the host that is ready for the next order."""
 
     def standing_by() -> list[int]:
-        return [pid for pid in children_of(shop.host_pid) if is_alive(pid) and pid != ran]
+        return [pid for pid in children_of(shop.host_pid) if _name_of(pid) == "rolecall-next"]
 
     (pid,) = await until(standing_by, "somebody to stand by")
     return int(pid)
+
+
+def _name_of(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
 
 
 async def _who_ran(shop: Workshop, role: Path) -> int:
@@ -31,16 +38,19 @@ async def _who_ran(shop: Workshop, role: Path) -> int:
 async def test_who_stands_by_takes_the_next_run_and_is_followed_by_another(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("tells", WHO_RUNS)
-        first = await _who_stands_by(shop, await _who_ran(shop, role))
+        await _who_ran(shop, role)
+        first = await _who_stands_by(shop)
         assert await _who_ran(shop, role) == first
-        second = await _who_stands_by(shop, first)
+        second = await _who_stands_by(shop)
+        assert second != first
         assert await _who_ran(shop, role) == second
 
 
 async def test_run_is_warm_though_who_stood_by_was_killed(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("tells", WHO_RUNS)
-        killed = await _who_stands_by(shop, await _who_ran(shop, role))
+        await _who_ran(shop, role)
+        killed = await _who_stands_by(shop)
         kill(killed)
         await until(lambda: not is_alive(killed), "it to be gone")
         assert await _who_ran(shop, role) not in (0, killed)
@@ -48,7 +58,8 @@ async def test_run_is_warm_though_who_stood_by_was_killed(tmp_path: Path) -> Non
 
 async def test_nobody_stands_by_after_the_host_was_killed(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
-        pid = await _who_stands_by(shop, await _who_ran(shop, shop.role("tells", WHO_RUNS)))
+        await _who_ran(shop, shop.role("tells", WHO_RUNS))
+        pid = await _who_stands_by(shop)
         kill(shop.host_pid)
         await until(lambda: not is_alive(pid), "it to be gone")
 

@@ -17,6 +17,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from rolecall.runner.warm import processes, wire
@@ -29,6 +30,7 @@ from rolecall.runner.warm.hooks.modules import ModuleRoom
 from rolecall.runner.warm.hooks.streams import StreamHabits
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.templates import TemplateShelf
+from rolecall.runner.warm.host.hot_pages import tell
 
 _FIRST_FREE_DESCRIPTOR = 3
 
@@ -43,6 +45,7 @@ class RunOrder:
     cwd: str
     output: int  # descriptor for standard output and error
     report: int  # descriptor of the socket to report on
+    pages: str = ""  # where to tell which pages it wrote to, if anywhere
 
 
 @dataclass
@@ -75,10 +78,13 @@ def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
+        processes.set_name("rolecall-run")
         processes.become_subreaper()
         report = _introduce(order, warmth.habits)
         status = _run(order, warmth, report)
         wire.report(report, {"r": "end", "rc": status})
+        if order.pages:
+            tell(Path(order.pages))
     except BaseException:  # nothing may climb into the host's loop
         if report is not None:
             with contextlib.suppress(OSError, ValueError):

@@ -28,12 +28,15 @@ from rolecall.runner.warm.hooks.streams import StreamHabits
 from rolecall.runner.warm.hooks.ways import IN_PROCESS_MODULES
 from rolecall.runner.warm.host.child import RunOrder, Warmth, be_run_child, rehearsal_of
 from rolecall.runner.warm.host.dress import rehearse_in_fork
-from rolecall.runner.warm.host.hot_pages import Range
+from rolecall.runner.warm.host.hot_pages import Range, told_in
 from rolecall.runner.warm.host.preload import Held, collection_modules, load_imports, preload
 from rolecall.runner.warm.host.rehearse import rehearse
 from rolecall.runner.warm.host.role_texts import RoleTexts
 from rolecall.runner.warm.host.understudy import GOES_AFTER_S, STANDS_BY_AFTER_S, Understudy
 
+# So many runs tell which pages they wrote to: by then every role of most operators has run.
+_TELLING_RUNS = 20
+_PAGES = "pages.json"
 # How often the files outside collections are looked at, right after a fork.
 _FAR_LOOK_S = 1.0
 
@@ -43,6 +46,7 @@ class _State:
     """What the loop knows; `runs` are the children that live."""
 
     warmth: Warmth
+    folder: Path
     held: Held
     hot_pages: list[Range]
     texts: RoleTexts = field(default_factory=RoleTexts)
@@ -103,6 +107,7 @@ def _change_guard(state: _State) -> None:
     if state.texts.read_waiting():
         state.held.learn()  # filters that were imported for them
         gc.freeze()
+    state.hot_pages = told_in(state.folder / _PAGES) or state.hot_pages
     warmth = state.warmth
     state.understudy = Understudy.engage(
         state.hot_pages, lambda message, fds: be_run_child(_order_of(message, fds), warmth)
@@ -130,7 +135,7 @@ def _warm_up(folder: Path, habits: StreamHabits) -> _State:
     held = Held()
     held.learn()
     now = time.monotonic()
-    return _State(warmth, held, hot_pages, looked_far=now, idle_since=now)
+    return _State(warmth, folder, held, hot_pages, looked_far=now, idle_since=now)
 
 
 def _greeting(problems: list[str]) -> dict[str, Any]:
@@ -173,6 +178,8 @@ def _begin(engine: socket.socket, state: _State, message: wire.Message, fds: lis
     if changed := state.held.changed_near():
         wire.send(engine, {"op": "refused", "id": message["id"], "changed": changed})
         return
+    if state.served < _TELLING_RUNS:
+        message["pages"] = str(state.folder / _PAGES)
     standing_by, state.understudy = state.understudy, None
     if standing_by is not None and standing_by.take_over(message, fds):
         pid = standing_by.pid
@@ -194,6 +201,7 @@ def _order_of(message: wire.Message, fds: list[int]) -> RunOrder:
         cwd=message["cwd"],
         output=fds[0],
         report=fds[1],
+        pages=message.get("pages", ""),
     )
 
 

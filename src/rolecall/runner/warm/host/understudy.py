@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from rolecall.runner.warm import wire
+from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.host.hot_pages import Range, have_ready
 
 # What is to come next in a burst comes sooner than this.
@@ -28,6 +28,7 @@ STANDS_BY_AFTER_S = 0.03
 # After a minute without a run, memory is worth more than some milliseconds.
 GOES_AFTER_S = 60.0
 _FIRST_FREE_DESCRIPTOR = 3
+_READY = b"r"
 
 # What plays: takes the order and its descriptors, and never comes back.
 Begin = Callable[[wire.Message, list[int]], NoReturn]
@@ -52,8 +53,10 @@ class Understudy:
         return cls(pid, ours, time.monotonic())
 
     def take_over(self, order: wire.Message, fds: list[int]) -> bool:
-        """Hand it the order; False where it is not there any more."""
+        """Hand it the order; False where it is not ready yet, or not there any more."""
         try:
+            # Waiting until it has all pages would take longer than forking anew.
+            self.sock.recv(1, socket.MSG_DONTWAIT)
             wire.send(self.sock, order, fds)
         except OSError:
             self.dismiss()
@@ -78,6 +81,8 @@ def _stand_by(host: socket.socket, hot_pages: list[Range], begin: Begin) -> NoRe
         os.closerange(_FIRST_FREE_DESCRIPTOR, host.fileno())
         os.closerange(host.fileno() + 1, 1 << 16)
         have_ready(hot_pages)
+        processes.set_name("rolecall-next")
+        host.send(_READY)
         received = wire.receive(host)
         if received is not None:  # else the host is gone, or has no need of us
             host.close()
