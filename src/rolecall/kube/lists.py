@@ -60,8 +60,8 @@ async def decode_page(body: bytes) -> Page:
     return Page(items, metadata.get("resourceVersion") or "", metadata.get("continue") or "")
 
 
-def _lighter(item: Json) -> Json:
-    metadata = item.get("metadata")
+def _lighter(item: Any) -> Any:
+    metadata = item.get("metadata") if isinstance(item, dict) else None
     if isinstance(metadata, dict):
         metadata.pop("managedFields", None)
     return item
