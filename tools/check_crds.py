@@ -7,7 +7,7 @@ What: for each CRD in `crds/`: the watch, the role's defaults (each reads a fiel
 with its meaning above it), its argument specs (one for each default and none more), the sample (valid
 against the schema), RBAC (kind, status), and the page in `docs/kinds/` (every field of spec and status
 named). And against the newest release tag, that the CRD breaks nobody: no version, field or enum value
-gone, no new required field, no narrower bound.
+gone, no new required field, no narrower bound, no other pattern or new rule.
 
 How: `make check-crds`, or `python tools/check_crds.py [--against REVISION]`.
 """
@@ -194,6 +194,7 @@ def _narrowed(place: str, old: Json, new: Json) -> Iterator[str]:
     for value in sorted(values - set(new.get("enum") or values)):
         yield f"{place}: value `{value}` is gone"
     yield from _tighter_bounds(place, old, new)
+    yield from _stricter_words(place, old, new)
     for field, before in old.get("properties", {}).items():
         now = new.get("properties", {}).get(field)
         if now is None:
@@ -212,6 +213,16 @@ def _tighter_bounds(place: str, old: Json, new: Json) -> Iterator[str]:
         is_tighter = before is None or (now > before if bound in _MAY_FALL else now < before)
         if is_tighter:
             yield f"{place}: {bound} was {before}, is {now}"
+
+
+def _stricter_words(place: str, old: Json, new: Json) -> Iterator[str]:
+    """Patterns and rules: nobody can tell whether another one accepts all that the old one did."""
+    if new.get("pattern") not in (None, old.get("pattern")):
+        yield f"{place}: pattern was {old.get('pattern')}, is {new['pattern']}"
+    known = {row["rule"] for row in old.get("x-kubernetes-validations", [])}
+    for row in new.get("x-kubernetes-validations", []):
+        if row["rule"] not in known:
+            yield f"{place}: rule `{row['rule']}` is new"
 
 
 if __name__ == "__main__":

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 Pod = dict[str, Any]
 
 
-def podset_plan(pods: list[Pod], name: str, replicas: int) -> dict[str, Any]:
+def podset_plan(
+    pods: list[Pod], name: str, replicas: int, in_the_way: Iterable[str] = ()
+) -> dict[str, Any]:
     """Plan the step from the pods that are there to `replicas` of them.
 
     New pods get numbered names that no pod has, not even one that is going: a pod that was created
-    but not seen yet is then met again by its name, and never doubled.
+    but not seen yet is then met again by its name, and never doubled. `in_the_way` are names of pods
+    that belong to somebody else.
     """
     staying = [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
     ended = [pod for pod in staying if _phase(pod) in ("Failed", "Succeeded")]
     alive = sorted((pod for pod in staying if pod not in ended), key=_worth)
-    taken = {pod["metadata"]["name"] for pod in pods}
+    taken = {*_names(pods), *in_the_way}
     numbered = (f"{name}-{number}" for number in range(replicas + len(taken)))
     free = [candidate for candidate in numbered if candidate not in taken]
     keep = alive[:replicas]

@@ -130,6 +130,20 @@ def test_narrower_crd_is_named_field_by_field(checkout: Path) -> None:
     ]
 
 
+def test_other_pattern_and_new_rule_are_named(checkout: Path) -> None:
+    old = crd(checkout)
+    new = copy.deepcopy(old)
+    spec = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["name"]["pattern"] = "^a"
+    rule = {"rule": "self < 9", "message": "too much"}
+    spec["properties"]["size"]["x-kubernetes-validations"].append(rule)
+
+    assert list(tool.incompatible(old, new)) == [
+        "v1.spec.name: pattern was None, is ^a",
+        "v1.spec.size: rule `self < 9` is new",
+    ]
+
+
 def test_version_that_is_not_served_any_more_is_named(checkout: Path) -> None:
     old, new = crd(checkout), crd(checkout)
     new["spec"]["versions"][0]["name"] = "v2"

@@ -32,6 +32,13 @@ def test_name_of_a_pod_that_is_still_going_is_not_used_again() -> None:
     assert plan([pod("web-0", going=True)], "web", 1)["create"] == ["web-1"]
 
 
+def test_name_of_a_pod_that_belongs_to_somebody_else_is_left_to_it() -> None:
+    assert plan([pod("web-1")], "web", 3, ["web-0", "web-2", "db-0"])["create"] == [
+        "web-3",
+        "web-4",
+    ]
+
+
 def test_failed_and_succeeded_pods_are_replaced() -> None:
     step = plan([pod("web-0", phase="Failed"), pod("web-1", phase="Succeeded")], "web", 2)
 

@@ -1,0 +1,68 @@
+"""CRs that are deleted in the middle of something, wait for something, or come all at once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.kube import Client
+from tests.e2e.own.cases import CASES, CLAIM, DEPLOYMENT, POD, SERVICE
+from tests.e2e.own.world import (
+    APPOPERATOR,
+    IMAGE,
+    MACHINE,
+    OPERATION,
+    POD_SET,
+    create,
+    create_sample,
+    make,
+    pod_spec,
+    wait,
+    wait_reason,
+)
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+
+async def test_deleted_in_the_middle_nothing_is_left(api: Client, namespace: str) -> None:
+    pod_set = {"replicas": 12, "template": {"spec": pod_spec()}}
+    crs = [
+        make(POD_SET, namespace, "p", pod_set),
+        make(APPOPERATOR, namespace, "a", {"image": IMAGE, "replicas": 12, "port": 80}),
+        make(MACHINE, namespace, "m", {"image": IMAGE}),
+    ]
+    await create(api, crs)
+    await wait(lambda: api.get(POD, namespace, "p-0"))
+    await wait(lambda: api.get(POD, namespace, "m"))
+    await create(api, [make(OPERATION, namespace, "o", {"machine": "m", "type": "Rebuild"})])
+    await wait_reason(api, OPERATION, namespace, "o", "Running")
+    for cr in crs:
+        gvk = Gvk.parse(cr["apiVersion"], cr["kind"])
+        await api.delete(gvk, namespace, cr["metadata"]["name"])
+
+    async def is_empty() -> bool:
+        kinds = (POD_SET, APPOPERATOR, MACHINE, OPERATION, POD, CLAIM, DEPLOYMENT, SERVICE)
+        return not any([await api.list_all(gvk, namespace) for gvk in kinds])
+
+    await wait(is_empty)
+
+
+async def test_many_of_each_kind_at_once_become_ready(api: Client, namespace: str) -> None:
+    samples = (
+        create_sample(api, case, namespace, f"{case.sample}-{number}")
+        for case in CASES
+        for number in range(5)
+    )
+    await asyncio.gather(*samples)
+
+
+async def test_operation_of_a_machine_that_is_not_there_waits_and_says_so(
+    api: Client, namespace: str
+) -> None:
+    await api.create(
+        OPERATION, make(OPERATION, namespace, "x", {"machine": "none", "type": "Reboot"})
+    )
+    said = await wait_reason(api, OPERATION, namespace, "x", "Pending")
+    assert said["message"] == "there is no Machine `none`"
