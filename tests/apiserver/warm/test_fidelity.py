@@ -1,0 +1,57 @@
+"""Whatever a play does to the API server, it does the same when it runs warm, word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rolecall.localcluster import Cluster
+from tests.apiserver.warm.surroundings import ApiServer
+from tests.play.fidelity.harness import Both, Group, groups
+
+_GROUPS = groups(Path(__file__).parent / "cases")
+_CASES = [(group, case) for group in _GROUPS for case in group.cases]
+
+
+@pytest.fixture(scope="module")
+def both(
+    request: pytest.FixtureRequest, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Both]:
+    """All chosen groups, run both ways."""
+    folder = tmp_path_factory.mktemp("fidelity")
+    both = Both(folder, ApiServer(cluster, folder))
+    try:
+        both.run_chosen(request.session.items, _GROUPS)
+        yield both
+    finally:
+        both.close()
+
+
+@pytest.mark.parametrize(
+    ("group", "case"), _CASES, ids=[f"{group.name}-{case}" for group, case in _CASES]
+)
+def test_case_looks_the_same_both_ways(both: Both, group: Group, case: str) -> None:
+    outcomes = both.outcomes(group)
+    assert case in outcomes["stock"].slices, "the stock run did not get as far as this case"
+    assert outcomes["warm"].part(case) == outcomes["stock"].part(case)
+
+
+@pytest.mark.parametrize("group", _GROUPS, ids=[group.name for group in _GROUPS])
+def test_world_is_the_same_after_both_ways(both: Both, group: Group) -> None:
+    outcomes = both.outcomes(group)
+    stock, warm = outcomes["stock"], outcomes["warm"]
+    assert (stock.way, warm.way) == ("stock", "warm")
+    assert stock.world and warm.world == stock.world
+    assert warm.tree == stock.tree
+    assert warm.ending == stock.ending
+    for part in ("head", "tail"):
+        assert warm.part(part) == stock.part(part)
+
+
+def test_no_module_took_the_stock_way(both: Both) -> None:
+    found = [both.outcomes(group)["warm"].modules for group in _GROUPS]
+    ways = {module: ways for modules in found for module, ways in modules.items()}
+    assert len(ways) > 20
+    assert {module for module, taken in ways.items() if "stock" in taken} == set()
