@@ -27,8 +27,9 @@ RUN ln -s /opt/rolecall/bin/ansible-galaxy env/bin/ansible-galaxy \
  && mkdir -p /usr/share/ansible && mv .collections /usr/share/ansible/collections
 
 # What never runs: the Kubernetes client's second, asynchronous copy of itself, tests, documents, type stubs,
-# symbols for debuggers. Ansible sends sources of modules and people read kopf's; of all others the bytecode is
-# enough, and of thousands of generated classes without their documents. docs/guides/image.md says what it is worth.
+# symbols for debuggers. Ansible sends sources of modules, our warm runner looks whether those of Ansible and Jinja
+# are as it knows them, and people read kopf's; of all others the bytecode is enough, and of thousands of generated
+# classes without their documents. docs/guides/image.md says what it is worth.
 RUN command -v strip >/dev/null || (apt-get update && apt-get install --yes --no-install-recommends binutils)
 RUN cd /opt/rolecall/lib/python3*/site-packages \
  && rm -rf kubernetes/aio ansible_test \
@@ -38,7 +39,7 @@ RUN cd /opt/rolecall/lib/python3*/site-packages \
  && rm -rf /usr/share/ansible/collections/ansible_collections/*/*/tests \
            /usr/share/ansible/collections/ansible_collections/*/*/docs \
  && /opt/rolecall/bin/python -m compileall -q -j 0 . /usr/share/ansible/collections \
- && silent=$(ls -d * | grep -Ev '^(ansible|ansible_runner|kopf|__pycache__)$|\.(dist-info|so|pth)$') \
+ && silent=$(ls -d * | grep -Ev '^(ansible|ansible_runner|jinja2|kopf|__pycache__)$|\.(dist-info|so|pth)$') \
  && find $silent __pycache__ -depth -name __pycache__ -exec rm -rf {} + \
  && /opt/rolecall/bin/python -m compileall -q -j 0 -b $silent \
  && /opt/rolecall/bin/python -m compileall -q -j 0 -b -f -o 2 kubernetes/client \

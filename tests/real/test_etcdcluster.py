@@ -14,6 +14,8 @@ from tests.fixtures.eventually import eventually
 from tests.real.etcd import Etcd, Witness
 from tests.real.world import PATIENCE_S, World
 
+pytestmark = pytest.mark.usefixtures("operator")
+
 OLD, NEW = etcd_versions()
 # Refused writes are fine while a leader is elected or a connection finds its member gone, no longer.
 MOMENT_S = 10.0

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rolecall.localcluster import etcd_versions
 from tests.fixtures.eventually import eventually
 from tests.real.etcd import Etcd
 from tests.real.world import PATIENCE_S, World
+
+pytestmark = pytest.mark.usefixtures("operator")
 
 VERSION = etcd_versions()[-1]
 

@@ -10,6 +10,8 @@ from rolecall.localcluster import APP
 from tests.fixtures.eventually import eventually
 from tests.real.world import PATIENCE_S, Json, World, app_pod, condition, is_current
 
+pytestmark = pytest.mark.usefixtures("operator")
+
 MISSING = "registry.local/app:never-built"
 
 

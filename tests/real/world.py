@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rolecall.localcluster import APP, Cluster
-from tests.e2e.engine import EngineProcess
 from tests.fixtures.eventually import eventually
 
 Json = dict[str, Any]
@@ -17,10 +16,9 @@ PATIENCE_S = 240.0
 
 @dataclass(frozen=True)
 class World:
-    """A namespace of the real cluster, and the engine that works in it."""
+    """A namespace of the real cluster."""
 
     cluster: Cluster
-    engine: EngineProcess
     namespace: str
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
@@ -75,6 +73,16 @@ def condition(cr: Json, kind: str) -> Json:
         (one for one in cr.get("status", {}).get("conditions", []) if one["type"] == kind), {}
     )
     return found
+
+
+def mapping(name: str) -> Json:
+    """The cheapest of our kinds: a run is one look and one Service."""
+    return {
+        "apiVersion": "routing.rolecall.dev/v1alpha1",
+        "kind": "Mapping",
+        "metadata": {"name": name},
+        "spec": {"prefix": f"/{name}/", "target": "shop.default:8080"},
+    }
 
 
 def app_pod(name: str, claim: str) -> Json:

@@ -22,7 +22,7 @@ from rolecall.localcluster.programs import (
 )
 from rolecall.localcluster.real.archive import Image, names_in, write_image
 from rolecall.localcluster.real.faults import frozen_node
-from rolecall.localcluster.real.images import APP, ETCD, etcd_versions, write_trial_images
+from rolecall.localcluster.real.images import APP, ETCD, REGISTRY, etcd_versions, write_trial_images
 from rolecall.localcluster.real.launch import load_images
 from rolecall.localcluster.real.probe import what_is_missing
 from rolecall.localcluster.real.programs import REAL_PROGRAMS
@@ -37,6 +37,7 @@ __all__ = [
     "FOLDER_MARK",
     "PROGRAMS",
     "REAL_PROGRAMS",
+    "REGISTRY",
     "Access",
     "Binaries",
     "Cluster",

@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
 _NEEDED = ("cpu", "cpuset", "memory", "pids")
+# All pods together count like so many processes of the machine; like one, they starve on a busy one.
+_WEIGHT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Cgroups:
         if self.version == 2:
             self._hand_on(self.root)
             (self.root / name).mkdir(exist_ok=True)
+            _give_weight(self.root / name)
             self._hand_on(self.root / name)
             (self.root / name / node).mkdir(exist_ok=True)
             return
@@ -52,6 +55,7 @@ class Cgroups:
             for folder in (tree / name, tree / name / node):
                 folder.mkdir(exist_ok=True)
                 _inherit_cpuset(folder)
+            _give_weight(tree / name)
 
     def freeze(self, name: str, node: str, *, frozen: bool) -> None:
         """Stop the clock of every container of a node, or let it go on."""
@@ -83,6 +87,12 @@ class Cgroups:
         for controller in present:
             if controller not in enabled:
                 (folder / "cgroup.subtree_control").write_text(f"+{controller}")
+
+
+def _give_weight(folder: Path) -> None:
+    for name, of_one in (("cpu.shares", 1024), ("cpu.weight", 100)):
+        if (file := folder / name).exists():
+            file.write_text(str(of_one * _WEIGHT))
 
 
 def _inherit_cpuset(folder: Path) -> None:

@@ -65,6 +65,25 @@ def test_version_2_hands_on_what_it_has_and_leaves_what_is_enabled(version_2: Pa
     assert (version_2 / "cgroup.subtree_control").read_text() == "+pids"
 
 
+@pytest.mark.parametrize(
+    ("version", "file", "one"),
+    [("version_1", "cpu,cpuacct/top/cpu.shares", 1024), ("version_2", "top/cpu.weight", 100)],
+)
+def test_pods_do_not_starve_beside_busy_processes_of_the_machine(
+    request: pytest.FixtureRequest, version: str, file: str, one: int
+) -> None:
+    root: Path = request.getfixturevalue(version)
+    (root / file).parent.mkdir()
+    (root / file).write_text(f"{one}\n")  # as the kernel does, with the weight of one process
+
+    class Told(Cgroups):
+        def _hand_on(self, folder: Path) -> None:
+            """Of no interest here."""
+
+    Told(root).make("top", "node-1")
+    assert int((root / file).read_text()) >= 10 * one
+
+
 def test_emptied_folders_are_removed_however_deep(version_1: Path) -> None:
     cgroups = Cgroups(version_1)
     cgroups.make("top", "node-1")

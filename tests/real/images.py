@@ -1,0 +1,54 @@
+"""Two versions of our operator's image, built as the guide says, without a registry.
+
+The second is built as other people's operators are: from the engine's image, with roles copied in.
+Its roles differ from ours in one word of a message, so that a status tells which version wrote it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tools.image_archive import Builder
+
+from rolecall.localcluster import REGISTRY, default_cache
+
+ROOT = Path(__file__).parents[2]
+ENGINE = f"{REGISTRY}/rolecall-engine:v1"
+FIRST = f"{REGISTRY}/rolecall:v1"
+SECOND = f"{REGISTRY}/rolecall:v2"
+# What Mapping says in the condition Ready.
+FIRST_WORDS, SECOND_WORDS = "is announced as going to", "is announced by v2 as going to"
+
+_DOCKERFILE = """\
+FROM {engine}
+COPY watches.yaml ${{HOME}}/watches.yaml
+COPY roles/ ${{HOME}}/roles/
+RUN rolecall check
+"""
+
+
+def build_first(builder: Builder, folder: Path) -> Path:
+    """Our operator; the archive."""
+    builder.make_image(FIRST)
+    return builder.write(FIRST, folder / "first.tar")
+
+
+def build_second(builder: Builder, folder: Path) -> Path:
+    """The version that follows; the archive."""
+    builder.make_image(ENGINE, "TARGET=engine")
+    project = folder / "project"
+    shutil.copytree(ROOT / "roles", project / "roles")
+    shutil.copy(ROOT / "watches.yaml", project)
+    report = project / "roles" / "mapping" / "tasks" / "report.yml"
+    text = report.read_text()
+    assert FIRST_WORDS in text
+    report.write_text(text.replace(FIRST_WORDS, SECOND_WORDS))
+    (project / "Dockerfile").write_text(_DOCKERFILE.format(engine=ENGINE))
+    builder.build(project, SECOND)
+    return builder.write(SECOND, folder / "second.tar")
+
+
+def a_builder() -> Builder:
+    """With what was built before."""
+    return Builder(default_cache() / "images")

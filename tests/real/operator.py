@@ -1,0 +1,117 @@
+"""Our operator as it reaches clusters: from its own image, installed by `make deploy`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from rolecall.localcluster import Cluster
+from tests.fixtures.eventually import eventually
+from tests.real.world import PATIENCE_S, Json, condition
+
+ROOT = Path(__file__).parents[2]
+NAMESPACE = "rolecall-system"
+_SELECTOR = "control-plane=controller-manager"
+# Shared memory counts once: the warm host and its runs have most of theirs in common.
+_MEMORY = """
+import pathlib
+total = 0
+for file in pathlib.Path("/proc").glob("[0-9]*/smaps_rollup"):
+    try:
+        rows = dict(line.split(":") for line in file.read_text().splitlines()[1:])
+        total += int(rows["Pss"].split()[0])
+    except OSError:  # it ended while we looked
+        pass
+print(total)
+"""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """The Deployment with its two replicas."""
+
+    cluster: Cluster
+
+    def make(self, target: str, *variables: str) -> str:
+        """A target of our Makefile, on this cluster."""
+        command = ["make", "--no-print-directory", target, f"NAME={self.cluster.name}"]
+        python = f"PYTHON={sys.executable}"
+        result = subprocess.run(
+            [*command, python, "OVERLAY=replicas", *variables],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    def deploy(self, image: str) -> None:
+        """Install it, or bring it to another image."""
+        self.make("deploy", f"IMG={image}")
+
+    def kubectl(self, *arguments: str) -> str:
+        """In its namespace."""
+        return self.cluster.kubectl("-n", NAMESPACE, *arguments)
+
+    def get(self, *what: str) -> Json:
+        """An object or a list of its namespace; empty when there is none."""
+        found: Json = json.loads(
+            self.kubectl("get", *what, "-o", "json", "--ignore-not-found") or "{}"
+        )
+        return found
+
+    def pods(self) -> list[Json]:
+        """Those that are not on their way out."""
+        items: list[Json] = self.get("pods", "-l", _SELECTOR)["items"]
+        return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
+
+    def leader(self) -> str:
+        """The name of the pod that leads, empty while none does."""
+        holder = str(self.get("lease", "rolecall").get("spec", {}).get("holderIdentity", ""))
+        return holder.rpartition("_")[0]
+
+    def wait_for_leader(self, *, other_than: str = "") -> str:
+        """Until some pod leads that is there, and is not this one."""
+
+        def leads(name: str) -> bool:
+            return name != other_than and name in [pod["metadata"]["name"] for pod in self.pods()]
+
+        return eventually(self.leader, leads, timeout_s=PATIENCE_S)
+
+    def wait_complete(self, image: str) -> None:
+        """Until two replicas of this image are ready, and no others are left."""
+        eventually(
+            lambda: [
+                (pod["spec"]["containers"][0]["image"], condition(pod, "Ready").get("status"))
+                for pod in self.get("pods", "-l", _SELECTOR)["items"]
+            ],
+            lambda found: found == [(image, "True")] * 2,
+            timeout_s=PATIENCE_S,
+        )
+
+    def execute(self, pod: str, *command: str) -> str:
+        """Run something in its container."""
+        return self.kubectl("exec", pod, "--", *command)
+
+    def log(self, pod: str) -> str:
+        """What the engine said."""
+        return self.kubectl("logs", pod)
+
+    def memory_mib(self, pod: str) -> float:
+        """What its processes have, shared memory counted once."""
+        return int(self.execute(pod, "python3", "-c", _MEMORY)) / 1024
+
+    def container(self, pod: str) -> Json:
+        """The status of its container."""
+        found: Json = self.get("pod", pod)["status"]["containerStatuses"][0]
+        return found
+
+
+def moment(text: str) -> datetime:
+    """A time as Kubernetes writes it."""
+    return datetime.fromisoformat(text)

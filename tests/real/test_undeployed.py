@@ -1,0 +1,55 @@
+"""What `make undeploy` leaves: nothing, and no finalizer that nobody serves any more holds it up."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from rolecall.errors import ClusterError
+from rolecall.localcluster import Cluster, etcd_versions
+from tests.fixtures.eventually import eventually
+from tests.real import images
+from tests.real.etcd import Etcd
+from tests.real.operator import NAMESPACE, Operator
+from tests.real.world import World, mapping
+
+KINDS = ("crds", "clusterroles", "clusterrolebindings", "namespaces")
+GROUPS = ("rolecall.dev", "mycompany.com")
+
+
+def ours(cluster: Cluster) -> list[str]:
+    """Everything that is not in a namespace, and that deploying brought."""
+    found = json.loads(cluster.kubectl("get", ",".join(KINDS), "-o", "json"))["items"]
+    names = [each["metadata"]["name"] for each in found]
+    return [name for name in names if name.startswith("rolecall-") or name.endswith(GROUPS)]
+
+
+def is_accepted(world: World) -> bool:
+    """Whether its kind is served already."""
+    world.apply(mapping("first"))
+    return True
+
+
+def test_undeploy_finalizes_what_is_there_and_leaves_nothing(
+    operator: Operator, world: World
+) -> None:
+    Etcd(world, "last").apply(version=etcd_versions()[-1], replicas=1)
+    finalizers = eventually(
+        lambda: world.get("etcdcluster", "last")["metadata"].get("finalizers", []), timeout_s=60
+    )
+    assert finalizers == ["mycompany.com/last-backup"]
+    assert NAMESPACE in ours(operator.cluster)
+
+    operator.make("undeploy")
+    assert ours(operator.cluster) == []
+
+    began = time.monotonic()
+    operator.deploy(images.FIRST)
+    deployed = time.monotonic()
+    eventually(lambda: is_accepted(world), ignoring=(ClusterError,))
+    world.wait_ready("mapping", "first")
+    ready = time.monotonic()
+    print(
+        f"`make deploy` {deployed - began:.1f} s, first CR ready {ready - began:.1f} s after its start"
+    )
+    operator.wait_complete(images.FIRST)
