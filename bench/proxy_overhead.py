@@ -23,8 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,11 @@ from urllib.parse import urlsplit
 
 import yaml
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.clusters import given_or_own
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials
-from rolecall.localcluster import Wanted, bring_up, find_binaries, take_down
 from rolecall.proxy import Proxy
 from rolecall.settings import ProxySettings
 from rolecall.watches import Play, Watch
@@ -143,7 +145,7 @@ def main() -> int:
     if options.serve:
         asyncio.run(serve(options.serve))
         return 0
-    with cluster(options.kubeconfig) as kubeconfig:
+    with given_or_own(options.kubeconfig, NAMESPACE) as kubeconfig:
         rows = measured(kubeconfig, options.requests)
     print_table(rows)
     if options.json:
@@ -154,20 +156,6 @@ def main() -> int:
 def keeps_promise(found: dict[str, Any]) -> bool:
     """Per request to the API server: an apply is two, since it is asked first what is there."""
     return bool(found["proxy_cpu_ms"] <= PROMISED_MS * found["api_calls"])
-
-
-@contextmanager
-def cluster(kubeconfig: Path | None) -> Iterator[Path]:
-    """The given cluster, or one of our own for as long as it takes."""
-    if kubeconfig is not None:
-        yield kubeconfig
-        return
-    own = bring_up(Wanted(name="proxy-overhead", kept=False), find_binaries().require())
-    try:
-        yield own.kubeconfig
-    finally:
-        take_down(own.layout)
-        own.let_go()
 
 
 async def serve(kubeconfig: Path) -> None:
