@@ -56,6 +56,7 @@ _LATE_KINDS = ("Deployment", "ReplicaSet", "Pod", "Node", "CustomResourceDefinit
 _SERVERS_KEYS = (
     *("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "time"),
     *("clusterIP", "clusterIPs", "deployment.kubernetes.io/revision", "eventTime"),
+    *("resource_version", "creation_timestamp", "managed_fields"),  # as the client names them
     *("firstTimestamp", "lastTimestamp", "lastTransitionTime", "Audit-Id", "Date"),
 )
 _SERVERS_TEXTS = (
@@ -63,6 +64,7 @@ _SERVERS_TEXTS = (
     (r"\b10\.\d+\.\d+\.\d+\b", "<address>"),
     (r"(resourceVersion\W{1,5})\d+", r"\1<version>"),
     (r"(Content-Length\W{1,5})\d+", r"\1<length>"),
+    (r"\bkube-api-access-\w{5}\b", "kube-api-access-<random>"),
     (r"\bmade-\w{5}\b", "made-<random>"),
     (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "<date>"),
     (r"\b(web|waited)-[0-9a-f]{8,10}-\w{5}\b", r"\1-<pod>"),
