@@ -59,6 +59,10 @@ test-apiserver: cluster-binaries ## Against a real API server
 test-e2e: cluster-binaries ## The engine as a process, on a whole control plane
 	@$(PYTEST) tests/e2e
 
+.PHONY: test-molecule
+test-molecule: cluster-binaries ## The roles by themselves and twice, and a project made just now
+	@$(PYTEST) tests/molecule
+
 .PHONY: test-real
 test-real: setup ## On nodes that run containers: needs root and packages, says which
 	@$(ROLECALL) cluster build --real
@@ -75,6 +79,10 @@ bench: cluster-binaries ## The whole engine, stock against warm (QUICK=1: within
 .PHONY: bench-soak
 bench-soak: cluster-binaries ## Many warm runs of one engine: what grows? (RUNS=1000)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/engine.py --soak $(or $(RUNS),1000)
+
+.PHONY: bench-kinds
+bench-kinds: cluster-binaries ## What users do to each kind, in seconds: the table of docs/kinds
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/kinds.py
 
 .PHONY: check
 check: setup ## Lint, format, types, layers, roles, YAML, words; each with its time

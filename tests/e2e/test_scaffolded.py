@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,8 @@ from rolecall.cli import main
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import CONFIG_MAP, install
+from tests.e2e.engine import PATIENCE_S, PROJECT
+from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async
 
@@ -31,6 +33,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for kind, flags in KINDS.items():
         names = ["--group", "scaffolded", "--version", "v1alpha1", "--kind", kind]
         assert main(["create", "api", *names, *flags]) == 0
+    return folder
+
+
+@pytest.fixture
+def sdk_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of the Operator SDK, with a kind that `rolecall create api` added."""
+    folder = tmp_path / "memcached-operator"
+    shutil.copytree(PROJECT, folder)
+    monkeypatch.chdir(folder)
+    names = ["--group", "cache", "--version", "v1alpha1", "--kind", "Redis"]
+    assert main(["create", "api", *names]) == 0
     return folder
 
 
@@ -59,27 +72,52 @@ async def test_new_kinds_work_with_the_rights_that_they_came_with(
     kubeconfig = service_account_kubeconfig(
         rules(project, "leader_election_role"), rules(project, "engine_role", "role")
     )
+    record = project / "requests.jsonl"
     engine = start_engine(
         project,
         "--leader-elect",
         "--leader-election-id=cache-operator",
         f"--leader-election-namespace={namespace}",
+        f"--proxy-record={record}",
         kubeconfig=kubeconfig,
     ).wait_ready()
     for kind in KINDS:
         await lives(api, Gvk(GROUP, "v1alpha1", kind), namespace, project)
     assert " error " not in engine.log
-    assert " 403" not in engine.log
+    assert "not allowed to" not in engine.log
+    codes = {json.loads(line)["code"] for line in record.read_text().splitlines()}
+    assert codes & {200, 201}
+    assert 403 not in codes
+
+
+async def test_kind_that_is_added_to_a_project_of_the_sdk_works_beside_the_old_one(
+    api: Client,
+    namespace: str,
+    sdk_project: Path,
+    start_engine: StartEngine,
+    service_account_kubeconfig: ServiceAccountKubeconfig,
+) -> None:
+    for crd in (sdk_project / "config" / "crd" / "bases").glob("*.yaml"):
+        await install(api, yaml.safe_load(crd.read_text()))
+    kubeconfig = service_account_kubeconfig(
+        rules(sdk_project, "leader_election_role"), rules(sdk_project, "role")
+    )
+    start_engine(sdk_project, kubeconfig=kubeconfig).wait_ready()
+
+    old = Gvk("cache.example.com", "v1alpha1", "Memcached")
+    await api.create(old, cr(old, namespace, size=1))
+    await lives(api, Gvk("cache.example.com", "v1alpha1", "Redis"), namespace, sdk_project)
+    await eventually_async(lambda: api.get(old, namespace, "x"), is_successful)
 
 
 async def lives(api: Client, gvk: Gvk, namespace: str, project: Path) -> None:
     """Sample, edit and end of one kind."""
     kind = gvk.kind.lower()
-    sample = project / "config" / "samples" / f"scaffolded_v1alpha1_{kind}.yaml"
-    cr = yaml.safe_load(sample.read_text())
-    cr["metadata"]["namespace"] = namespace
-    name = cr["metadata"]["name"]
-    await api.create(gvk, cr)
+    (sample,) = (project / "config" / "samples").glob(f"*_v1alpha1_{kind}.yaml")
+    body = yaml.safe_load(sample.read_text())
+    body["metadata"]["namespace"] = namespace
+    name = body["metadata"]["name"]
+    await api.create(gvk, body)
 
     async def settled() -> None:
         found = await api.get(gvk, namespace, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.e2e.own.world import (
     pod_spec,
     wait,
     wait_reason,
+    wait_settled,
 )
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -47,6 +49,26 @@ async def test_deleted_in_the_middle_nothing_is_left(api: Client, namespace: str
         return not any([await api.list_all(gvk, namespace) for gvk in kinds])
 
     await wait(is_empty)
+
+
+async def test_rebuild_goes_on_where_a_new_pod_took_hold_of_the_old_disk(
+    api: Client, namespace: str
+) -> None:
+    machine = make(MACHINE, namespace, "m", {"image": IMAGE})
+    await create(api, [machine])
+    await wait_settled(api, [machine])
+    disk = (await api.get(CLAIM, namespace, "m-disk"))["metadata"]["uid"]
+    operation = make(OPERATION, namespace, "o", {"machine": "m", "type": "Rebuild"})
+    operation["metadata"]["annotations"] = {"rolecall.dev/paused": "true"}
+    await create(api, [operation])
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    begun = {"phase": "Running", "startTime": now, "replaced": {"pod": "gone", "disk": disk}}
+    await api.merge_patch(OPERATION, namespace, "o", {"status": begun}, subresource="status")
+    resumed = {"metadata": {"annotations": {"rolecall.dev/paused": None}}}
+    await api.merge_patch(OPERATION, namespace, "o", resumed)
+
+    await wait_reason(api, OPERATION, namespace, "o", "Succeeded")
+    assert (await api.get(CLAIM, namespace, "m-disk"))["metadata"]["uid"] != disk
 
 
 async def test_many_of_each_kind_at_once_become_ready(api: Client, namespace: str) -> None:
