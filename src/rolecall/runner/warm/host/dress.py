@@ -16,6 +16,8 @@ import json
 import os
 import re
 import select
+import shutil
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,17 +56,22 @@ _OPTIONS = {"ANSIBLE_HOST_KEY_CHECKING": "False", "K8S_AUTH_KUBECONFIG": "", "KU
 Play = Callable[[list[str]], object]
 
 
-def rehearse_in_fork(folder: Path, play: Play) -> list[Range]:
+class Interrupted(Exception):  # noqa: N818 - no error: there is something better to do
+    """An order came."""
+
+
+def rehearse_in_fork(folder: Path, play: Play, engine: socket.socket) -> list[Range]:
     """Let a fork play, make what it had to make, and return the pages that it wrote to.
 
-    Costs warmth when it fails, not a run.
+    Costs warmth when it fails, not a run. Raises `Interrupted` when the engine says something.
     """
     stage = folder / "rehearsal"
     try:
-        command = _set_up(stage)
-        found = _performed(stage, command, play)
+        found = _performed(stage, _set_up(stage), play, engine)
     except (OSError, ValueError):
         return []
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
     _make(found)
     return [(address, length) for address, length in found["pages"]]
 
@@ -82,7 +89,9 @@ def _set_up(stage: Path) -> list[str]:
     return ["ansible-playbook", *options, str(stage / "play")]
 
 
-def _performed(stage: Path, command: list[str], play: Play) -> dict[str, Any]:
+def _performed(
+    stage: Path, command: list[str], play: Play, engine: socket.socket
+) -> dict[str, Any]:
     """What the fork had to make."""
     told, telling = os.pipe()
     pid = os.fork()
@@ -90,7 +99,7 @@ def _performed(stage: Path, command: list[str], play: Play) -> dict[str, Any]:
         _perform(stage, command, play, telling)
     os.close(telling)
     try:
-        return _heard(told)
+        return _heard(told, engine)
     finally:
         os.close(told)
         processes.kill_tree(pid)
@@ -98,9 +107,11 @@ def _performed(stage: Path, command: list[str], play: Play) -> dict[str, Any]:
             os.waitpid(pid, 0)
 
 
-def _heard(told: int) -> dict[str, Any]:
+def _heard(told: int, engine: socket.socket) -> dict[str, Any]:
     text = b""
-    while select.select([told], [], [], _PATIENCE_S)[0]:
+    while ready := select.select([told, engine.fileno()], [], [], _PATIENCE_S)[0]:
+        if engine.fileno() in ready:
+            raise Interrupted
         piece = os.read(told, 1 << 16)
         if not piece:
             found: dict[str, Any] = json.loads(text)

@@ -27,7 +27,7 @@ from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
 from rolecall.runner.warm.hooks.streams import StreamHabits
 from rolecall.runner.warm.hooks.ways import IN_PROCESS_MODULES
 from rolecall.runner.warm.host.child import RunOrder, Warmth, be_run_child, rehearsal_of
-from rolecall.runner.warm.host.dress import rehearse_in_fork
+from rolecall.runner.warm.host.dress import Interrupted, rehearse_in_fork
 from rolecall.runner.warm.host.hot_pages import Range, told_in
 from rolecall.runner.warm.host.preload import Held, collection_modules, load_imports, preload
 from rolecall.runner.warm.host.rehearse import rehearse
@@ -48,7 +48,7 @@ class _State:
     warmth: Warmth
     folder: Path
     held: Held
-    hot_pages: list[Range]
+    hot_pages: list[Range] | None = None  # None: not rehearsed yet
     texts: RoleTexts = field(default_factory=RoleTexts)
     runs: dict[int, str] = field(default_factory=dict)
     # Processes that a run left behind on purpose (async without poll); not ours to end.
@@ -76,7 +76,7 @@ def serve(engine: socket.socket, folder: Path, habits: StreamHabits) -> None:
         while state.runs or not state.is_retiring:
             ready, _, _ = select.select([engine.fileno(), wake], [], [], _wait_s(state))
             if not ready:
-                _change_guard(state)
+                _have_ready(engine, state)
             if wake in ready:
                 os.read(wake, 4096)
                 _reap(engine, state)
@@ -99,19 +99,29 @@ def _wait_s(state: _State) -> float | None:
     return max(0.0, state.understudy.since + GOES_AFTER_S - time.monotonic())
 
 
-def _change_guard(state: _State) -> None:
-    """Nothing happened for a while: let somebody stand by, or let go who did so in vain."""
+def _have_ready(engine: socket.socket, state: _State) -> None:
+    """Nothing happened for a while: prepare for the next run, or let go who stood by in vain."""
     if state.understudy is not None:
         _dismiss(state)
         return
-    if state.texts.read_waiting():
-        state.held.learn()  # filters that were imported for them
-        gc.freeze()
-    state.hot_pages = told_in(state.folder / _PAGES) or state.hot_pages
+    if state.texts.read_waiting() or state.hot_pages is None:
+        try:
+            _learn(engine, state)
+        except Interrupted:
+            return
+    state.hot_pages = told_in(state.folder / _PAGES) or state.hot_pages or []
     warmth = state.warmth
     state.understudy = Understudy.engage(
         state.hot_pages, lambda message, fds: be_run_child(_order_of(message, fds), warmth)
     )
+
+
+def _learn(engine: socket.socket, state: _State) -> None:
+    """Rehearse, once; and hold for good what that and the roles' texts brought."""
+    if state.hot_pages is None:
+        state.hot_pages = rehearse_in_fork(state.folder, rehearsal_of(state.warmth), engine)
+    state.held.learn()
+    gc.freeze()
 
 
 def _dismiss(state: _State) -> None:
@@ -131,11 +141,10 @@ def _warm_up(folder: Path, habits: StreamHabits) -> _State:
             load_imports(path)
     share_discovery(folder)
     read_kubeconfigs_fast()
-    hot_pages = rehearse_in_fork(folder, rehearsal_of(warmth))
     held = Held()
     held.learn()
     now = time.monotonic()
-    return _State(warmth, folder, held, hot_pages, looked_far=now, idle_since=now)
+    return _State(warmth, folder, held, looked_far=now, idle_since=now)
 
 
 def _greeting(problems: list[str]) -> dict[str, Any]:
