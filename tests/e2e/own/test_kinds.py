@@ -11,9 +11,19 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Client
+from rolecall.localcluster import Cluster
 from tests.e2e.engine import PATIENCE_S
 from tests.e2e.own.cases import CASES, CLAIM, POD, Case
 from tests.e2e.own.life import NOT_YET, STEPS, Life
+from tests.e2e.own.world import (
+    APPOPERATOR,
+    IMAGE,
+    POD_SET,
+    create,
+    make,
+    pod_spec,
+    wait_settled,
+)
 from tests.fixtures.eventually import eventually_async
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -28,6 +38,23 @@ async def test_kind_lives_through_create_edit_damage_bad_spec_and_delete(
     api: Client, namespace: str, case: Case
 ) -> None:
     assert set(await Life(api, case, namespace).live()) == set(STEPS)
+
+
+async def test_kubectl_scale_works_on_a_kind_that_has_replicas(
+    api: Client, namespace: str, cluster: Cluster
+) -> None:
+    pods = {"template": {"spec": pod_spec()}, "replicas": 1}
+    crs = [
+        make(POD_SET, namespace, "p", pods),
+        make(APPOPERATOR, namespace, "a", {"image": IMAGE}),
+    ]
+    await create(api, crs)
+    await wait_settled(api, crs)
+    names = ("podset/p", "appoperator/a")
+    cluster.kubectl("--namespace", namespace, "scale", "--replicas=2", *names)
+    await wait_settled(api, crs)
+    assert (await api.get(POD_SET, namespace, "p"))["status"]["podNames"] == ["p-0", "p-1"]
+    assert (await api.get(APPOPERATOR, namespace, "a"))["status"]["progress"] == "2/2"
 
 
 async def test_rebuild_replaces_pod_and_disk_after_the_reboot_before_it_ended(
