@@ -103,10 +103,16 @@ class Recording:
         self._known_at_start = self._redactor.known
         self._ansible_runner = AnsibleRunner(prepared.config, event_handler=self._take)
         self._make_files()
-        stdout = _RedactedFile(prepared.artifacts / "stdout", self._redactor)
+        self._stdout = _RedactedFile(prepared.artifacts / "stdout", self._redactor)
         self._filter = _EventFilter(
-            stdout, self._ansible_runner.event_callback, suppress_ansible_output=True
+            self._stdout, self._ansible_runner.event_callback, suppress_ansible_output=True
         )
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stdout.close()  # also where something could not be written
 
     @property
     def redactor(self) -> Redactor:

@@ -124,7 +124,8 @@ class StockRunner:
         from rolecall.runner.recording import Recording  # noqa: PLC0415 - 0.1 s, at the first run
 
         limits = Limits.of(prepared.request, self._settings)
-        recording = Recording(prepared, self._settings, on_event, self._clock)
-        with scratch(prepared, has_own_inventory=self._settings.inventory is not None) as env:
-            exit_ = process.follow(prepared.command, env, prepared.cwd, limits, recording.feed)
-        return recording.finish(exit_)
+        has_own_inventory = self._settings.inventory is not None
+        with Recording(prepared, self._settings, on_event, self._clock) as recording:
+            with scratch(prepared, has_own_inventory=has_own_inventory) as env:
+                exit_ = process.follow(prepared.command, env, prepared.cwd, limits, recording.feed)
+            return recording.finish(exit_)

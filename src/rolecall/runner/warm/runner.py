@@ -203,13 +203,13 @@ class WarmRunner:
 
     def _record(self, follower: Follower, on_event: OnEvent, began: float) -> RunResult:
         prepared = follower.order.prepared
-        recording = Recording(prepared, self._settings, on_event, self._clock)
         limits = Limits.of(prepared.request, self._settings)
-        exit_ = follower.follow(limits, recording.feed, began)
-        if exit_.rc is None:  # it could not tidy up
-            remove(Path(follower.order.env[SCRATCH_VARIABLE]))
-        self._note_speed(prepared, follower.notes, exit_)
-        result = recording.finish(exit_)
+        with Recording(prepared, self._settings, on_event, self._clock) as recording:
+            exit_ = follower.follow(limits, recording.feed, began)
+            if exit_.rc is None:  # it could not tidy up
+                remove(Path(follower.order.env[SCRATCH_VARIABLE]))
+            self._note_speed(prepared, follower.notes, exit_)
+            result = recording.finish(exit_)
         return dataclasses.replace(result, tasks_by_way=ways_of(follower.notes))
 
     def _note_speed(self, prepared: PreparedRun, notes: Notes, exit_: Exit) -> None:
