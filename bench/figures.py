@@ -1,4 +1,4 @@
-"""Figures of one bench: collected, printed as a table, written as JSON and as a picture.
+"""Figures of one bench: collected, and printed as a table.
 
 Medians are what is quoted; minimums tell the floor of a busy machine. Two things are only compared
 where they were measured alternately in the same run.
@@ -6,21 +6,19 @@ where they were measured alternately in the same run.
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from xml.sax.saxutils import escape
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One thing measured several times."""
+    """One thing measured several times; a course is one thing watched while time went by."""
 
     name: str
     unit: str
     values: tuple[float, ...]
+    is_course: bool = False
 
     @property
     def median(self) -> float:
@@ -32,43 +30,31 @@ class Figure:
         """The floor."""
         return min(self.values)
 
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """Three columns: median, minimum, how often; of a course: first, last, most."""
+        first, last = self.values[0], self.values[-1]
+        if self.is_course:
+            return f"first {first:.1f}", f"last {last:.1f}", f"most {max(self.values):.1f}"
+        return f"{self.median:.3f}", f"{self.least:.3f}", str(len(self.values))
+
 
 def table(figures: Sequence[Figure]) -> str:
     """Aligned lines: name, median, minimum, how often."""
     width = max(len(figure.name) for figure in figures)
-    lines = [f"{'':{width}}  {'median':>9}  {'minimum':>9}  runs"]
+    lines = [f"{'':{width}}  {'median':>12}  {'minimum':>12}  {'runs':>10}"]
     for figure in figures:
+        median, least, count = figure.cells
         lines.append(
-            f"{figure.name:{width}}  {figure.median:>9.3f}  {figure.least:>9.3f}"
-            f"  {len(figure.values):>4}  {figure.unit}"
+            f"{figure.name:{width}}  {median:>12}  {least:>12}  {count:>10}  {figure.unit}"
         )
     return "\n".join(lines)
 
 
-def write_json(figures: Sequence[Figure], file: Path) -> None:
-    """All values, for whoever wants to reckon themselves."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    rows = [asdict(figure) | {"median": figure.median} for figure in figures]
-    file.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-
-
-def write_picture(figures: Sequence[Figure], file: Path, title: str) -> None:
-    """Bars as SVG, drawn by hand: a plotting library would be fifty megabytes for four rectangles."""
-    longest = max(figure.median for figure in figures)
-    height = 40 + 26 * len(figures)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="760" height="{height}"'
-        ' font-family="sans-serif" font-size="13">',
-        f'<text x="8" y="20" font-weight="bold">{escape(title)}</text>',
+def markdown(figures: Sequence[Figure]) -> str:
+    """The same for a page."""
+    lines = ["| | median | minimum | runs | |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {figure.name} | {' | '.join(figure.cells)} | {figure.unit} |" for figure in figures
     ]
-    for row, figure in enumerate(figures):
-        y = 36 + 26 * row
-        wide = max(1.0, 400 * figure.median / longest)
-        colour = "#2a7f62" if "warm" in figure.name else "#9aa5b1"
-        parts += [
-            f'<text x="8" y="{y + 14}">{escape(figure.name)}</text>',
-            f'<rect x="250" y="{y}" width="{wide:.1f}" height="18" fill="{colour}"/>',
-            f'<text x="{256 + wide:.1f}" y="{y + 14}">{figure.median:.3f} {figure.unit}</text>',
-        ]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join([*parts, "</svg>"]) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"

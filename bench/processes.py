@@ -39,6 +39,11 @@ def pss_mb(pid: int) -> float:
     return sum(_rollup(one, "Pss:") for one in family(pid)) / 1024
 
 
+def own_pss_mb(pid: int) -> float:
+    """The same of one process, without those below it."""
+    return _rollup(pid, "Pss:") / 1024
+
+
 def private_mb(pid: int) -> float:
     """Memory that would come back if this one process ended."""
     return (_rollup(pid, "Private_Dirty:") + _rollup(pid, "Private_Clean:")) / 1024
@@ -53,6 +58,17 @@ def open_files(pid: int) -> int:
         except OSError:
             continue
     return count
+
+
+def named(pid: int, name: str) -> int:
+    """The first process of the family with this name in `ps`; 0: none."""
+    for one in family(pid):
+        try:
+            if Path(f"/proc/{one}/comm").read_text().strip() == name:
+                return one
+        except OSError:
+            continue
+    return 0
 
 
 def _rollup(pid: int, key: str) -> int:

@@ -1,0 +1,55 @@
+"""The figures that the docs show are those that were measured, and come from nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from bench import publish
+from bench.figures import Figure, table
+from bench.plot import plot
+
+FIGURES = [
+    Figure("Four: stock, wall", "s", (2.5, 2.4, 2.6)),
+    Figure("Four: warm, wall", "s", (0.1, 0.09, 0.12)),
+    Figure("Four: warm, 2 at a time", "runs/s", (15.0,)),
+    Figure("soak, 100 runs: <memory>", "MB PSS", (90.0, 91.0, 90.5), is_course=True),
+]
+
+
+def test_page_shows_the_release_figures() -> None:
+    if not publish.RELEASE.exists():
+        assert publish.BEGIN + "\n" + publish.END in publish.PAGE.read_text()
+        return
+    text = publish.PAGE.read_text()
+    assert publish.page_of(publish.RELEASE, text) == text
+    _machine, figures = publish.read_json(publish.RELEASE)
+    assert plot(figures) == publish.PLOT.read_text()
+
+
+def test_figures_survive_being_written_down(tmp_path: Path) -> None:
+    publish.write_json(FIGURES, tmp_path / "x.json")
+    machine, figures = publish.read_json(tmp_path / "x.json")
+    assert figures == FIGURES
+    assert machine["cores"]
+
+
+def test_publishing_again_replaces_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RELEASE", "PAGE", "PLOT"):
+        monkeypatch.setattr(publish, name, tmp_path / name)
+    publish.PAGE.write_text(f"above\n{publish.BEGIN}\n{publish.END}\nbelow\n")
+    publish.publish(FIGURES)
+    first = publish.PAGE.read_text()
+    publish.publish(FIGURES)
+    assert publish.PAGE.read_text() == first
+    assert "| Four: warm, wall | 0.100 | 0.090 | 3 | s |" in first
+    assert first.startswith("above\n") and first.endswith("\nbelow\n")
+
+
+def test_plot_is_well_formed_and_table_aligned(tmp_path: Path) -> None:
+    ElementTree.fromstring(plot(FIGURES))
+    assert len({len(line.split("  ")[0]) for line in table(FIGURES).splitlines()[1:]}) >= 1
+    assert "first 90.0" in table(FIGURES)
