@@ -19,7 +19,7 @@ from tests.fixtures.eventually import eventually
 from tests.real import images
 from tests.real.world import PATIENCE_S, Json, World, condition
 
-REACH = Gvk("real.rolecall.dev", "v1", "Reach")
+REACH = Gvk("real.example.com", "v1", "Reach")
 PROJECT = Path(__file__).parent / "project"
 WORD = "für alle — a word in UTF-8"
 
