@@ -21,7 +21,7 @@ from tests.real.world import PATIENCE_S, Json, World, condition
 
 REACH = Gvk("real.example.com", "v1", "Reach")
 PROJECT = Path(__file__).parent / "project"
-WORD = "für alle — a word in UTF-8"
+WORD = "schöne Grüße: words in UTF-8"
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,9 @@ def engine(
     request: pytest.FixtureRequest, world: World, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EngineProcess]:
     world.apply(crd_for(REACH))
-    world.kubectl("wait", "--for=condition=Established", "crd", f"reachs.{REACH.group}")
+    world.kubectl(
+        "wait", "--for=condition=Established", "crd", f"{REACH.kind.lower()}s.{REACH.group}"
+    )
     process = EngineProcess(
         PROJECT,
         tmp_path_factory.mktemp("reach") / "scratch",
