@@ -14,7 +14,6 @@ from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
 from tests.e2e.kinds import (
     CONFIG_MAP,
-    CRD,
     GROUP,
     Json,
     cr,
@@ -23,7 +22,7 @@ from tests.e2e.kinds import (
     kind,
 )
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
 MAKER, PLAIN = kind("Maker"), kind("Plain")
