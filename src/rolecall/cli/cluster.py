@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
+# What kubectl does with files alone: `make bundle` needs no cluster.
+_WITHOUT_CLUSTER = ("kustomize", "completion", "help", "options")
 _NAMED = ("up", "down", "status", "kubeconfig", "kubectl", "load-image", "logs")
 
 
@@ -195,9 +197,16 @@ def kubeconfig(arguments: argparse.Namespace) -> int:
 
 def kubectl(arguments: argparse.Namespace) -> int:
     """Whatever kubectl is asked; its exit code is ours."""
-    cluster = _cluster(arguments.name)
-    program = cluster.record.programs["kubectl"]
-    command = [program, f"--kubeconfig={cluster.kubeconfig}", *arguments.passed_on]
+    words = arguments.passed_on
+    cluster = localcluster.find_cluster(arguments.name)
+    binaries = localcluster.find_binaries()
+    if cluster is not None:
+        program = cluster.record.programs["kubectl"]
+        command = [program, f"--kubeconfig={cluster.kubeconfig}", *words]
+    elif words and words[0] in _WITHOUT_CLUSTER and "kubectl" in binaries.paths:
+        command = [str(binaries["kubectl"]), *words]
+    else:
+        raise _no_cluster(arguments.name)
     return subprocess.run(command, check=False).returncode
 
 

@@ -54,6 +54,14 @@ def shell(binaries: Binaries, tmp_path: Path) -> Iterator[Shell]:
         take_down(Layout.named(name, shell.clusters))
 
 
+def test_kubectl_renders_files_though_no_cluster_is_up(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("namePrefix: a-\nresources: [one.yaml]\n")
+    one = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}
+    (tmp_path / "one.yaml").write_text(json.dumps(one))
+    assert "name: a-one" in shell.run("kubectl", "kustomize", str(tmp_path))
+    assert "cluster `default` was not found" in shell.run("kubectl", "get", "nodes", code=2)
+
+
 def test_cluster_goes_up_once_and_down_without_a_trace(shell: Shell, tmp_path: Path) -> None:
     copy = tmp_path / "kubeconfig"
     printed = shell.run("up", "--nodes", "2", "--kubeconfig", str(copy))
