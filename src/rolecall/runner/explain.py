@@ -1,8 +1,9 @@
 """Why a run that has no recap came to nothing, in one honest line for the CR's owner.
 
-Ansible prints its reason and goes: as `ERROR! ...` up to core 2.18, as `[ERROR]: ...` from 2.19 on, the
-place in one of two spellings below. The last such block is the one that ended the play. Where none is
-found, the line says so and quotes the last thing that was printed, instead of guessing.
+Ansible prints its reason and goes: as `ERROR! ...` up to core 2.18, as `[ERROR]: ...` from 2.19 on, as
+`ERROR: ...` where it cannot even begin; the place in one of two spellings below. The last such block is
+the one that ended the play. Where none is found, the line says so and quotes the last thing that was
+printed, instead of guessing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 import signal
 
-_BLOCK = re.compile(r"^(?:ERROR! |\[ERROR\]: |ansible-playbook: error: )", re.MULTILINE)
+_BLOCK = re.compile(r"^(?:ERROR! |\[ERROR\]: |ERROR: |ansible-playbook: error: )", re.MULTILINE)
 _PLACE = re.compile(
     r"^Origin: (?P<file>.+?):(?P<line>\d+)(?::\d+)?$"
     r"|^The error appears to be in '(?P<old_file>.+?)': line (?P<old_line>\d+)",

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from rolecall.gvk import Gvk
 from rolecall.runner import RunEvent, RunHandle, RunRequest, RunResult
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.warm import HostLimits, Hosts, WarmRunner
+from rolecall.runner.warm.processes import children_of
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play, Watch
 
@@ -162,3 +163,19 @@ def debug(message: str) -> dict[str, Any]:
 def shell(command: str, **more: Any) -> dict[str, Any]:
     """A task that runs a shell command."""
     return {"name": command[:40], "ansible.builtin.shell": command, **more}
+
+
+async def who_stands_by(shop: Workshop) -> int:
+    """The child of the host that is ready for the next order."""
+
+    def standing_by() -> list[int]:
+        return [pid for pid in children_of(shop.host_pid) if _name_of(pid) == "rolecall-next"]
+
+    (pid,) = await until(standing_by, "somebody to stand by")
+    return int(pid)
+
+
+def _name_of(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""

@@ -20,6 +20,7 @@ from tests.play.warm.runs import (
     marked,
     shell,
     until,
+    who_stands_by,
     workshop,
 )
 from tests.play.warm.surroundings import fill_bytes, fill_names, little_memory, small_disk
@@ -47,6 +48,7 @@ async def test_temporary_folder_that_takes_no_name_is_told(tmp_path: Path) -> No
         async with workshop(tmp_path, environment={"TMPDIR": str(disk)}) as shop:
             role = shop.role("fine", [debug("fine")])
             assert (await shop.run(role)).way == "warm"
+            await who_stands_by(shop)  # from now on the host makes and removes no file
             fill_names(disk)
             left_open = set()
             for _ in range(2):
@@ -58,6 +60,19 @@ async def test_temporary_folder_that_takes_no_name_is_told(tmp_path: Path) -> No
             for path in disk.iterdir():
                 path.unlink()
             assert (await shop.run(role)).way == "warm"
+
+
+async def test_temporary_folder_that_takes_one_name_more_is_told(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        async with workshop(tmp_path, environment={"TMPDIR": str(disk)}) as shop:
+            role = shop.role("fine", [debug("fine")])
+            assert (await shop.run(role)).way == "warm"
+            await who_stands_by(shop)  # from now on the host makes and removes no file
+            fill_names(disk)
+            (disk / "name-0").unlink()
+            result = await shop.run(role)
+            assert result.ending is Ending.NO_RECAP
+            assert NO_SPACE in result.reason_text
 
 
 async def test_temporary_folder_that_takes_no_byte_fails_the_task_that_writes(

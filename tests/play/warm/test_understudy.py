@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
-from rolecall.runner.warm.processes import children_of
-from tests.play.warm.runs import Tasks, Workshop, debug, is_alive, kill, until, workshop
+from tests.play.warm.runs import (
+    Tasks,
+    Workshop,
+    debug,
+    is_alive,
+    kill,
+    until,
+    who_stands_by,
+    workshop,
+)
 
 WHO_RUNS: Tasks = [debug("{{ lookup('pipe', 'echo $PPID') }}")]
-
-
-async def _who_stands_by(shop: Workshop) -> int:
-    """The child of the host that is ready for the next order."""
-
-    def standing_by() -> list[int]:
-        return [pid for pid in children_of(shop.host_pid) if _name_of(pid) == "rolecall-next"]
-
-    (pid,) = await until(standing_by, "somebody to stand by")
-    return int(pid)
-
-
-def _name_of(pid: int) -> str:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    return ""
 
 
 async def _who_ran(shop: Workshop, role: Path) -> int:
@@ -35,13 +26,13 @@ async def _who_ran(shop: Workshop, role: Path) -> int:
     return int(said[0])
 
 
-async def test_who_stands_by_takes_the_next_run_and_is_followed_by_another(tmp_path: Path) -> None:
+async def testwho_stands_by_takes_the_next_run_and_is_followed_by_another(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("tells", WHO_RUNS)
         await _who_ran(shop, role)
-        first = await _who_stands_by(shop)
+        first = await who_stands_by(shop)
         assert await _who_ran(shop, role) == first
-        second = await _who_stands_by(shop)
+        second = await who_stands_by(shop)
         assert second != first
         assert await _who_ran(shop, role) == second
 
@@ -50,7 +41,7 @@ async def test_run_is_warm_though_who_stood_by_was_killed(tmp_path: Path) -> Non
     async with workshop(tmp_path) as shop:
         role = shop.role("tells", WHO_RUNS)
         await _who_ran(shop, role)
-        killed = await _who_stands_by(shop)
+        killed = await who_stands_by(shop)
         kill(killed)
         await until(lambda: not is_alive(killed), "it to be gone")
         assert await _who_ran(shop, role) not in (0, killed)
@@ -59,7 +50,7 @@ async def test_run_is_warm_though_who_stood_by_was_killed(tmp_path: Path) -> Non
 async def test_nobody_stands_by_after_the_host_was_killed(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         await _who_ran(shop, shop.role("tells", WHO_RUNS))
-        pid = await _who_stands_by(shop)
+        pid = await who_stands_by(shop)
         kill(shop.host_pid)
         await until(lambda: not is_alive(pid), "it to be gone")
 
@@ -68,7 +59,7 @@ async def test_role_edited_while_somebody_stands_by_takes_effect(tmp_path: Path)
     async with workshop(tmp_path) as shop:
         role = shop.role("says", [debug("{{ 'old' | upper }}")])
         await shop.run(role)
-        await _who_stands_by(shop)
+        await who_stands_by(shop)
         shop.role("says", [debug("{{ 'new' | upper }}")])
         handle, events = await shop.start(role)
         assert (await handle.result()).way == "warm"
@@ -88,4 +79,4 @@ async def test_role_brings_its_own_filter_though_its_texts_were_read_without(
             assert (await handle.result()).way == "warm"
             said = [event.data["res"]["msg"] for event in events if event.name == "runner_on_ok"]
             assert said == ["abab"]
-            await _who_stands_by(shop)
+            await who_stands_by(shop)

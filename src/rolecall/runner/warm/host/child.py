@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from ansible.errors import AnsibleError
+
 from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks import fresh, seams
 from rolecall.runner.warm.hooks.core import Core
@@ -33,6 +35,8 @@ from rolecall.runner.warm.hooks.templates import TemplateShelf
 from rolecall.runner.warm.host.hot_pages import tell
 
 _FIRST_FREE_DESCRIPTOR = 3
+# What `ansible-playbook` ends with where it cannot even make its settings.
+_NOT_EVEN_SETTINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +88,11 @@ def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
         status = _run(order, warmth, report)
         wire.report(report, {"r": "end", "rc": status})
         if order.pages:
-            tell(Path(order.pages))
-    except BaseException:  # nothing may climb into the host's loop
+            with contextlib.suppress(OSError):  # a full disk: the next run may tell
+                tell(Path(order.pages))
+    except BaseException as error:  # nothing may climb into the host's loop
         if report is not None:
+            _say(f"[ERROR]: internal error of the warm runner: {error}; please report this")
             with contextlib.suppress(OSError, ValueError):
                 text = traceback.format_exc()[-4000:]
                 wire.report(report, {"r": "end", "rc": status, "crash": text})
@@ -134,7 +140,11 @@ def _gaps(first: int, kept: set[int]) -> list[tuple[int, int]]:
 
 
 def _run(order: RunOrder, warmth: Warmth, report: socket.socket) -> int:
-    _renew(warmth)
+    try:
+        _renew(warmth)
+    except AnsibleError as error:  # such as a disk without room for its temporary folder
+        _say(f"ERROR: {error}")
+        return _NOT_EVEN_SETTINGS
     warmth.tally.report_to(report)
     status = _play(order.command)
     warmth.tally.close_task()
@@ -166,6 +176,11 @@ def _status_of(leaving: SystemExit) -> int:
         return int(leaving.code) & 0xFF
     print(leaving.code, file=sys.stderr)  # noqa: T201 - what the interpreter does with such a code
     return 1
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - the play's own output
 
 
 def _end_like_an_interpreter() -> None:
