@@ -35,7 +35,9 @@ NEW_YAML = """\
 Origin: /project/play.yml:5:1
 """
 COLOURED = "\x1b[0;31m[ERROR]: the role 'x' was not found in /a:/b\x1b[0m\r\n\x1b[0;31m\x1b[0m\r\n"
-NO_BEGINNING = "ERROR: Unable to create local directories '/x'.\n\nTraceback (most recent call last):\n"
+NO_BEGINNING = (
+    "ERROR: Unable to create local directories '/x'.\n\nTraceback (most recent call last):\n"
+)
 ARGUMENTS = """\
 usage: ansible-playbook [-h] ...
 ansible-playbook: error: unrecognized arguments: --nosuch
