@@ -135,14 +135,27 @@ async def test_chain_of_forks_without_end_is_ended_whole(tmp_path: Path) -> None
     async with workshop(tmp_path) as shop:
         await shop.run(shop.role("fine", [debug("fine")]))
         (tmp_path / "chain.py").write_text(CHAIN)
+        # Every link holds this pipe open: it ends with the last of them, wherever that one hides.
+        os.mkfifo(tmp_path / "alive")
+        alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
         begin = "for n in 1 2 3 4; do {{ ansible_playbook_python }} -S {{ work }}/chain.py & done"
-        role = shop.role("chain", [shell(f"{begin}; touch {{{{ work }}}}/began; sleep 600")])
+        hold = "exec 9>{{ work }}/alive; echo held >&9"
+        role = shop.role("chain", [shell(f"{hold}; {begin}; touch {{{{ work }}}}/began; sleep 600")])
         handle, _events = await shop.start(role)
         await until((tmp_path / "began").exists, "the task to begin")
         await until(lambda: marked("chain.py"), "the chain")
+        assert os.read(alive, 100) == b"held\n"
         handle.cancel("enough")
         assert (await handle.result()).ending is Ending.CANCELLED
-        await until(lambda: not marked(str(tmp_path / "chain.py")), "all links to be gone")
+        await until(lambda: _has_ended(alive), "all links to be gone")
+        os.close(alive)
+
+
+def _has_ended(pipe: int) -> bool:
+    try:
+        return os.read(pipe, 1) == b""
+    except BlockingIOError:
+        return False
 
 
 async def test_conversation_cut_between_runs_is_begun_anew(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ import contextlib
 import ctypes
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NAME = 15
-# A fork bomb is frozen in a few rounds; the bound only keeps a bug here from spinning.
-_MOST_ROUNDS = 50
+# A fork bomb is frozen in some rounds; the bound only keeps a bug here from spinning.
+_MOST_ROUNDS = 10_000
 
 
 def become_subreaper() -> None:
@@ -49,29 +49,38 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
-def descendants_of(pid: int) -> list[int]:
-    """Everything below a process, nearest first."""
+def descendants_of(pid: int, spared: Container[int] = ()) -> list[int]:
+    """Everything below a process, nearest first; without the spared ones and what is below these."""
     found: list[int] = []
-    waiting = children_of(pid)
+    waiting = _below(pid, spared)
     while waiting:
         found += waiting
-        waiting = [child for parent in waiting for child in children_of(parent)]
+        waiting = [child for parent in waiting for child in _below(parent, spared)]
     return found
 
 
-def kill_below(pid: int) -> list[int]:
+def _below(pid: int, spared: Container[int]) -> list[int]:
+    return [child for child in children_of(pid) if child not in spared]
+
+
+def kill_below(pid: int, spared: Container[int] = ()) -> list[int]:
     """Kill everything below a process (not itself); returns what was killed.
 
-    Frozen first: what is stopped cannot fork away while its siblings are being killed.
+    Frozen first: what is stopped cannot fork away while its siblings are being killed. A chain, each
+    link of which forks the next and ends, may show nothing but dead links to a look. But those were
+    not there the time before; only a look that finds nothing new proves that nothing is left.
     """
     killed: list[int] = []
+    past = set(spared)
     for _ in range(_MOST_ROUNDS):
-        living = [child for child in descendants_of(pid) if not is_zombie(child)]
-        if not living:
+        new = descendants_of(pid, past)
+        if not new:
             return killed
-        _signal_all(living, signal.SIGSTOP)
+        _signal_all(new, signal.SIGSTOP)  # at once: whoever looks closer first comes too late
+        living = [child for child in new if not is_zombie(child)]
         _signal_all(living, signal.SIGKILL)
         killed += living
+        past.update(set(new) - set(living))
     return killed
 
 

@@ -262,10 +262,10 @@ def _ending(state: _State, run_id: str, status: int, usage: Any) -> dict[str, An
 
 def _settle_orphans(state: _State, *, end_them: bool) -> None:
     """What a run child left behind is ours now: end it where the child could not have meant it."""
-    ours = set(state.runs) | ({state.understudy.pid} if state.understudy else set())
-    orphans = set(processes.children_of(os.getpid())) - ours - state.kept
-    for pid in orphans:
-        if end_them:
-            processes.kill_tree(pid)
-        else:
-            state.kept.add(pid)
+    spared = {*state.runs, *state.kept}
+    if state.understudy:
+        spared.add(state.understudy.pid)
+    if end_them:
+        processes.kill_below(os.getpid(), spared)
+    else:
+        state.kept |= set(processes.children_of(os.getpid())) - spared
