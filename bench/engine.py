@@ -44,7 +44,7 @@ async def everything(world: World, kubeconfig: Path) -> list[Figure]:
         figures += await measures.marginals(world, engines, ROUNDS_OF_MORE, one)
         figures += await measures.memory(world, engines)
     for at_a_time in (1, 2, 4):
-        figures.append(await measures.throughput(world, kubeconfig, at_a_time, 60))
+        figures += await measures.throughput(world, kubeconfig, at_a_time, 60)
     return figures + await soak(world, kubeconfig, SOAK_RUNS)
 
 
@@ -55,7 +55,7 @@ async def quick(world: World, kubeconfig: Path) -> list[Figure]:
         engines = [stack.enter_context(running(way, f"bench-{way}", kubeconfig)) for way in WAYS]
         for kind in ("One", "Four"):
             figures += await measures.latencies(world, engines, kind, QUICK_ROUNDS)
-    return [*figures, await measures.throughput(world, kubeconfig, 2, 20)]
+    return figures + await measures.throughput(world, kubeconfig, 2, 20)
 
 
 async def soak(world: World, kubeconfig: Path, runs: int) -> list[Figure]:

@@ -117,7 +117,7 @@ async def all_succeeded(api: Client) -> bool:
 def is_successful(cr: dict[str, Any]) -> bool:
     """Whether this one had its run."""
     conditions = cr.get("status", {}).get("conditions", [])
-    return any(it["type"] == "Successful" and it["status"] == "True" for it in conditions)
+    return bool(any(it["type"] == "Successful" and it["status"] == "True" for it in conditions))
 
 
 def said(engine: Engine) -> Iterator[dict[str, Any]]:

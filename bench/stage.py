@@ -144,11 +144,20 @@ class World:
         ended: dict[str, float] = {}
         async for event in self._api.watch(gvk, namespace, resource_version=version):
             name = event.object.get("metadata", {}).get("name", "")
+            if failure := _failure_of(event.object):
+                raise RuntimeError(f"{gvk.kind} {name}: {failure}")
             if name in names and _is_successful(event.object, generations.get(name, 1)):
                 ended.setdefault(name, time.monotonic())
                 if len(ended) == len(names):
                     break
         return ended
+
+
+def _failure_of(cr: Json) -> str:
+    """What a role of the bench fails with is a bug of the bench: waiting longer does not help."""
+    conditions = cr.get("status", {}).get("conditions", [])
+    failures = (one for one in conditions if one["type"] == "Failure" and one["status"] == "True")
+    return next((str(one["message"]) for one in failures), "")
 
 
 def _is_successful(cr: Json, generation: int) -> bool:
