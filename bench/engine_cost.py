@@ -117,7 +117,7 @@ async def all_succeeded(api: Client) -> bool:
 def is_successful(cr: dict[str, Any]) -> bool:
     """Whether this one had its run."""
     conditions = cr.get("status", {}).get("conditions", [])
-    return bool(any(it["type"] == "Successful" and it["status"] == "True" for it in conditions))
+    return any(it["type"] == "Successful" and it["status"] == "True" for it in conditions)
 
 
 def said(engine: Engine) -> Iterator[dict[str, Any]]:
@@ -129,7 +129,7 @@ def said(engine: Engine) -> Iterator[dict[str, Any]]:
 
 def is_start(line: dict[str, Any], name: str) -> bool:
     """Whether a line says that the run of this CR started."""
-    return line["msg"] == "run started" and line["name"] == name
+    return bool(line["msg"] == "run started" and line["name"] == name)
 
 
 def slope(values: list[float]) -> float:
