@@ -18,6 +18,7 @@ import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 from rolecall.clock import Clock, SystemClock
@@ -48,6 +49,16 @@ class _Subject:
     reason: str
     message: str  # empty: several messages, combined
 
+    @property
+    def mark(self) -> bytes:
+        """Stands for it where thousands are remembered."""
+        return _mark(self.uid, self.kind, self.reason, self.message)
+
+    @property
+    def place(self) -> bytes:
+        """The same of all messages of this reason."""
+        return _mark(self.uid, self.kind, self.reason)
+
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
@@ -75,9 +86,9 @@ class Events:
         self._instance = instance
         self._clock = clock or SystemClock()
         self._waiting: OrderedDict[_Subject, _Waiting] = OrderedDict()
-        self._posted: OrderedDict[_Subject, _Posted] = OrderedDict()
-        # Messages seen for one CR, kind and reason, and since when.
-        self._variants: OrderedDict[tuple[str, str, str], tuple[float, set[str]]] = OrderedDict()
+        self._posted: OrderedDict[bytes, _Posted] = OrderedDict()  # by mark
+        # By place: since when, and the marks that were seen there.
+        self._variants: OrderedDict[bytes, tuple[float, tuple[bytes, ...]]] = OrderedDict()
         self._news = asyncio.Event()
         self._was_refused = False
 
@@ -124,7 +135,7 @@ class Events:
 
     async def _post(self, subject: _Subject, waiting: _Waiting) -> None:
         now = self._clock.now()
-        posted = self._posted.get(subject)
+        posted = self._posted.get(subject.mark)
         if posted is not None and self._clock.monotonic() - posted.at_s < _WINDOW_S:
             try:
                 count = posted.count + waiting.times
@@ -160,20 +171,20 @@ class Events:
         }
 
     def _remember(self, subject: _Subject, name: str, count: int) -> None:
-        self._posted[subject] = _Posted(name, count, self._clock.monotonic())
-        self._posted.move_to_end(subject)
+        self._posted[subject.mark] = _Posted(name, count, self._clock.monotonic())
+        self._posted.move_to_end(subject.mark)
         _bound(self._posted, _MOST_REMEMBERED)
 
     def _is_one_too_many(self, subject: _Subject) -> bool:
         now_s = self._clock.monotonic()
-        place = (subject.uid, subject.kind, subject.reason)
-        since_s, messages = self._variants.get(place, (now_s, set()))
+        since_s, seen = self._variants.get(subject.place, (now_s, ()))
         if now_s - since_s >= _WINDOW_S:
-            since_s, messages = now_s, set()
-        if subject.message not in messages and len(messages) >= _MOST_VARIANTS:
-            return True
-        messages.add(subject.message)
-        self._variants[place] = (since_s, messages)
+            since_s, seen = now_s, ()
+        if subject.mark not in seen:
+            if len(seen) >= _MOST_VARIANTS:
+                return True
+            seen = (*seen, subject.mark)
+        self._variants[subject.place] = (since_s, seen)
         _bound(self._variants, _MOST_REMEMBERED)
         return False
 
@@ -188,6 +199,10 @@ class Events:
 def _namespace_of(waiting: _Waiting) -> str:
     """Events on cluster-scoped objects live in `default`."""
     return waiting.involved["namespace"] or "default"
+
+
+def _mark(*words: str) -> bytes:
+    return blake2b("\0".join(words).encode(), digest_size=12).digest()
 
 
 def _text(moment: datetime) -> str:
