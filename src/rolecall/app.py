@@ -28,7 +28,7 @@ from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.proxy import Proxy
 from rolecall.reactor import Dependents, Events, Reactor
 from rolecall.reconcile import Reconciler, RunDefaults, Workers, World
-from rolecall.runner import create_runner
+from rolecall.runner import create_runner, folder_of_engine
 from rolecall.settings import Settings
 from rolecall.surroundings import limits_for, watches_of
 from rolecall.watches import Watch
@@ -48,7 +48,8 @@ async def serve(settings: Settings, environment: Mapping[str, str], play_output:
     with signals_asking(stop):
         async with AsyncExitStack() as stack:
             runner = replace(settings.runner, environment=await doors.open_to_roles(stack))
-            settings = replace(settings, runner=runner)
+            proxy = replace(settings.proxy, folder=stack.enter_context(folder_of_engine()))
+            settings = replace(settings, runner=runner, proxy=proxy)
             engine = Engine(settings, watches, credentials, metrics, play_output)
             await engine.open(stack, doors)
             await live(engine.parts(), engine.drain, stop)

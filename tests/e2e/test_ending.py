@@ -84,6 +84,24 @@ async def test_plays_of_a_killed_engine_die_with_it(
     eventually(lambda: not plays_of(engine.artifacts), timeout_s=10)
 
 
+def kubeconfigs_in(folder: Path) -> set[Path]:
+    return set(folder.glob("rolecall-engine-*/kubeconfig*"))
+
+
+async def test_credentials_of_runs_of_a_killed_engine_go_when_the_next_one_starts(
+    start_engine: StartEngine, in_flight: Path, tmp_path: Path
+) -> None:
+    temporary = {"TMPDIR": str(tmp_path)}
+    engine = start_engine(BEHAVIOURS, environment=temporary)
+    began(in_flight)
+    engine.process.kill()
+    left = kubeconfigs_in(tmp_path)
+    assert left
+    start_engine(BEHAVIOURS, environment=temporary).wait_ready()
+    assert left & kubeconfigs_in(tmp_path) == set()
+    (in_flight / "go").touch()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_idle_engine_ends_at_once_with_zero(
     start_engine: StartEngine, number: signal.Signals

@@ -15,7 +15,6 @@ import errno
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -58,13 +57,11 @@ class Proxy:
         *,
         dependents: DependentSink,
         clock: Clock | None = None,
-        folder: Path | None = None,
     ) -> None:
         self._settings = settings
         self._leases = Leases()
         self._routes = Routes(settings, client, dependents, clock or SystemClock())
         self._recorder = Recorder(settings.record) if settings.record is not None else None
-        self._folder = folder  # of kubeconfigs; None: the folder for temporary files
         self._server: web.Server | None = None
         self._listeners: list[asyncio.Server] = []
 
@@ -121,7 +118,9 @@ class Proxy:
         try:
             for is_for_modules in (False, True):
                 written.append(
-                    write_kubeconfig(lease, self.port, self._folder, is_for_modules=is_for_modules)
+                    write_kubeconfig(
+                        lease, self.port, self._settings.folder, is_for_modules=is_for_modules
+                    )
                 )
             yield RunAccess(*written)
         finally:

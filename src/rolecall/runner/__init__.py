@@ -15,6 +15,7 @@ from rolecall.runner.contract import (
 from rolecall.runner.folders import forget, forget_missing
 from rolecall.runner.params import extra_vars, snake_case
 from rolecall.runner.readable import as_json, as_yaml
+from rolecall.runner.temporary import folder_of_engine
 
 __all__ = [
     "Ending",
@@ -30,6 +31,7 @@ __all__ = [
     "as_yaml",
     "create_runner",
     "extra_vars",
+    "folder_of_engine",
     "forget",
     "forget_missing",
     "snake_case",

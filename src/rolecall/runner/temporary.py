@@ -12,12 +12,12 @@ import contextlib
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rolecall.runner.folders import remove
 
-HOST_PREFIX, RUN_PREFIX = "rolecall-host-", "rolecall-run-"
+HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX = "rolecall-host-", "rolecall-run-", "rolecall-engine-"
 # Names a run's folder to whoever ends the run; nothing of Ansible's reads it.
 SCRATCH_VARIABLE = "ROLECALL_SCRATCH"
 
@@ -39,12 +39,24 @@ class HeldFolder:
             self._lock = None
 
 
+@contextlib.contextmanager
+def folder_of_engine() -> Iterator[Path]:
+    """For what must go with the engine, however that one ends: credentials of runs."""
+    held = HeldFolder(ENGINE_PREFIX)
+    try:
+        yield held.path
+    finally:
+        with contextlib.suppress(OSError):
+            remove(held.path)
+        held.let_go()
+
+
 def remove_abandoned(parents: Iterable[str]) -> list[Path]:
     """Remove folders whose maker is gone and that no process works in; returns which."""
     found = [
         path
         for parent in dict.fromkeys(parents)
-        for prefix in (HOST_PREFIX, RUN_PREFIX)
+        for prefix in (HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX)
         for path in Path(parent).glob(f"{prefix}*")
         if _is_ours(path)
     ]

@@ -165,8 +165,8 @@ async def opened_play(
     told = Told()
     try:
         async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as client:
-            options = ProxySettings(**{"port": 0, **settings})
-            proxy = Proxy(options, client, dependents=told, clock=clock, folder=folder)
+            options = ProxySettings(**{"port": 0, "folder": folder, **settings})
+            proxy = Proxy(options, client, dependents=told, clock=clock)
             await proxy.start()
             try:
                 async with play_of(proxy, upstream, told) as play:

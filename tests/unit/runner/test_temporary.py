@@ -11,6 +11,7 @@ import pytest
 
 from rolecall.runner import create_runner
 from rolecall.runner.temporary import (
+    ENGINE_PREFIX,
     HOST_PREFIX,
     RUN_PREFIX,
     SCRATCH_VARIABLE,
@@ -27,7 +28,7 @@ time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("prefix", [HOST_PREFIX, RUN_PREFIX])
+@pytest.mark.parametrize("prefix", [HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX])
 def test_folder_of_a_killed_maker_is_removed_and_not_before(tmp_path: Path, prefix: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", MAKER, prefix, str(tmp_path)], stdout=subprocess.PIPE, text=True
