@@ -140,7 +140,9 @@ async def test_chain_of_forks_without_end_is_ended_whole(tmp_path: Path) -> None
         alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
         begin = "for n in 1 2 3 4; do {{ ansible_playbook_python }} -S {{ work }}/chain.py & done"
         hold = "exec 9>{{ work }}/alive; echo held >&9"
-        role = shop.role("chain", [shell(f"{hold}; {begin}; touch {{{{ work }}}}/began; sleep 600")])
+        role = shop.role(
+            "chain", [shell(f"{hold}; {begin}; touch {{{{ work }}}}/began; sleep 600")]
+        )
         handle, _events = await shop.start(role)
         await until((tmp_path / "began").exists, "the task to begin")
         await until(lambda: marked("chain.py"), "the chain")

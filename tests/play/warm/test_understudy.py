@@ -26,7 +26,7 @@ async def _who_ran(shop: Workshop, role: Path) -> int:
     return int(said[0])
 
 
-async def testwho_stands_by_takes_the_next_run_and_is_followed_by_another(tmp_path: Path) -> None:
+async def test_who_stands_by_takes_the_next_run_and_is_followed_by_another(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("tells", WHO_RUNS)
         await _who_ran(shop, role)

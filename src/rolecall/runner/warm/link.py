@@ -175,6 +175,8 @@ class HostLink:
                 case "broken":
                     self.problem = f"the warm host could not start: {message['reason']}"
                     self._is_settled.set()
+                case "learned":  # on purpose: what it holds more from now on is no growth
+                    self.rss_at_start = self.rss = message["rss"]
                 case "ended":
                     self.rss = message["rss"]
                     self._endings[message["id"]] = message

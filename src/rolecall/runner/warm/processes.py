@@ -12,7 +12,7 @@ import contextlib
 import ctypes
 import os
 import signal
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -49,7 +49,7 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
-def descendants_of(pid: int, spared: Container[int] = ()) -> list[int]:
+def descendants_of(pid: int, spared: Collection[int] = ()) -> list[int]:
     """Everything below a process, nearest first; without the spared ones and what is below these."""
     found: list[int] = []
     waiting = _below(pid, spared)
@@ -59,11 +59,11 @@ def descendants_of(pid: int, spared: Container[int] = ()) -> list[int]:
     return found
 
 
-def _below(pid: int, spared: Container[int]) -> list[int]:
+def _below(pid: int, spared: Collection[int]) -> list[int]:
     return [child for child in children_of(pid) if child not in spared]
 
 
-def kill_below(pid: int, spared: Container[int] = ()) -> list[int]:
+def kill_below(pid: int, spared: Collection[int] = ()) -> list[int]:
     """Kill everything below a process (not itself); returns what was killed.
 
     Frozen first: what is stopped cannot fork away while its siblings are being killed. A chain, each

@@ -75,6 +75,7 @@ def _be_module(world: ModuleWorld, call: Call, out_fd: int, err_fd: int) -> NoRe
         in_environment(call)
         with world.entered(call):
             status = world.execute(call)
+        world.imports.write()
         _end_like_an_interpreter()
     except BaseException as error:  # whatever it is, it must not climb into the play's code
         with contextlib.suppress(Exception):

@@ -10,19 +10,18 @@ from __future__ import annotations
 import atexit
 import contextlib
 import io
-import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rolecall.runner.warm.hooks.client_memory import client_kept
 from rolecall.runner.warm.hooks.module_world import Call, ModuleWorld, Response, in_environment
+from rolecall.runner.warm.hooks.surroundings import surroundings_kept
 
 
 def run_in_process(world: ModuleWorld, call: Call) -> Response:
     """Run the module and come back with what it printed."""
     out, err = _stream(), _stream()
-    with _streams(out, err), _surroundings_kept(), world.entered(call), _exit_handlers_run():
+    with _streams(out, err), surroundings_kept(), world.entered(call), _exit_handlers_run():
         in_environment(call)
         status = world.execute(call)
     return Response(status, _text_of(out), _text_of(err))
@@ -47,23 +46,6 @@ def _streams(out: io.TextIOWrapper, err: io.TextIOWrapper) -> Iterator[None]:
         yield
     finally:
         sys.stdin, sys.stdout, sys.stderr = before
-
-
-@contextlib.contextmanager
-def _surroundings_kept() -> Iterator[None]:
-    environment, folder = dict(os.environ), os.getcwd()  # noqa: PTH109 - a string to go back to
-    umask = os.umask(0o077)
-    os.umask(umask)
-    try:
-        with client_kept():
-            yield
-    finally:
-        os.umask(umask)
-        if dict(os.environ) != environment:
-            os.environ.clear()
-            os.environ.update(environment)
-        with contextlib.suppress(OSError):
-            os.chdir(folder)
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from rolecall.runner.warm.hooks.client_memory import client_kept
+from rolecall.runner.warm.hooks.surroundings import surroundings_kept
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.ways import ActionFacts, Way, choose_action
 
@@ -217,7 +217,8 @@ class InlineRoom:
         task = _copy_of(arguments["task"])
         messenger = Messenger(strategy, self._stage, self.thread_locals)
         with (
-            _process_state_kept(),
+            surroundings_kept(),
+            _signal_handlers_kept(),
             self._stage.task(messenger) as caught,
             self._core.TaskContext(task),
         ):
@@ -278,21 +279,11 @@ def _own_variables(variables: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _process_state_kept() -> Iterator[None]:
-    environment, folder = dict(os.environ), os.getcwd()  # noqa: PTH109 - a string, compared below
-    umask = os.umask(0o077)
-    os.umask(umask)
+def _signal_handlers_kept() -> Iterator[None]:
     handlers = [(number, signal.getsignal(number)) for number in _KEPT_SIGNALS]
     try:
-        with client_kept():
-            yield
+        yield
     finally:
-        os.umask(umask)
-        if dict(os.environ) != environment:
-            os.environ.clear()
-            os.environ.update(environment)
-        with contextlib.suppress(OSError):
-            os.chdir(folder)
         for number, handler in handlers:
             if handler is not None and signal.getsignal(number) is not handler:
                 signal.signal(number, handler)

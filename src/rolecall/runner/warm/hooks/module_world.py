@@ -20,6 +20,7 @@ from ansible.module_utils._internal._ansiballz import _loader
 from ansible.module_utils.common import warnings as module_warnings
 
 from rolecall.runner.warm.hooks.client_memory import renew_client
+from rolecall.runner.warm.hooks.import_notes import ImportNotes
 from rolecall.runner.warm.hooks.module_code import ModuleCode
 from rolecall.runner.warm.hooks.streams import StreamHabits
 
@@ -51,6 +52,7 @@ class ModuleWorld:
 
     def __init__(self, habits: StreamHabits) -> None:
         self.habits = habits
+        self.imports = ImportNotes()
 
     @contextlib.contextmanager
     def entered(self, call: Call) -> Iterator[None]:

@@ -26,6 +26,7 @@ from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks import fresh, seams
 from rolecall.runner.warm.hooks.core import Core
 from rolecall.runner.warm.hooks.event_callback import EventCallback
+from rolecall.runner.warm.hooks.import_notes import ImportNotes
 from rolecall.runner.warm.hooks.inline import InlineRoom
 from rolecall.runner.warm.hooks.module_code import ModuleShelf
 from rolecall.runner.warm.hooks.modules import ModuleRoom
@@ -49,6 +50,7 @@ class RunOrder:
     cwd: str
     output: int  # descriptor for standard output and error
     report: int  # descriptor of the socket to report on
+    imports: str  # the file to note in what it had to import
     pages: str = ""  # where to tell which pages it wrote to, if anywhere
 
 
@@ -61,6 +63,7 @@ class Warmth:
     shelf: ModuleShelf
     events: EventCallback
     habits: StreamHabits
+    imports: ImportNotes
 
     @classmethod
     def prepare(cls, events: EventCallback, habits: StreamHabits) -> Warmth:
@@ -70,7 +73,7 @@ class Warmth:
         inline = InlineRoom(core, tally)
         inline.thread_locals.append(events.context)
         seams.install(inline, ModuleRoom(core, tally, shelf), events, TemplateShelf())
-        return cls(tally, inline, shelf, events, habits)
+        return cls(tally, inline, shelf, events, habits, core.module_world.imports)
 
 
 def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
@@ -84,9 +87,11 @@ def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
         os.setsid()
         processes.set_name("rolecall-run")
         processes.become_subreaper()
+        warmth.imports.open(order.imports)
         report = _introduce(order, warmth.habits)
         status = _run(order, warmth, report)
         wire.report(report, {"r": "end", "rc": status})
+        warmth.imports.write()
         if order.pages:
             with contextlib.suppress(OSError):  # a full disk: the next run may tell
                 tell(Path(order.pages))

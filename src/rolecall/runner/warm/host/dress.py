@@ -15,16 +15,15 @@ import importlib
 import json
 import os
 import re
-import select
 import shutil
 import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from rolecall.runner.warm import processes
 from rolecall.runner.warm.host.hot_pages import Range, exclusive_pages
+from rolecall.runner.warm.host.trial import told_by_fork
 
 _PATIENCE_S = 20.0
 _PYTHON = "{{ ansible_playbook_python }}"
@@ -54,10 +53,6 @@ _OPTIONS = {"ANSIBLE_HOST_KEY_CHECKING": "False", "K8S_AUTH_KUBECONFIG": "", "KU
 
 # What plays: takes the words of a command line.
 Play = Callable[[list[str]], object]
-
-
-class Interrupted(Exception):  # noqa: N818 - no error: there is something better to do
-    """An order came."""
 
 
 def rehearse_in_fork(folder: Path, play: Play, engine: socket.socket) -> list[Range]:
@@ -93,52 +88,26 @@ def _performed(
     stage: Path, command: list[str], play: Play, engine: socket.socket
 ) -> dict[str, Any]:
     """What the fork had to make."""
-    told, telling = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+
+    def perform(telling: int) -> None:
         _perform(stage, command, play, telling)
-    os.close(telling)
-    try:
-        return _heard(told, engine)
-    finally:
-        os.close(told)
-        processes.kill_tree(pid)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, 0)
+
+    found: dict[str, Any] = json.loads(told_by_fork(perform, engine, _PATIENCE_S))
+    return found
 
 
-def _heard(told: int, engine: socket.socket) -> dict[str, Any]:
-    text = b""
-    while ready := select.select([told, engine.fileno()], [], [], _PATIENCE_S)[0]:
-        if engine.fileno() in ready:
-            raise Interrupted
-        piece = os.read(told, 1 << 16)
-        if not piece:
-            found: dict[str, Any] = json.loads(text)
-            return found
-        text += piece
-    raise OSError("the rehearsal took too long")
-
-
-def _perform(stage: Path, command: list[str], play: Play, telling: int) -> NoReturn:
-    try:
-        os.setsid()
-        null = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1, 2):
-            os.dup2(null, number)
-        os.environ.update(_OPTIONS, AWX_ISOLATED_DATA_DIR=str(stage))
-        os.chdir(stage)
-        modules, patterns = set(sys.modules), set(_patterns())
-        play(command)
-        made = {
-            "modules": sorted(set(sys.modules) - modules),
-            "patterns": [each[1:] for each in _patterns() if each not in patterns],
-            "pages": exclusive_pages(),
-        }
-        with os.fdopen(telling, "wb") as told:
-            told.write(json.dumps(made).encode())
-    finally:
-        os._exit(0)
+def _perform(stage: Path, command: list[str], play: Play, telling: int) -> None:
+    os.environ.update(_OPTIONS, AWX_ISOLATED_DATA_DIR=str(stage))
+    os.chdir(stage)
+    modules, patterns = set(sys.modules), set(_patterns())
+    play(command)
+    made = {
+        "modules": sorted(set(sys.modules) - modules),
+        "patterns": [each[1:] for each in _patterns() if each not in patterns],
+        "pages": exclusive_pages(),
+    }
+    with os.fdopen(telling, "wb") as told:
+        told.write(json.dumps(made).encode())
 
 
 def _patterns() -> list[tuple[str, str, int]]:

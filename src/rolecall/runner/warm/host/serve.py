@@ -27,16 +27,19 @@ from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
 from rolecall.runner.warm.hooks.streams import StreamHabits
 from rolecall.runner.warm.hooks.ways import IN_PROCESS_MODULES
 from rolecall.runner.warm.host.child import RunOrder, Warmth, be_run_child, rehearsal_of
-from rolecall.runner.warm.host.dress import Interrupted, rehearse_in_fork
+from rolecall.runner.warm.host.dress import rehearse_in_fork
 from rolecall.runner.warm.host.hot_pages import Range, told_in
+from rolecall.runner.warm.host.learned import take_over
 from rolecall.runner.warm.host.preload import Held, collection_modules, load_imports, preload
 from rolecall.runner.warm.host.rehearse import rehearse
 from rolecall.runner.warm.host.role_texts import RoleTexts
+from rolecall.runner.warm.host.trial import Interrupted
 from rolecall.runner.warm.host.understudy import GOES_AFTER_S, STANDS_BY_AFTER_S, Understudy
 
 # So many runs tell which pages they wrote to: by then every role of most operators has run.
 _TELLING_RUNS = 20
 _PAGES = "pages.json"
+_IMPORTS = "imports"
 # How often the files outside collections are looked at, right after a fork.
 _FAR_LOOK_S = 1.0
 
@@ -104,11 +107,10 @@ def _have_ready(engine: socket.socket, state: _State) -> None:
     if state.understudy is not None:
         _dismiss(state)
         return
-    if state.texts.read_waiting() or state.hot_pages is None:
-        try:
-            _learn(engine, state)
-        except Interrupted:
-            return
+    try:
+        _learn(engine, state)
+    except Interrupted:
+        return
     state.hot_pages = told_in(state.folder / _PAGES) or state.hot_pages or []
     warmth = state.warmth
     state.understudy = Understudy.engage(
@@ -117,11 +119,18 @@ def _have_ready(engine: socket.socket, state: _State) -> None:
 
 
 def _learn(engine: socket.socket, state: _State) -> None:
-    """Rehearse, once; and hold for good what that and the roles' texts brought."""
+    """Rehearse, once; read the roles' texts; import what runs imported. And hold it all for good."""
+    has_more = state.hot_pages is None
     if state.hot_pages is None:
         state.hot_pages = rehearse_in_fork(state.folder, rehearsal_of(state.warmth), engine)
-    state.held.learn()
-    gc.freeze()
+    has_more |= state.texts.read_waiting()
+    if take_over(state.folder / _IMPORTS, state.warmth.imports, engine):
+        has_more = True
+        with contextlib.suppress(BrokenPipeError):
+            wire.send(engine, {"op": "learned", "rss": processes.resident_bytes()})
+    if has_more:
+        state.held.learn()
+        gc.freeze()
 
 
 def _dismiss(state: _State) -> None:
@@ -187,6 +196,7 @@ def _begin(engine: socket.socket, state: _State, message: wire.Message, fds: lis
     if changed := state.held.changed_near():
         wire.send(engine, {"op": "refused", "id": message["id"], "changed": changed})
         return
+    message["imports"] = str(state.folder / _IMPORTS)
     if state.served < _TELLING_RUNS:
         message["pages"] = str(state.folder / _PAGES)
     standing_by, state.understudy = state.understudy, None
@@ -210,6 +220,7 @@ def _order_of(message: wire.Message, fds: list[int]) -> RunOrder:
         cwd=message["cwd"],
         output=fds[0],
         report=fds[1],
+        imports=message["imports"],
         pages=message.get("pages", ""),
     )
 
