@@ -55,3 +55,7 @@ def test_no_module_took_the_stock_way(both: Both) -> None:
     ways = {module: ways for modules in found for module, ways in modules.items()}
     assert len(ways) > 20
     assert {module for module, taken in ways.items() if "stock" in taken} == set()
+
+
+def test_hardly_a_group_was_equal_only_the_second_time(both: Both) -> None:
+    assert len(both.repeated) <= 2

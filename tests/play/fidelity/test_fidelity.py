@@ -44,3 +44,7 @@ def test_run_ends_the_same_both_ways(both: Both, group: Group) -> None:
         assert in_order(warm.part(part)) == in_order(stock.part(part))
     assert warm.ending == stock.ending
     assert warm.tree == stock.tree
+
+
+def test_hardly_a_group_was_equal_only_the_second_time(both: Both) -> None:
+    assert len(both.repeated) <= 2

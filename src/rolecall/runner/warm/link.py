@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ _HOST = Path(__file__).with_name("host") / "__main__.py"
 # An order that the host does not take within so long: it hangs, and is ended.
 _SEND_TIMEOUT_S = 10.0
 _LAST_WORDS_BYTES = 2000
+# What a killed host leaves works on for a moment, also in the host's folder.
+_FORGET_TRIES, _FORGET_PAUSE_S = 20, 0.05
 
 
 class HostGoneError(Exception):
@@ -209,7 +212,11 @@ class HostLink:
         with self._send_lock:
             self._sock.close()
         self._words.close()
-        shutil.rmtree(self._folder.path, ignore_errors=True)
+        for _ in range(_FORGET_TRIES):
+            shutil.rmtree(self._folder.path, ignore_errors=True)
+            if not self._folder.path.exists():
+                break
+            time.sleep(_FORGET_PAUSE_S)  # a fork that outlived the host put something there
         self._folder.let_go()
 
 
