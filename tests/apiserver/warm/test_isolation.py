@@ -1,8 +1,9 @@
-"""No run reaches the API server as another: clients, credentials and discovery are a run's own."""
+"""No run reaches the API server as another: clients and credentials are of one run alone."""
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -152,6 +153,20 @@ async def test_discovery_that_the_host_keeps_learns_new_kinds(
         second = await bench.run(bench.shop.role("uses", [uses]), cr)
         assert [first.succeeded, second.succeeded] == [True, True], second.failures
         assert [first.way, second.way] == ["warm", "warm"]
+
+
+async def test_discovery_is_read_once_for_all_crs(open_bench: OpenBench) -> None:
+    async with open_bench() as bench:
+        role = bench.shop.role("makes", MAKES)
+        for name in ("one", "two"):
+            assert (await bench.run(role, await bench.case(name, round="1"))).way == "warm"
+        assert len(_discovered()) == 1
+
+
+def _discovered() -> list[Path]:
+    """Files in which hosts keep what a server offers."""
+    hosts = Path(tempfile.gettempdir()).glob("rolecall-host-*")
+    return [path for host in hosts for path in host.glob(f"{'[0-9a-f]' * 32}.json")]
 
 
 def _config_map(cluster: Cluster, namespace: str, name: str) -> Any:

@@ -80,3 +80,22 @@ async def test_role_brings_its_own_filter_though_its_texts_were_read_without(
             said = [event.data["res"]["msg"] for event in events if event.name == "runner_on_ok"]
             assert said == ["abab"]
             await who_stands_by(shop)
+
+
+async def test_role_brings_a_filter_of_its_own_that_is_named_like_one_of_jinja(
+    tmp_path: Path,
+) -> None:
+    async with workshop(tmp_path) as shop:
+        texts = [debug("{{ 'ab' | upper }} {{ 'ab' | length }}")]
+        usual = shop.role("usual", texts)
+        own = (
+            "class FilterModule:\n    def filters(self): return dict(upper=lambda text: text * 2)\n"
+        )
+        special = shop.role("special", texts, filter_plugins__own_py=own)
+        said = []
+        for role in (usual, usual, special, usual, special):
+            handle, events = await shop.start(role)
+            assert (await handle.result()).way == "warm"
+            said += [event.data["res"]["msg"] for event in events if event.name == "runner_on_ok"]
+            await who_stands_by(shop)
+        assert said == ["AB 2", "AB 2", "abab 2", "AB 2", "abab 2"]

@@ -69,6 +69,13 @@ READ_SOURCES: dict[str, frozenset[str]] = {
     "ansible.utils.vars:get_unique_id": frozenset({"a239e3d0bc40e51b"}),
     "ansible.plugins.loader:_configure_collection_loader": frozenset({"d83ad3fa1fd2c97f"}),
     "ansible.plugins.loader:init_plugin_loader": frozenset({"4cdebdd69ba73a31"}),
+    "ansible.plugins.loader:Jinja2Loader.get_with_context": frozenset({"8bfab145a4d41a14"}),
+    "ansible.plugins.loader:Jinja2Loader._ensure_non_collection_wrappers": frozenset(
+        {"3b50e3408bb6eea1"}
+    ),
+    "ansible._internal._templating._jinja_plugins:JinjaPluginIntercept.__getitem__": frozenset(
+        {"6bae9fdf9ea29e32"}
+    ),
     "ansible.plugins.connection.local:Connection.exec_command": frozenset({"90f61a2ca5f78c3a"}),
     "ansible.cli:CLI.cli_executor": frozenset({"def9b4fd0c978f45"}),
     "ansible.cli:CLI.run": frozenset({"ffef9d5497e8763d"}),

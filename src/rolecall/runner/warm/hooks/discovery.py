@@ -2,8 +2,9 @@
 
 kubernetes.core keeps its discovery in a file of the temporary folder, and reads the server anew where a
 kind is missing. Runs have temporary folders of their own, so each would discover everything again. The
-file holds no credential and no object, only kinds; it is the host's, by URL of the server, and not
-trusted for long, since a CRD may be replaced by another of the same name.
+file holds no credential and no object, only kinds; it is the host's, by URL of the server without the
+login in it, which names the CR: what a server offers is the same for all. It is not trusted for long,
+since a CRD may be replaced by another of the same name.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def share_discovery(folder: Path) -> None:
 
 
 def _file_for(folder: Path, client: Any) -> Path:
-    name = hashlib.sha256(str(client.configuration.host).encode()).hexdigest()[:32]
+    server = _without_login(str(client.configuration.host))
+    name = hashlib.sha256(server.encode()).hexdigest()[:32]
     path = folder / f"{name}.json"
     try:
         if time.time() - path.stat().st_mtime > _OLDEST_S:
@@ -42,3 +44,9 @@ def _file_for(folder: Path, client: Any) -> Path:
     except OSError:
         pass  # not there yet
     return path
+
+
+def _without_login(url: str) -> str:
+    scheme, mark, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{authority.rpartition('@')[2]}{slash}{path}"

@@ -78,11 +78,13 @@ def check() -> list[str]:
     return problems
 
 
-def install(inline: Any, modules: Any, events: Any, templates: Any) -> None:
+def install(inline: Any, modules: Any, events: Any, templates: Any, names: Any) -> None:
     """Put the hooks in place. Call once, in the host, after `check` was content."""
     strategy = importlib.import_module("ansible.plugins.strategy")
     action = importlib.import_module("ansible.plugins.action")
-    _wrap_collection_loader(importlib.import_module("ansible.plugins.loader"))
+    loader = importlib.import_module("ansible.plugins.loader")
+    _wrap_collection_loader(loader)
+    _wrap_jinja_loader(loader.Jinja2Loader, names)
     _wrap_init_parser(importlib.import_module("ansible.cli.playbook").PlaybookCLI)
     queue = importlib.import_module("ansible.executor.task_queue_manager")
     _wrap_load_callbacks(queue.TaskQueueManager, events)
@@ -104,6 +106,18 @@ def _wrap_collection_loader(loader: Any) -> None:
             original(prefix_collections_path)
 
     loader._configure_collection_loader = configure_collection_loader
+
+
+def _wrap_jinja_loader(jinja_loader: Any, names: Any) -> None:
+    original = jinja_loader.get_with_context
+
+    @functools.wraps(original)
+    def get_with_context(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            return original(self, name, *args, **kwargs)
+        return names.find(original, self, name)
+
+    jinja_loader.get_with_context = get_with_context
 
 
 def _wrap_init_parser(playbook_cli: Any) -> None:

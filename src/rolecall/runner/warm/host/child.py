@@ -28,6 +28,7 @@ from rolecall.runner.warm.hooks.core import Core
 from rolecall.runner.warm.hooks.event_callback import EventCallback
 from rolecall.runner.warm.hooks.import_notes import ImportNotes
 from rolecall.runner.warm.hooks.inline import InlineRoom
+from rolecall.runner.warm.hooks.jinja_names import JinjaNames
 from rolecall.runner.warm.hooks.module_code import ModuleShelf
 from rolecall.runner.warm.hooks.modules import ModuleRoom
 from rolecall.runner.warm.hooks.streams import StreamHabits
@@ -72,7 +73,8 @@ class Warmth:
         shelf = ModuleShelf(core.is_new_style, str(sys.modules["ansible"].__file__))
         inline = InlineRoom(core, tally)
         inline.thread_locals.append(events.context)
-        seams.install(inline, ModuleRoom(core, tally, shelf), events, TemplateShelf())
+        modules = ModuleRoom(core, tally, shelf)
+        seams.install(inline, modules, events, TemplateShelf(), JinjaNames())
         return cls(tally, inline, shelf, events, habits, core.module_world.imports)
 
 
