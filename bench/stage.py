@@ -155,17 +155,19 @@ class World:
 
 def _failure_of(cr: Json) -> str:
     """What a role of the bench fails with is a bug of the bench: waiting longer does not help."""
-    conditions = cr.get("status", {}).get("conditions", [])
-    failures = (one for one in conditions if one["type"] == "Failure" and one["status"] == "True")
-    return next((str(one["message"]) for one in failures), "")
+    failure = _true_condition(cr, "Failure")
+    return str(failure["message"]) if failure else ""
 
 
 def _is_successful(cr: Json, generation: int) -> bool:
-    status = cr.get("status", {})
-    conditions = status.get("conditions", [])
-    return status.get("observedGeneration", 0) >= generation and any(
-        one["type"] == "Successful" and one["status"] == "True" for one in conditions
-    )
+    is_seen = cr.get("status", {}).get("observedGeneration", 0) >= generation
+    return is_seen and _true_condition(cr, "Successful") is not None
+
+
+def _true_condition(cr: Json, kind: str) -> Json | None:
+    conditions: list[Json] = cr.get("status", {}).get("conditions", [])
+    wanted = (one for one in conditions if one["type"] == kind and one["status"] == "True")
+    return next(wanted, None)
 
 
 def _crd(kind: str, gvk: Gvk) -> Json:

@@ -171,20 +171,22 @@ class Events:
         }
 
     def _remember(self, subject: _Subject, name: str, count: int) -> None:
-        self._posted[subject.mark] = _Posted(name, count, self._clock.monotonic())
-        self._posted.move_to_end(subject.mark)
+        mark = subject.mark
+        self._posted[mark] = _Posted(name, count, self._clock.monotonic())
+        self._posted.move_to_end(mark)
         _bound(self._posted, _MOST_REMEMBERED)
 
     def _is_one_too_many(self, subject: _Subject) -> bool:
         now_s = self._clock.monotonic()
-        since_s, seen = self._variants.get(subject.place, (now_s, ()))
+        place, mark = subject.place, subject.mark
+        since_s, seen = self._variants.get(place, (now_s, ()))
         if now_s - since_s >= _WINDOW_S:
             since_s, seen = now_s, ()
-        if subject.mark not in seen:
+        if mark not in seen:
             if len(seen) >= _MOST_VARIANTS:
                 return True
-            seen = (*seen, subject.mark)
-        self._variants[subject.place] = (since_s, seen)
+            seen = (*seen, mark)
+        self._variants[place] = (since_s, seen)
         _bound(self._variants, _MOST_REMEMBERED)
         return False
 

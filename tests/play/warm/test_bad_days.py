@@ -7,6 +7,8 @@ import errno
 import os
 import socket
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -43,36 +45,38 @@ while True:
 """
 
 
+@asynccontextmanager
+async def full_of_names(tmp_path: Path) -> AsyncIterator[tuple[Path, Workshop, Path]]:
+    """A temporary folder without room for another file, a warm runner in it, and a role that ran."""
+    with small_disk(tmp_path / "disk") as disk:
+        async with workshop(tmp_path, environment={"TMPDIR": str(disk)}) as shop:
+            role = shop.role("fine", [debug("fine")])
+            assert (await shop.run(role)).way == "warm"
+            await who_stands_by(shop)  # from now on the host makes and removes no file
+            fill_names(disk)
+            yield disk, shop, role
+
+
 async def test_temporary_folder_that_takes_no_name_is_told(tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk") as disk:
-        async with workshop(tmp_path, environment={"TMPDIR": str(disk)}) as shop:
-            role = shop.role("fine", [debug("fine")])
-            assert (await shop.run(role)).way == "warm"
-            await who_stands_by(shop)  # from now on the host makes and removes no file
-            fill_names(disk)
-            left_open = set()
-            for _ in range(2):
-                result = await shop.run(role)
-                assert result.ending is Ending.NO_RECAP
-                assert NO_SPACE in result.reason_text
-                left_open.add(descriptors("self"))
-            assert len(left_open) == 1
-            for path in disk.iterdir():
-                path.unlink()
-            assert (await shop.run(role)).way == "warm"
-
-
-async def test_temporary_folder_that_takes_one_name_more_is_told(tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk") as disk:
-        async with workshop(tmp_path, environment={"TMPDIR": str(disk)}) as shop:
-            role = shop.role("fine", [debug("fine")])
-            assert (await shop.run(role)).way == "warm"
-            await who_stands_by(shop)  # from now on the host makes and removes no file
-            fill_names(disk)
-            (disk / "name-0").unlink()
+    async with full_of_names(tmp_path) as (disk, shop, role):
+        left_open = set()
+        for _ in range(2):
             result = await shop.run(role)
             assert result.ending is Ending.NO_RECAP
             assert NO_SPACE in result.reason_text
+            left_open.add(descriptors("self"))
+        assert len(left_open) == 1
+        for path in disk.iterdir():
+            path.unlink()
+        assert (await shop.run(role)).way == "warm"
+
+
+async def test_temporary_folder_that_takes_one_name_more_is_told(tmp_path: Path) -> None:
+    async with full_of_names(tmp_path) as (disk, shop, role):
+        (disk / "name-0").unlink()
+        result = await shop.run(role)
+        assert result.ending is Ending.NO_RECAP
+        assert NO_SPACE in result.reason_text
 
 
 async def test_temporary_folder_that_takes_no_byte_fails_the_task_that_writes(

@@ -93,3 +93,4 @@ def test_order_comes_first(host: Host) -> None:
 def test_notes_that_make_no_sense_are_nothing(host: Host) -> None:
     (host.folder / "noted").write_text("{not json\n")
     assert not take_over(host.folder / "noted", host.notes, host.engine)
+    assert not (host.folder / "noted").exists()

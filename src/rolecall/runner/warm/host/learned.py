@@ -27,10 +27,11 @@ Noted = dict[str, str]  # a module's name, the file it came from
 
 def take_over(file: Path, notes: ImportNotes, engine: socket.socket) -> bool:
     """Import what was noted in the file and does no harm; whether there was anything."""
-    noted = _read(file, notes.refused)
-    if not noted:
+    if not file.exists():
         return False
-    good = _tried(noted, engine)
+    noted = _read(file, notes.refused)
+    good = _tried(noted, engine) if noted else []
+    # Read once, also where nothing came of it: one bad line would hide all that follows it.
     file.unlink(missing_ok=True)
     for name in good:
         with contextlib.suppress(Exception):  # it worked a moment ago
