@@ -14,10 +14,12 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from rolecall.environs import environment_of
 
 FOLDER_MARK = "ROLECALL_CLUSTER_FOLDER"
 COMPONENT_MARK = "ROLECALL_CLUSTER_COMPONENT"
@@ -166,20 +168,17 @@ def _is_gone(handle: int, timeout_s: float) -> bool:
 def _identify(pid: int) -> Running | None:
     """Who this is, by its own environment; None for strangers, other users and the dead."""
     try:
-        content = Path(f"/proc/{pid}/environ").read_bytes()
+        marks = _marks(environment_of(pid))
     except OSError:
         return None
-    marks = _marks(content)
     if FOLDER_MARK not in marks or COMPONENT_MARK not in marks or _state(pid) in ("Z", "X", ""):
         return None
     return Running(marks[COMPONENT_MARK], pid, Path(marks[FOLDER_MARK]))
 
 
-def _marks(content: bytes) -> Mapping[str, str]:
+def _marks(environment: Iterable[bytes]) -> Mapping[str, str]:
     wanted = (FOLDER_MARK.encode() + b"=", COMPONENT_MARK.encode() + b"=")
-    pairs = [
-        item.decode().split("=", 1) for item in content.split(b"\0") if item.startswith(wanted)
-    ]
+    pairs = [item.decode().split("=", 1) for item in environment if item.startswith(wanted)]
     return {name: value for name, value in pairs}
 
 

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from rolecall.environs import processes_with
 from rolecall.runner.folders import remove
 
 HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX = "rolecall-host-", "rolecall-run-", "rolecall-engine-"
@@ -101,12 +102,6 @@ def _is_ours(path: Path) -> bool:
 
 
 def _is_in_use(folder: Path) -> bool:
-    processes = Path("/proc")
-    if not processes.is_dir():
+    if not Path("/proc").is_dir():
         return True  # no way to know here; it goes when it is old
-    wanted = f"{SCRATCH_VARIABLE}={folder}".encode()
-    for environment in processes.glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if wanted in environment.read_bytes().split(b"\0"):
-                return True
-    return False
+    return any(processes_with(SCRATCH_VARIABLE, str(folder)))

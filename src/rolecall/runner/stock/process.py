@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rolecall.clock import Clock
+from rolecall.environs import processes_with
 from rolecall.runner.contract import Ending
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import remove
@@ -202,15 +203,12 @@ class _Conversation:
 
 def _kill_marked(mark: str) -> None:
     """Kill what carries a run's mark in its environment: the way that needs no supervisor."""
-    wanted = f"{_RUN_MARK}={mark}".encode()
     for _ in range(_MOST_KILL_ROUNDS if mark else 0):
         found = False
-        for folder in Path("/proc").glob("[0-9]*"):
-            # A process that has ended but was not collected yet shows an empty environment.
+        for pid in processes_with(_RUN_MARK, mark):
+            found = True
             with contextlib.suppress(OSError):
-                if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                    found = True
-                    os.kill(int(folder.name), signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
         if not found:
             return
         threading.Event().wait(_KILL_ROUND_S)
