@@ -99,7 +99,7 @@ class EngineProcess:
         blind = ssl.create_default_context()
         blind.check_hostname, blind.verify_mode = False, ssl.CERT_NONE
         try:
-            with urllib.request.urlopen(request, timeout=10, context=blind) as answer:
+            with urllib.request.urlopen(request, timeout=30, context=blind) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refusal:
             with refusal:

@@ -81,7 +81,7 @@ async def test_plays_of_a_killed_engine_die_with_it(
     engine = start_engine(BEHAVIOURS, f"--runner={way}")
     began(in_flight)
     engine.process.kill()
-    eventually(lambda: not plays_of(engine.artifacts), timeout_s=10)
+    eventually(lambda: not plays_of(engine.artifacts), timeout_s=60)
 
 
 def kubeconfigs_in(folder: Path) -> set[Path]:
@@ -108,7 +108,7 @@ async def test_idle_engine_ends_at_once_with_zero(
 ) -> None:
     engine = start_engine(BEHAVIOURS).wait_ready()
     engine.tell(number)
-    assert engine.wait(timeout_s=10) == 0
+    assert engine.wait(timeout_s=60) == 0
     assert "Traceback" not in engine.log
 
 

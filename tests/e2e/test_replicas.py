@@ -19,7 +19,7 @@ from tests.fixtures.eventually import eventually, eventually_async
 
 LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
 PLAIN, SLOW = kind("Plain"), kind("Slow")
-LEASE_S = 5.0
+LEASE_S = 8.0
 
 StartReplica = Callable[[], EngineProcess]
 
@@ -32,7 +32,7 @@ def start_replica(start_engine: StartEngine, namespace: str) -> StartReplica:
         "--leader-election-id=replicas",
         f"--leader-election-namespace={namespace}",
         f"--leader-elect-lease-duration={LEASE_S:g}s",
-        "--leader-elect-renew-deadline=3s",
+        "--leader-elect-renew-deadline=6s",
     )
     return lambda: start_engine(BEHAVIOURS, *flags)
 

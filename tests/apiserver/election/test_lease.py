@@ -47,7 +47,7 @@ class Candidate:
         self.task = asyncio.ensure_future(self.election.run())
 
     async def comes_to_lead(self) -> None:
-        await eventually_async(self.election.may_write, timeout_s=30)
+        await eventually_async(self.election.may_write, timeout_s=60)
 
     async def end(self) -> None:
         self.task.cancel()

@@ -121,7 +121,7 @@ def test_interrupted_up_leaves_nothing(shell: Shell) -> None:
     with shell.start("up") as process:
         eventually(lambda: {one.component for one in processes.find(folder)} >= {"etcd"})
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=60) == 130
     assert processes.find(folder) == []
     assert not folder.exists()
 

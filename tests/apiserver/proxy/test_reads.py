@@ -24,7 +24,7 @@ async def test_watch_brings_events_as_they_happen(door: Door, run: Run, namespac
         door.cluster.api.create(path, config_map(namespace))
         seen = first
         while seen["object"]["metadata"]["name"] != "made":
-            seen = json.loads(await asyncio.wait_for(response.content.readline(), 5))
+            seen = json.loads(await asyncio.wait_for(response.content.readline(), 30))
     assert seen["type"] == "ADDED"
 
 

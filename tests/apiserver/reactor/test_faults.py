@@ -116,7 +116,7 @@ async def test_right_that_is_taken_away_is_noticed(own_cluster: Cluster, tmp_pat
         assert heard.reactor.hearing[app] is Hearing.SYNCED
         api.delete(f"{rbac}/clusterrolebindings/some")
         own_cluster.apiserver.relay.cut()  # streams are not examined again
-        await eventually_async(lambda: heard.reactor.hearing[app] is Hearing.REFUSED, timeout_s=30)
+        await eventually_async(lambda: heard.reactor.hearing[app] is Hearing.REFUSED, timeout_s=60)
         api.create(f"{rbac}/clusterrolebindings", binding)
         await eventually_async(lambda: heard.reactor.hearing[app] is Hearing.SYNCED, timeout_s=60)
 

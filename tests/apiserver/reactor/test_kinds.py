@@ -38,7 +38,7 @@ async def test_kind_that_comes_late_is_heard_at_once_and_others_do_not_wait(
         await client.create(app, body(app, namespace, "meanwhile"))
         await heard.heard("meanwhile")
         await client.create(CRD, crd_for(late))
-        await eventually_async(lambda: heard.reactor.hearing[late] is Hearing.SYNCED, timeout_s=10)
+        await eventually_async(lambda: heard.reactor.hearing[late] is Hearing.SYNCED, timeout_s=20)
         await wait_until_served(client, late)
         await client.create(late, body(late, namespace, "a"))
         await heard.heard("a")
@@ -58,7 +58,7 @@ async def test_kind_that_goes_and_comes_back_is_heard_again(
         await heard.heard("a")
         await client.delete(CRD, "", crd_for(app)["metadata"]["name"])
         await eventually_async(
-            lambda: heard.reactor.hearing[app] is Hearing.NO_SUCH_KIND, timeout_s=20
+            lambda: heard.reactor.hearing[app] is Hearing.NO_SUCH_KIND, timeout_s=60
         )
         await heard.heard("a")
         assert not heard.roll.present
@@ -83,7 +83,7 @@ async def test_without_the_right_to_hear_of_crds_a_late_kind_is_still_found(
                 await heard.synced()
                 await admin.create(CRD, crd_for(late))
                 await eventually_async(
-                    lambda: heard.reactor.hearing[late] is Hearing.SYNCED, timeout_s=40
+                    lambda: heard.reactor.hearing[late] is Hearing.SYNCED, timeout_s=90
                 )
                 await admin.create(late, body(late, namespace, "a"))
                 await heard.heard("a")

@@ -152,7 +152,7 @@ def test_interrupted_command_ends_the_compiler_with_it(
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
         compiler = int(eventually((go / "pid").read_text, ignoring=(OSError,)))
         process.send_signal(number)
-        assert process.wait(timeout=10) == 130
+        assert process.wait(timeout=60) == 130
     eventually(lambda: not Path(f"/proc/{compiler}").exists())
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 

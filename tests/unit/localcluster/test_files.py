@@ -69,7 +69,7 @@ def test_second_holder_waits_and_says_so(tmp_path: Path) -> None:
     with locked(tmp_path):
         thread = threading.Thread(target=second)
         thread.start()
-        assert is_waiting.wait(5)
+        assert is_waiting.wait(30)
         order.append("first")
     thread.join()
     assert order == ["first", "second"]
@@ -87,7 +87,7 @@ def test_lock_on_a_folder_that_its_holder_removed_is_a_lock_on_the_new_one(tmp_p
     with locked(folder):
         thread = threading.Thread(target=second)
         thread.start()
-        assert is_waiting.wait(5)
+        assert is_waiting.wait(30)
         folder.rmdir()
     thread.join()
     assert seen == [True]

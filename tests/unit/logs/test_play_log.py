@@ -143,7 +143,7 @@ class Clogged(io.StringIO):
         self.is_read = threading.Event()
 
     def write(self, text: str) -> int:
-        assert self.is_read.wait(5), "nobody got a turn to read"
+        assert self.is_read.wait(30), "nobody got a turn to read"
         return super().write(text)
 
 

@@ -132,7 +132,7 @@ async def test_every_piece_of_an_endless_answer_passes_at_once(play: Play, path:
     play.upstream.say = say
     async with play.request("GET", path) as response:
         for line in (b"one\n", b"two\n"):
-            assert await asyncio.wait_for(response.content.readline(), 5) == line
+            assert await asyncio.wait_for(response.content.readline(), 30) == line
             more.set()
         assert await response.read() == b""
 
@@ -148,7 +148,7 @@ async def test_watch_ends_upstream_when_its_reader_leaves(play: Play) -> None:
     play.upstream.say = say
     async with play.request("GET", f"{MAPS}?watch=true") as response:
         response.close()
-    await asyncio.wait_for(left.wait(), 5)
+    await asyncio.wait_for(left.wait(), 30)
 
 
 async def test_half_an_answer_is_not_passed_off_as_a_whole_one(play: Play) -> None:

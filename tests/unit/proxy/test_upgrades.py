@@ -107,7 +107,7 @@ async def test_end_of_the_near_side_is_the_end(play: Play) -> None:
     await reader.readuntil(b"hello")
     writer.close()
     await writer.wait_closed()
-    await asyncio.wait_for(ended.wait(), 5)
+    await asyncio.wait_for(ended.wait(), 30)
 
 
 async def test_refused_upgrade_is_an_ordinary_answer(play: Play) -> None:

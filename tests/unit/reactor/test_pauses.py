@@ -42,4 +42,4 @@ async def test_good_news_end_a_pause_and_are_not_lost_when_early() -> None:
     await clock.rest()
     assert waiting.done()
     pauses.cut_short()
-    await asyncio.wait_for(pauses.next(), 1)
+    await asyncio.wait_for(pauses.next(), 30)
