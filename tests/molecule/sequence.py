@@ -1,4 +1,4 @@
-"""A sequence of molecule as a process: in a folder, on a cluster of its own, with a limit of time."""
+"""A sequence of molecule as a process: in a folder, with a limit of time."""
 
 from __future__ import annotations
 
@@ -23,8 +23,17 @@ _LAST_LINES = 250
 class MoleculeSequence:
     """One that was begun; `wait` tells how it ended."""
 
-    def __init__(self, folder: Path, command: Sequence[str], cluster: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        command: Sequence[str],
+        *,
+        cluster: str = "",
+        kubeconfig: Path | None = None,
+    ) -> None:
+        """On a cluster that it brings itself and that has this name, or on one that is there."""
         self._cluster = cluster
+        self._kubeconfig = kubeconfig
         # Short, for the sockets in it; Ansible and its modules leave caches here.
         self._scratch = Path(tempfile.mkdtemp(prefix="m"))
         self._file = self._scratch / "said"
@@ -57,13 +66,19 @@ class MoleculeSequence:
             self._process.wait(60)
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             os.kill(int((self._scratch / "molecule" / "engine.pid").read_text()), signal.SIGTERM)
+        if self._cluster:
+            self._remove_cluster()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _remove_cluster(self) -> None:
         down = (str(_BIN / "rolecall"), "cluster", "down", "--name", self._cluster)
         subprocess.run(down, env=self._environment(), capture_output=True, check=False)
-        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _environment(self) -> dict[str, str]:
         """That of a person who did `make setup`; nothing that tests set for themselves."""
         kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
+        if self._kubeconfig:
+            kept["KUBECONFIG"] = str(self._kubeconfig)
         return kept | {
             "PATH": f"{_BIN}:{os.environ['PATH']}",
             "TMPDIR": str(self._scratch),

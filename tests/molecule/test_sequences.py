@@ -43,9 +43,10 @@ def sequences(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> I
     mark = secrets.token_hex(3)
     project = made_project(tmp_path_factory.mktemp("made"), f"cache-{mark}")
     with ExitStack() as ending:
-        own = MoleculeSequence(ROOT, ["molecule", "test", "-s", "local"], f"molecule-{mark}")
+        local = ["molecule", "test", "-s", "local"]
+        own = MoleculeSequence(ROOT, local, cluster=f"molecule-{mark}")
         ending.callback(own.clean_up)
-        made = MoleculeSequence(project, ["make", "test"], f"molecule-cache-{mark}")
+        made = MoleculeSequence(project, ["make", "test"], cluster=f"molecule-cache-{mark}")
         ending.callback(made.clean_up)
         yield Sequences(own, made)
 

@@ -6,7 +6,11 @@ Its roles differ from ours in one word of a message, so that a status tells whic
 
 from __future__ import annotations
 
+import io
+import json
 import shutil
+import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools.image_archive import Builder
@@ -52,3 +56,18 @@ def build_second(builder: Builder, folder: Path) -> Path:
 def a_builder() -> Builder:
     """With what was built before."""
     return Builder(default_cache() / "images")
+
+
+def renamed(archive: Path, names: Sequence[str], target: Path) -> Path:
+    """The same image under other names, as a new archive."""
+    with tarfile.open(archive) as old, tarfile.open(target, "w") as new:
+        for member in old:
+            content = old.extractfile(member)
+            assert content is not None, "an archive of ours has files only"
+            data = content.read()
+            if member.name == "manifest.json":
+                (image,) = json.loads(data)
+                data = json.dumps([image | {"RepoTags": list(names)}]).encode()
+                member.size = len(data)
+            new.addfile(member, io.BytesIO(data))
+    return target
