@@ -54,13 +54,17 @@ class BuildError(Exception):
 
 def what_is_missing() -> str:
     """Empty when images can be built here; else one line with the way out."""
-    missing = [package for program, package in PACKAGES.items() if shutil.which(program) is None]
-    if missing:
+    if missing := missing_packages():
         command = f"apt-get install --no-install-recommends {' '.join(missing)}"
         return f"building an image without a registry needs packages: `{command}`"
     if os.geteuid() != 0:
         return "building an image without a registry needs root: run the same command with sudo"
     return ""
+
+
+def missing_packages() -> list[str]:
+    """Those of Debian that have what was not found here."""
+    return [package for program, package in PACKAGES.items() if shutil.which(program) is None]
 
 
 class Builder:

@@ -24,7 +24,7 @@ from rolecall.localcluster.real.archive import Image, names_in, write_image
 from rolecall.localcluster.real.faults import frozen_node
 from rolecall.localcluster.real.images import APP, ETCD, REGISTRY, etcd_versions, write_trial_images
 from rolecall.localcluster.real.launch import load_images
-from rolecall.localcluster.real.probe import what_is_missing
+from rolecall.localcluster.real.probe import missing_packages, what_is_missing
 from rolecall.localcluster.real.programs import REAL_PROGRAMS
 from rolecall.localcluster.relay import Relay
 from rolecall.localcluster.status import ClusterStatus, ComponentStatus, all_clusters, status_of
@@ -62,6 +62,7 @@ __all__ = [
     "find_cluster",
     "frozen_node",
     "load_images",
+    "missing_packages",
     "missing_programs",
     "names_in",
     "status_of",

@@ -52,8 +52,7 @@ def cni_folder() -> Path | None:
 
 def what_is_missing(cgroups: Cgroups | None = None) -> str:
     """Empty when real nodes can run here; else one line that says what is missing, and the way out."""
-    packages = _missing_packages()
-    if packages:
+    if packages := missing_packages():
         return f"real nodes need packages that are not installed: {_install(packages)}"
     if os.geteuid() != 0:
         return "real nodes need root, for namespaces and mounts: run the same command with sudo"
@@ -68,7 +67,8 @@ def require_real() -> None:
         )
 
 
-def _missing_packages() -> list[str]:
+def missing_packages() -> list[str]:
+    """Those of Debian and Ubuntu that have what was not found here."""
     missing = {
         package
         for program, package in _PACKAGES.items()
