@@ -26,30 +26,33 @@ def hold(then: Callable[[], None]) -> None:
 
 
 class OwnWrites:
-    """Versions of objects that plays made."""
+    """Versions of objects that plays made, each as a number of 64 bits: thousands are kept."""
 
     def __init__(self) -> None:
-        self._versions: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._before: OrderedDict[int, int] = OrderedDict()
 
     def note(self, uid: str, resource_version: str, before: str = "") -> None:
         """This object was brought to this version, from that `before`, where it is known."""
         if resource_version == before:
             return  # it changed nothing
-        self._versions[uid, resource_version] = before
-        if len(self._versions) > _MOST:
-            self._versions.popitem(last=False)
+        self._before[_mark(uid, resource_version)] = _mark(uid, before)
+        if len(self._before) > _MOST:
+            self._before.popitem(last=False)
 
     def made(self, uid: str, resource_version: str) -> bool:
         """Whether this version was made by us."""
-        return (uid, resource_version) in self._versions
+        return _mark(uid, resource_version) in self._before
 
     def made_all_since(self, uid: str, before: str, resource_version: str) -> bool:
         """Whether nobody else had a hand in what lies between two versions.
 
         The last one being ours is not enough: a stream that was down shows the last one only.
         """
-        version = resource_version
-        while version != before:
-            if not (version := self._versions.get((uid, version), "")):
-                return False
-        return True
+        mark: int | None = _mark(uid, resource_version)
+        while mark is not None and mark != _mark(uid, before):
+            mark = self._before.get(mark)
+        return mark is not None
+
+
+def _mark(uid: str, resource_version: str) -> int:
+    return hash((uid, resource_version))
