@@ -118,7 +118,8 @@ class Follower:
                 os.close(output_end)
 
     def close(self) -> None:
-        """Release the descriptors."""
+        """Release the descriptors, and let the host forget the run."""
+        self._host.forget(self.order.prepared.request.run_id)
         os.close(self._output)
         self._reports.close()
         if self._pidfd >= 0:
@@ -219,9 +220,7 @@ class Follower:
         if self._rc is not None:
             return timed  # it was faster than whoever wanted to end it
         ended_as, reason = self._line.ended_as or (None, "")
-        code = self._host.ending_of(self.order.prepared.request.run_id, _ENDING_TIMEOUT_S).get(
-            "code"
-        )
+        code = self._host.ending_of(self.order.prepared.request.run_id, _ENDING_TIMEOUT_S)
         if ended_as is None and code is not None and code >= 0:
             return replace(timed, rc=code)  # it left without a word, but by itself
         number = -code if code is not None and code < 0 else int(signal.SIGKILL)

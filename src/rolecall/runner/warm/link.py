@@ -55,7 +55,9 @@ class HostLink:
         self.is_stale = False  # holds something that changed on disk; takes no more orders
         self.problem = ""  # why it does not serve
         self._is_settled = threading.Event()  # ready, or never will be
-        self._endings: dict[str, dict[str, Any]] = {}
+        # Only of runs in flight: of all others nobody asks, and a host serves thousands.
+        self._in_flight: set[str] = set()
+        self._endings: dict[str, int] = {}
         self._refusals: dict[str, str] = {}
         self._news = threading.Condition()
         self._send_lock = threading.Lock()
@@ -105,7 +107,9 @@ class HostLink:
         return self.is_ready
 
     def order(self, message: Mapping[str, Any], fds: list[int]) -> None:
-        """Order one run; raises HostGoneError where the host did not get it."""
+        """Order one run; raises HostGoneError where the host did not get it. `forget` ends it."""
+        with self._news:
+            self._in_flight.add(message["id"])
         with self._send_lock:
             self._sock.settimeout(None)
             try:
@@ -116,13 +120,19 @@ class HostLink:
                 raise HostGoneError(str(error)) from error
             self.served += 1
 
-    def ending_of(self, run_id: str, timeout_s: float) -> dict[str, Any]:
-        """How the host saw a run child end; empty where it cannot tell (any more)."""
+    def forget(self, run_id: str) -> None:
+        """Nobody will ask for the ending of this run (any more)."""
+        with self._news:
+            self._in_flight.discard(run_id)
+            self._endings.pop(run_id, None)
+
+    def ending_of(self, run_id: str, timeout_s: float) -> int | None:
+        """The exit code of a run child as the host saw it; None where it cannot tell (any more)."""
         with self._news:
             self._news.wait_for(
                 lambda: run_id in self._endings or bool(self.problem), timeout=timeout_s
             )
-            return self._endings.pop(run_id, {})
+            return self._endings.get(run_id)
 
     def refusal_of(self, run_id: str, timeout_s: float) -> str:
         """Why the host did not take an order; empty where it said nothing."""
@@ -182,7 +192,8 @@ class HostLink:
                     self.rss_at_start = self.rss = message["rss"]
                 case "ended":
                     self.rss = message["rss"]
-                    self._endings[message["id"]] = message
+                    if message["id"] in self._in_flight:
+                        self._endings[message["id"]] = message["code"]
                 case "refused":
                     self.is_stale = True
                     self._refusals[message["id"]] = message["changed"]
