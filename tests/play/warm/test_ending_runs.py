@@ -94,4 +94,4 @@ async def test_closing_the_runner_ends_runs_and_hosts(tmp_path: Path) -> None:
         await until(lambda: marked(word), "its process")
         pid = shop.host_pid
     assert (await handle.result()).ending is Ending.CANCELLED
-    assert not marked(word) and not is_alive(pid)
+    await until(lambda: not marked(word) and not is_alive(pid), "both to be gone")
