@@ -108,7 +108,7 @@ async def test_idle_engine_ends_at_once_with_zero(
 ) -> None:
     engine = start_engine(BEHAVIOURS).wait_ready()
     engine.tell(number)
-    assert engine.wait(timeout_s=60) == 0
+    assert engine.wait(timeout_s=10) == 0
     assert "Traceback" not in engine.log
 
 

@@ -29,13 +29,13 @@ class OwnWrites:
     """Versions of objects that plays made, each as a number of 64 bits: thousands are kept."""
 
     def __init__(self) -> None:
-        self._before: OrderedDict[int, int] = OrderedDict()
+        self._before: OrderedDict[int, int | None] = OrderedDict()
 
     def note(self, uid: str, resource_version: str, before: str = "") -> None:
         """This object was brought to this version, from that `before`, where it is known."""
         if resource_version == before:
             return  # it changed nothing
-        self._before[_mark(uid, resource_version)] = _mark(uid, before)
+        self._before[_mark(uid, resource_version)] = _mark(uid, before) if before else None
         if len(self._before) > _MOST:
             self._before.popitem(last=False)
 
@@ -48,8 +48,9 @@ class OwnWrites:
 
         The last one being ours is not enough: a stream that was down shows the last one only.
         """
+        first = _mark(uid, before)
         mark: int | None = _mark(uid, resource_version)
-        while mark is not None and mark != _mark(uid, before):
+        while mark is not None and mark != first:
             mark = self._before.get(mark)
         return mark is not None
 

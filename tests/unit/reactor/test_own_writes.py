@@ -39,6 +39,12 @@ def test_write_that_changed_nothing_is_not_one(own: OwnWrites) -> None:
     assert not own.made_all_since("u", "3", "5")
 
 
+def test_write_on_top_of_nobody_knows_what_begins_no_chain(own: OwnWrites) -> None:
+    own.note("u", "6")
+    assert own.made("u", "6")
+    assert not own.made_all_since("u", "", "6")
+
+
 def test_other_objects_have_versions_of_their_own(own: OwnWrites) -> None:
     assert not own.made_all_since("other", "1", "2")
 

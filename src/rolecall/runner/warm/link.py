@@ -55,9 +55,8 @@ class HostLink:
         self.is_stale = False  # holds something that changed on disk; takes no more orders
         self.problem = ""  # why it does not serve
         self._is_settled = threading.Event()  # ready, or never will be
-        # Only of runs in flight: of all others nobody asks, and a host serves thousands.
-        self._in_flight: set[str] = set()
-        self._endings: dict[str, int] = {}
+        # Of runs in flight, None before they end: of others nobody asks, and a host serves thousands.
+        self._endings: dict[str, int | None] = {}
         self._refusals: dict[str, str] = {}
         self._news = threading.Condition()
         self._send_lock = threading.Lock()
@@ -109,7 +108,7 @@ class HostLink:
     def order(self, message: Mapping[str, Any], fds: list[int]) -> None:
         """Order one run; raises HostGoneError where the host did not get it. `forget` ends it."""
         with self._news:
-            self._in_flight.add(message["id"])
+            self._endings[message["id"]] = None
         with self._send_lock:
             self._sock.settimeout(None)
             try:
@@ -123,16 +122,15 @@ class HostLink:
     def forget(self, run_id: str) -> None:
         """Nobody will ask for the ending of this run (any more)."""
         with self._news:
-            self._in_flight.discard(run_id)
             self._endings.pop(run_id, None)
 
     def ending_of(self, run_id: str, timeout_s: float) -> int | None:
         """The exit code of a run child as the host saw it; None where it cannot tell (any more)."""
         with self._news:
             self._news.wait_for(
-                lambda: run_id in self._endings or bool(self.problem), timeout=timeout_s
+                lambda: self._endings[run_id] is not None or bool(self.problem), timeout=timeout_s
             )
-            return self._endings.get(run_id)
+            return self._endings[run_id]
 
     def refusal_of(self, run_id: str, timeout_s: float) -> str:
         """Why the host did not take an order; empty where it said nothing."""
@@ -192,7 +190,7 @@ class HostLink:
                     self.rss_at_start = self.rss = message["rss"]
                 case "ended":
                     self.rss = message["rss"]
-                    if message["id"] in self._in_flight:
+                    if message["id"] in self._endings:
                         self._endings[message["id"]] = message["code"]
                 case "refused":
                     self.is_stale = True
