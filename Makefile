@@ -64,9 +64,9 @@ test-molecule: cluster-binaries ## The roles by themselves and twice, and a proj
 	@$(PYTEST) tests/molecule
 
 .PHONY: test-real
-test-real: setup ## On nodes that run containers: needs root and packages, says which
-	@$(ROLECALL) cluster build --real
-	@ROLECALL_REAL=1 $(PYTEST) tests/real
+test-real: export ROLECALL_REAL = 1
+test-real: cluster-binaries ## On nodes that run containers: needs root and packages, says which
+	@$(PYTEST) tests/real
 
 .PHONY: molecule
 molecule: cluster-binaries ## The roles: twice by themselves, then under the operator, on a cluster of their own
@@ -104,7 +104,7 @@ format: setup ## Rewrite Python as `check` wants it
 
 .PHONY: cluster-binaries
 cluster-binaries: setup ## Build etcd, kube-apiserver and the rest (once, takes some minutes)
-	@$(ROLECALL) cluster build
+	@$(ROLECALL) cluster build $(if $(ROLECALL_REAL),--real)
 
 .PHONY: up
 up: cluster-binaries ## Start a cluster on this machine (NAME=default)
@@ -156,8 +156,8 @@ bundle-validate: setup ## Check the bundle as OLM does, and a little more
 	@$(ROLECALL) bundle --validate
 
 .PHONY: scorecard
-scorecard: setup ## Run the basic and OLM tests of the scorecard on it
-	@$(ROLECALL) bundle --scorecard
+scorecard: cluster-binaries ## Run the basic and OLM tests of the scorecard on it, and ask an API server
+	@$(ROLECALL) bundle --scorecard --local-cluster
 
 .PHONY: catalog
 catalog: setup ## Write the catalog with the bundle image BUNDLE_IMG as its newest entry

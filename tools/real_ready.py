@@ -1,9 +1,9 @@
-"""Make this machine ready for `make test-real`, and say whether it is.
+"""Make this machine ready for the tests of real nodes, and say whether it is.
 
     .venv/bin/python -m tools.real_ready
 
-For `REAL_NODES=1 .ci/run`: packages that are missing are installed where root can. Exit code 3 and one
-line mean that real nodes cannot run here: another kernel, no root, a container without privileges.
+For `.ci/run`: packages that are missing are installed where root can. Exit code 3 and one line mean that
+real nodes cannot run here: another kernel, no root, a container without privileges.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> int:
     """Zero when the tests can run."""
     install_packages()
     if lack := what_is_missing():
-        print(f"left out: {lack}")
+        print(f"tests of real nodes are left out: {lack}")
         return NOT_HERE
     return 0
 

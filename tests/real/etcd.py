@@ -57,6 +57,11 @@ class Etcd:
         assert cr["status"]["version"] == version
         assert [member["name"] for member in cr["status"]["members"]] == self.pods(replicas)
         assert self.members() == {pod: "voter" for pod in self.pods(replicas)}
+        table = self.world.execute(
+            f"{self.name}-0", "etcdctl", "endpoint", "status", "--cluster", "--write-out=table"
+        )
+        assert table.count("http://") == replicas
+        print(table)
         return cr
 
     def pods(self, count: int) -> list[str]:

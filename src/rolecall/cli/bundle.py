@@ -2,6 +2,7 @@
 
 kubectl kustomize config/manifests | rolecall bundle --version 1.2.3 --image registry/name:v1.2.3
 rolecall bundle --validate
+rolecall bundle --scorecard --local-cluster
 """
 
 from __future__ import annotations
@@ -12,8 +13,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rolecall import __version__
-from rolecall.bundle import Identity, make_bundle, read_bundle, scores, split, validate
+from rolecall import __version__, localcluster
+from rolecall.bundle import (
+    Files,
+    Identity,
+    make_bundle,
+    read_bundle,
+    scores,
+    split,
+    takes,
+    validate,
+)
 from rolecall.errors import InputError
 from rolecall.rbac import made_by
 from rolecall.scaffold import Changes, ProjectFile
@@ -38,6 +48,12 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="run the basic and OLM tests of the scorecard on it",
     )
+    parser.add_argument(
+        "--local-cluster",
+        action="store_true",
+        help="with --scorecard: a cluster made for it, and removed after, says whether it takes"
+        " everything",
+    )
     parser.add_argument("--version", default="", help="of the bundle, such as 1.2.3")
     parser.add_argument("--image", default="", help="of the operator")
     parser.add_argument("--package", default="", help="default: the project's name in PROJECT")
@@ -50,8 +66,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write or check."""
+    if arguments.local_cluster and not arguments.scorecard:
+        raise InputError("`--local-cluster` is a way of `--scorecard`", hint="give both")
     if arguments.scorecard:
-        return _score()
+        return _score(on_cluster=arguments.local_cluster)
     return _validate() if arguments.validate else _write(arguments)
 
 
@@ -115,13 +133,35 @@ def _text(source: str) -> str:
     return sys.stdin.read()
 
 
-def _score() -> int:
-    found = scores(read_bundle(Path.cwd()))
+def _score(*, on_cluster: bool) -> int:
+    files = read_bundle(Path.cwd())
+    found = scores(files)
+    _tell(found)
+    if on_cluster and not any(found.values()):
+        found = _scores_on_cluster(files)
+        _tell(found)
+    elif on_cluster:
+        print("no cluster was asked, since the files have faults already")
+    return InputError.exit_code if any(found.values()) else 0
+
+
+def _scores_on_cluster(files: Files) -> dict[str, list[str]]:
+    """Nodes are not needed: nobody waits for pods."""
+    name = f"scorecard-{os.getpid()}"
+    wanted = localcluster.Wanted(name=name, nodes=0, kept=False)
+    cluster = localcluster.bring_up(wanted, localcluster.find_binaries())
+    try:
+        return takes(files, lambda arguments, text: cluster.refusal(*arguments, stdin=text))
+    finally:
+        localcluster.take_down(cluster.layout)
+        cluster.let_go()
+
+
+def _tell(found: dict[str, list[str]]) -> None:
     for name, faults in found.items():
         print(f"{'FAIL' if faults else 'pass'} {name}")
         for fault in faults:
             print(f"     {fault}")
-    return InputError.exit_code if any(found.values()) else 0
 
 
 def _validate() -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,20 +118,30 @@ class Cluster:
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
         """Run kubectl as the administrator and return what it printed."""
-        result = subprocess.run(
+        result = self._run_kubectl(arguments, stdin)
+        if result.returncode:
+            raise ClusterError(f"kubectl {' '.join(arguments)} failed: {result.stderr.strip()}")
+        return result.stdout
+
+    def refusal(self, *arguments: str, stdin: str | None = None) -> str:
+        """Run kubectl as the administrator and return what it had against it; empty: nothing."""
+        result = self._run_kubectl(arguments, stdin)
+        return result.stderr.strip() if result.returncode else ""
+
+    def kubectl_json(self, *arguments: str) -> Any:
+        """The same for `-o json`, parsed."""
+        return json.loads(self.kubectl(*arguments, "-o", "json"))
+
+    def _run_kubectl(
+        self, arguments: Sequence[str], stdin: str | None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [self.record.programs["kubectl"], f"--kubeconfig={self.kubeconfig}", *arguments],
             input=stdin,
             capture_output=True,
             text=True,
             check=False,
         )
-        if result.returncode:
-            raise ClusterError(f"kubectl {' '.join(arguments)} failed: {result.stderr.strip()}")
-        return result.stdout
-
-    def kubectl_json(self, *arguments: str) -> Any:
-        """The same for `-o json`, parsed."""
-        return json.loads(self.kubectl(*arguments, "-o", "json"))
 
 
 @dataclass(frozen=True, slots=True)

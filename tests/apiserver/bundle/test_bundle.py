@@ -78,3 +78,56 @@ def test_examples_are_accepted(kubectl: Kubectl, csv: Json, namespace: str) -> N
     examples = json.loads(csv["metadata"]["annotations"]["alm-examples"])
     said = kubectl.judge(examples, "--namespace", namespace)
     assert said.count("(server dry run)") == len(examples)
+
+
+def test_scorecard_on_a_cluster_of_its_own_passes_our_bundle(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["bundle", "--scorecard", "--local-cluster"]) == 0, capsys.readouterr().out
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 9
+    assert {line.split()[0] for line in said} == {"pass"}
+
+
+def test_scorecard_tells_what_only_an_api_server_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "bundle", tmp_path / "bundle")
+    shutil.copy(ROOT / "bundle.Dockerfile", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    manifests = tmp_path / "bundle" / "manifests"
+    crd_file = manifests / "routing.rolecall.dev_mappings.yaml"
+    crd = yaml.safe_load(crd_file.read_text())
+    for version in crd["spec"]["versions"]:
+        version["schema"]["openAPIV3Schema"]["properties"]["spec"]["default"] = {"prefix": 3}
+    crd_file.write_text(yaml.safe_dump(crd))
+    csv_file = manifests / "rolecall.clusterserviceversion.yaml"
+    csv = yaml.safe_load(csv_file.read_text())
+    annotations = csv["metadata"]["annotations"]
+    examples = json.loads(annotations["alm-examples"])
+    (etcd,) = (it for it in examples if it["kind"] == "EtcdCluster")
+    etcd["spec"]["replicas"] = 4
+    annotations["alm-examples"] = json.dumps(examples)
+    (deployment,) = csv["spec"]["install"]["spec"]["deployments"]
+    deployment["spec"]["template"]["spec"]["hostNetwork"] = True
+    csv_file.write_text(yaml.safe_dump(csv))
+
+    assert main(["bundle", "--scorecard", "--local-cluster"]) == 2
+    said = capsys.readouterr().out
+    assert "FAIL cluster-takes-crds\n     CustomResourceDefinition mappings.routing" in said
+    assert "replicas must be odd" in said
+    assert "FAIL cluster-takes-install\n     Deployment rolecall-controller-manager" in said
+    assert 'violate PodSecurity "restricted:latest": host namespaces' in said
+    assert said.count("FAIL") == 3
+
+
+def test_scorecard_asks_no_cluster_about_a_bundle_whose_files_have_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "bundle", tmp_path / "bundle")
+    monkeypatch.chdir(tmp_path)
+    assert main(["bundle", "--scorecard", "--local-cluster"]) == 2
+    said = capsys.readouterr().out
+    assert "no cluster was asked" in said
+    assert "cluster-takes" not in said

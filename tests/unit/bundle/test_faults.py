@@ -135,6 +135,13 @@ def test_scorecard_names_the_test_that_failed(
     assert f"FAIL {failed}\n" in capsys.readouterr().out
 
 
+def test_local_cluster_without_the_scorecard_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bundle", "--local-cluster"]) == 2
+    assert "`--local-cluster` is a way of `--scorecard`" in capsys.readouterr().err
+
+
 def test_missing_bundle_says_how_to_make_one(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
