@@ -2,8 +2,8 @@
 
     .venv/bin/python -m tools.real_ready
 
-For `.ci/run`: packages that are missing are installed where root can. Exit code 3 and one line mean that
-real nodes cannot run here: another kernel, no root, a container without privileges.
+For `.ci/run`: packages that are missing are installed where root can. Exit code 3 and one line mean
+that real nodes cannot run here: another kernel, no root, a container without privileges.
 """
 
 from __future__ import annotations

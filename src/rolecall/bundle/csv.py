@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rolecall.bundle.manifests import Json, Manifests, name_of
@@ -27,6 +27,8 @@ _BY_NAME = {
 _MIN_KUBE_VERSION = "1.25.0"  # the oldest with all that CRDs here may use, such as validation rules
 # True for every operator on this engine: it takes a list of namespaces, or none for all.
 _MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PLATFORM_KEYS = {"kubernetes.io/arch": "arch", "kubernetes.io/os": "os"}
 _WATCH_NAMESPACE: Json = {
     "name": "WATCH_NAMESPACE",
     "valueFrom": {"fieldRef": {"fieldPath": "metadata.annotations['olm.targetNamespaces']"}},
@@ -42,6 +44,8 @@ def make_csv(
     metadata, spec = csv["metadata"], csv["spec"]
     metadata["name"] = f"{labels['package']}.v{labels['version']}"
     metadata.setdefault("namespace", "placeholder")
+    if platforms := _platforms(manifests.deployments):
+        metadata["labels"] = {**metadata.get("labels", {}), **platforms}
     annotations = metadata.setdefault("annotations", {})
     annotations.setdefault("capabilities", "Basic Install")
     annotations["alm-examples"] = json.dumps(
@@ -122,6 +126,26 @@ def _install(manifests: Manifests) -> Json:
         "clusterPermissions": [_permissions(*row) for row in wide if row[1]],
         "permissions": [_permissions(*row) for row in narrow if row[1]],
     }
+
+
+def _platforms(deployments: Sequence[Json]) -> dict[str, str]:
+    """Labels that tell OLM where the operator runs: where its Deployments may; unlabelled means amd64."""
+    found: dict[str, str] = {}
+    for row in _required_of_nodes(deployments):
+        topic = _PLATFORM_KEYS.get(row.get("key", ""))
+        if topic and row.get("operator") == "In":
+            found |= {
+                f"operatorframework.io/{topic}.{value}": "supported" for value in row["values"]
+            }
+    return dict(sorted(found.items()))
+
+
+def _required_of_nodes(deployments: Sequence[Json]) -> Iterator[Json]:
+    for deployment in deployments:
+        affinity = deployment["spec"]["template"]["spec"].get("affinity") or {}
+        required = (affinity.get("nodeAffinity") or {}).get(_REQUIRED) or {}
+        for term in required.get("nodeSelectorTerms") or []:
+            yield from term.get("matchExpressions") or []
 
 
 def _permissions(account: str, rules: list[Json]) -> Json:

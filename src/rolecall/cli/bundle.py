@@ -57,7 +57,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--version", default="", help="of the bundle, such as 1.2.3")
     parser.add_argument("--image", default="", help="of the operator")
     parser.add_argument("--package", default="", help="default: the project's name in PROJECT")
-    parser.add_argument("--channels", default="alpha", help="separated by commas (%(default)s)")
+    parser.add_argument("--channels", default="candidate", help="separated by commas (%(default)s)")
     parser.add_argument("--default-channel", default="", help="default: the first")
     parser.add_argument("--replaces", default="", metavar="VERSION", help="that it follows")
     parser.add_argument("--manifests", default="-", metavar="FILE", help="instead of reading stdin")

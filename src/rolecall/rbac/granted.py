@@ -19,8 +19,7 @@ _GENERAL = frozenset(
     for group, resource, verbs in (
         ("apiextensions.k8s.io", "customresourcedefinitions", "get list watch"),
         ("", "namespaces", "get list watch"),
-        ("", "events", "get list create patch update"),
-        ("events.k8s.io", "events", "get list create patch update"),
+        ("", "events", "get create patch"),
         ("coordination.k8s.io", "leases", "get list watch create patch update delete"),
         ("authentication.k8s.io", "tokenreviews", "create"),
         ("authorization.k8s.io", "subjectaccessreviews", "create"),

@@ -30,9 +30,9 @@ def channel(project: Path, name: str) -> list[dict[str, Any]]:
 def test_next_version_gets_an_upgrade_edge(project: Path, write_bundle: WriteBundle) -> None:
     assert write_bundle("0.9.0") == 0
     assert publish("0.9.0") == 0
-    assert write_bundle("0.10.0", "--replaces", "0.9.0", "--channels", "alpha") == 0
+    assert write_bundle("0.10.0", "--replaces", "0.9.0", "--channels", "candidate") == 0
     assert publish("0.10.0") == 0
-    assert channel(project, "alpha") == [
+    assert channel(project, "candidate") == [
         {"name": "memcached-operator.v0.9.0"},
         {"name": "memcached-operator.v0.10.0", "replaces": "memcached-operator.v0.9.0"},
     ]

@@ -91,7 +91,7 @@ def test_annotation_that_differs_from_the_image_is_told(
 ) -> None:
     assert write_bundle() == 0
     file = project / "bundle.Dockerfile"
-    file.write_text(file.read_text().replace("channels.v1=alpha", "channels.v1=stable"))
+    file.write_text(file.read_text().replace("channels.v1=candidate", "channels.v1=stable"))
     assert main(["bundle", "--validate"]) == 2
     assert "channels.v1` differs from the label" in capsys.readouterr().out
 

@@ -65,6 +65,21 @@ def test_csv_says_what_the_project_says(project: Path, write_bundle: WriteBundle
     assert example["spec"] == {"message": "hello"}
 
 
+def test_labels_name_the_platforms_that_the_deployment_may_run_on(
+    project: Path, write_bundle: WriteBundle
+) -> None:
+    assert write_bundle() == 0
+    assert csv_of(project)["metadata"]["labels"] == {
+        "operatorframework.io/arch.amd64": "supported",
+        "operatorframework.io/arch.arm64": "supported",
+        "operatorframework.io/os.linux": "supported",
+    }
+    rendered = project / "rendered.yaml"
+    rendered.write_text(rendered.read_text().replace("[amd64, arm64]", "[amd64]"))
+    assert write_bundle() == 0
+    assert "operatorframework.io/arch.arm64" not in csv_of(project)["metadata"]["labels"]
+
+
 def test_olm_chooses_the_namespaces(project: Path, write_bundle: WriteBundle) -> None:
     assert write_bundle() == 0
     (deployment,) = csv_of(project)["spec"]["install"]["spec"]["deployments"]
