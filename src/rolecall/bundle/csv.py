@@ -129,7 +129,7 @@ def _install(manifests: Manifests) -> Json:
 
 
 def _platforms(deployments: Sequence[Json]) -> dict[str, str]:
-    """Labels that tell OLM where the operator runs: where its Deployments may; unlabelled means amd64."""
+    """Labels for where the Deployments may run; without any, OLM takes amd64 for all there is."""
     found: dict[str, str] = {}
     for row in _required_of_nodes(deployments):
         topic = _PLATFORM_KEYS.get(row.get("key", ""))
