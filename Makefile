@@ -12,7 +12,9 @@ IMG ?= controller:latest
 CONTAINER_TOOL ?= docker
 # A base that is here already, where no registry can be reached: BASE_IMAGE=localhost/debian:bookworm
 BASE_IMAGE ?=
-# More for its command line, such as `--platform linux/arm64`.
+# Such as linux/arm64; that of this machine where it is empty.
+PLATFORM ?=
+# More for its command line.
 BUILD_OPTIONS ?=
 ARCHIVE ?= dist/image.tar
 VERSION ?= 0.1.0
@@ -131,11 +133,11 @@ uninstall: setup ## Remove the CRDs, and with them every custom resource
 
 .PHONY: image
 image: ## Build the image IMG of the operator of this folder (TARGET=engine: without its roles)
-	$(CONTAINER_TOOL) build -t $(IMG) $(if $(TARGET),--target $(TARGET)) --build-arg VERSION=$(VERSION) $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) $(BUILD_OPTIONS) .
+	$(CONTAINER_TOOL) build -t $(IMG) $(if $(TARGET),--target $(TARGET)) $(if $(PLATFORM),--platform $(PLATFORM)) --build-arg VERSION=$(VERSION) $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) $(BUILD_OPTIONS) .
 
 .PHONY: image-archive
 image-archive: setup ## The same where no registry can be reached, from Debian packages, as the file ARCHIVE
-	@$(BIN)/python tools/image_archive.py $(IMG) $(ARCHIVE) $(if $(TARGET),TARGET=$(TARGET))
+	@$(BIN)/python tools/image_archive.py $(IMG) $(ARCHIVE) $(if $(TARGET),TARGET=$(TARGET)) $(if $(PLATFORM),PLATFORM=$(PLATFORM))
 
 .PHONY: deploy
 deploy: setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it)

@@ -7,6 +7,8 @@ is the command; only its base comes from Debian's packages instead of a registry
 `debian:bookworm-slim` has, made once by debootstrap. `rolecall cluster load-image` takes the archive,
 and so does `docker load`.
 
+Of another platform (`PLATFORM=linux/arm64`) too, where the kernel knows an emulator for its programs.
+
 Builder and base live in the cache of rolecall, beside the programs of local clusters: nothing is
 written to folders of the machine, and what did not change is not built again. Needs root, as
 debootstrap does.
@@ -15,6 +17,8 @@ debootstrap does.
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import ssl
 import subprocess
@@ -28,6 +32,9 @@ from rolecall.localcluster import default_cache
 ROOT = Path(__file__).resolve().parents[1]
 SUITE = "bookworm"
 BASE = f"localhost/debian:{SUITE}-slim"
+# What Python calls a machine -> what Debian and image registries call it.
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+EMULATORS = {"amd64": "qemu-x86_64", "arm64": "qemu-aarch64"}
 # Program -> the Debian package that has it.
 PACKAGES = {"buildah": "buildah", "debootstrap": "debootstrap"}
 # What the slim images of Debian leave out.
@@ -44,6 +51,7 @@ driver = "overlay"
 graphroot = "{folder}/storage"
 runroot = "{folder}/run"
 """
+BINFMT = Path("/proc/sys/fs/binfmt_misc")
 # An empty folder of every Debian, so that mounting something there leaves nothing in the image.
 MOUNT = "/mnt"
 
@@ -89,23 +97,28 @@ class Builder:
             command, env=self.environment, capture_output=True, check=False
         ).returncode
 
-    def make_base(self) -> None:
+    def make_base(self, architecture: str = "") -> None:
         """A Debian without anything that this image does not ask for."""
+        architecture = architecture or native()
         with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
             root = Path(scratch) / "root"
-            self._run("debootstrap", "--variant=minbase", "--include=ca-certificates", SUITE, root)
+            what = ["--variant=minbase", "--include=ca-certificates", f"--arch={architecture}"]
+            self._run("debootstrap", *what, SUITE, root)
             make_slim(root)
             container = self._run("buildah", "from", "scratch").strip()
             self._run("buildah", "add", "--quiet", container, root, "/")
             path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-            self._run("buildah", "config", "--env", path, "--cmd", "bash", container)
-            self._run("buildah", "commit", "--quiet", "--rm", container, BASE)
+            facts = ["--arch", architecture, "--env", path, "--cmd", "bash"]
+            self._run("buildah", "config", *facts, container)
+            self._run("buildah", "commit", "--quiet", "--rm", container, base_for(architecture))
 
     def make_image(self, image: str, *variables: str) -> None:
         """`make image` with this builder; variables as make takes them."""
-        if not self.has(BASE):
-            self.make_base()
-        self._make("image", f"IMG={image}", f"BASE_IMAGE={BASE}", *variables)
+        architecture = architecture_in(variables)
+        base = base_for(architecture)
+        if not self.has(base):
+            self.make_base(architecture)
+        self._make("image", f"IMG={image}", f"BASE_IMAGE={base}", *variables)
 
     def build(self, folder: Path, image: str, *options: str) -> None:
         """Any other Dockerfile, such as one that begins with `FROM rolecall`."""
@@ -139,6 +152,35 @@ class Builder:
         return result.stdout
 
 
+def native() -> str:
+    """The architecture of this machine, as Debian names it."""
+    return ARCHITECTURES.get(platform.machine(), platform.machine())
+
+
+def architecture_in(variables: Sequence[str]) -> str:
+    """That of the variable PLATFORM; else that of this machine."""
+    wanted = dict(each.split("=", 1) for each in variables).get("PLATFORM", "")
+    return wanted.partition("/")[2] or native()
+
+
+def base_for(architecture: str) -> str:
+    """The name of the base; a foreign one carries its architecture."""
+    return BASE if architecture == native() else f"{BASE}-{architecture}"
+
+
+def require_emulator(architecture: str) -> None:
+    """Programs of another architecture run in the build; the kernel must know how."""
+    if architecture == native():
+        return
+    handler = BINFMT / EMULATORS.get(architecture, architecture)
+    flags = re.search(r"^flags: (\w*)", handler.read_text(), re.M) if handler.is_file() else None
+    if flags is None or "F" not in flags[1]:  # F: found from inside of a container, too
+        raise BuildError(
+            f"this machine cannot run programs of `{architecture}`:"
+            " `apt-get install --no-install-recommends qemu-user-static binfmt-support` lets it"
+        )
+
+
 def build_options() -> list[str]:
     """What lets a build run inside of a container, and trust whom this machine trusts."""
     options = ["--isolation=chroot", "--pull-never", "--layers"]
@@ -165,6 +207,7 @@ def main(arguments: Sequence[str]) -> None:
     image, archive, *variables = arguments
     if lack := what_is_missing():
         raise BuildError(lack)
+    require_emulator(architecture_in(variables))
     builder = Builder(default_cache() / "images")
     builder.make_image(image, *variables)
     written = builder.write(image, Path(archive))

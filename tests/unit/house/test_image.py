@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import shutil
 from pathlib import Path
@@ -60,6 +61,25 @@ def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.Monk
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "buildah" else name)
     lack = image_archive.what_is_missing()
     assert lack.endswith("`apt-get install --no-install-recommends buildah`")
+
+
+@pytest.mark.parametrize("flags", [None, "OC"])
+def test_foreign_platform_needs_an_emulator_that_builds_find(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, flags: str | None
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(image_archive, "BINFMT", tmp_path)
+    assert image_archive.architecture_in(["TARGET=engine"]) == "amd64"
+    foreign = image_archive.architecture_in(["PLATFORM=linux/arm64"])
+    assert image_archive.base_for(foreign) == f"{image_archive.BASE}-arm64"
+    handler = tmp_path / "qemu-aarch64"
+    if flags:
+        handler.write_text(f"enabled\nflags: {flags}\n")
+    with pytest.raises(image_archive.BuildError, match=r"programs of `arm64`.*qemu-user-static"):
+        image_archive.require_emulator(foreign)
+    handler.write_text("enabled\nflags: POF\n")
+    image_archive.require_emulator(foreign)
+    image_archive.require_emulator("amd64")
 
 
 def test_build_trusts_whom_the_machine_trusts(
