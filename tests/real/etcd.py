@@ -21,6 +21,8 @@ from tests.real.world import PATIENCE_S, Json, World, is_ready
 
 _REQUEST_S = 3.0
 _BREAK_S = 0.05  # between two writes
+# Looked at more often than in watches.yaml: what happens to members and Jobs is seen by looking.
+OFTEN = {"ansible.sdk.operatorframework.io/reconcile-period": "5s"}
 REFUSALS = (OSError, ValueError)  # of a member that goes, or an answer cut short
 
 
@@ -38,7 +40,7 @@ class Etcd:
             {
                 "apiVersion": "mycompany.com/v1alpha1",
                 "kind": "EtcdCluster",
-                "metadata": {"name": self.name},
+                "metadata": {"name": self.name, "annotations": OFTEN},
                 "spec": defaults | spec,
             }
         )

@@ -90,6 +90,13 @@ def test_image_has_neither_compiler_nor_installer(operator: Operator) -> None:
     assert operator.execute(pod, "python3", "-c", modules).strip() == "[]"
 
 
+def test_image_weighs_less_than_200_mb(operator: Operator) -> None:
+    said = operator.execute(operator.leader(), "du", "-sxB1", "--apparent-size", "/")
+    size = int(said.split()[0])
+    print(f"{size / 1e6:.0f} MB installed")
+    assert size < 200e6
+
+
 _INSTALLED = """
 import importlib.metadata
 for found in importlib.metadata.distributions():

@@ -8,6 +8,7 @@ import pytest
 
 from rolecall.localcluster import APP
 from tests.fixtures.eventually import eventually
+from tests.real.etcd import OFTEN
 from tests.real.world import PATIENCE_S, Json, World, app_pod, condition, is_current
 
 pytestmark = pytest.mark.usefixtures("operator")
@@ -16,7 +17,7 @@ MISSING = "registry.local/app:never-built"
 
 
 def cr(api_version: str, kind: str, name: str, /, **spec: Any) -> Json:
-    metadata = {"name": name}
+    metadata = {"name": name, "annotations": OFTEN}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
 
 

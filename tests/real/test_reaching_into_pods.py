@@ -85,6 +85,7 @@ def test_role_reaches_into_a_pod(
     found = {key: value for key, value in cr["status"].items() if key in EXPECTED}
     assert found == EXPECTED
     assert engine.runs("Reach", way=way, result="succeeded") >= 1
+    world.kubectl("delete", "reach", name)  # else the next engine begins with it
 
 
 EXPECTED = {
