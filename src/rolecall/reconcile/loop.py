@@ -211,7 +211,9 @@ class Reconciler:
         if plan.is_finalizer or not result.succeeded:
             return None
         now = self._world.clock.monotonic()
-        return self._convergence.observe(key, plan.cr, result.changed_tasks, now)
+        # A role that reports how far it got changes its status on every run, and works all the same.
+        changed = [task for task in result.changed_tasks if task not in result.telling_tasks]
+        return self._convergence.observe(key, plan.cr, changed, now)
 
     def _count(self, watch: Watch, result: RunResult) -> None:
         self._world.telemetry.run_finished(

@@ -6,7 +6,7 @@ clock. Everything that Ansible says is folded here into few words, so that no ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -92,7 +92,8 @@ class RunResult:
     failures: Sequence[TaskFailure] = ()
     # Why a run that has no recap came to nothing, in one line for the CR's owner; redacted.
     reason_text: str = ""
-    changed_tasks: Sequence[str] = ()  # `place: task name`, in order; for NotConverging
+    changed_tasks: Sequence[str] = ()  # `place: task name`, in order
+    telling_tasks: Set[str] = frozenset()  # those of them that wrote only status or Events
     requeue_after_s: float | None = None
     recap_stdout: str = ""  # the recap block that the log prints
     artifacts: Path | None = None

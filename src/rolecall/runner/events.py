@@ -15,6 +15,12 @@ from typing import Any
 # Of `no_log` results only this key is left.
 _CENSORED = "censored"
 _REQUEUE_ACTIONS = frozenset({"requeue_after", "operator_sdk.util.requeue_after"})
+# What they write brings no CR back: status of any object, and Events.
+_TELLING_ACTIONS = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("", "operator_sdk.util.")
+    for name in ("k8s_status", "k8s_event")
+)
 _CREATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:\+00:00|Z)")
 # How much of a failed command's stderr helps, in a message of one line.
 _DETAIL_LENGTH = 300
@@ -49,6 +55,11 @@ class TaskEvent:
         """Whether a `requeue_after` went well (its loop items count too)."""
         is_ok = self.name in ("runner_on_ok", "runner_item_on_ok")
         return is_ok and bool({self.action, self.resolved_action} & _REQUEUE_ACTIONS)
+
+    @property
+    def only_tells(self) -> bool:
+        """Whether what it changes is news for people, and wakes nobody."""
+        return bool({self.action, self.resolved_action} & _TELLING_ACTIONS)
 
     @property
     def message(self) -> str:

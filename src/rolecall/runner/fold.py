@@ -57,6 +57,7 @@ class _Seen:
     failed: list[TaskEvent] = field(default_factory=list)
     unreachable: list[TaskEvent] = field(default_factory=list)
     changed: list[tuple[int, str]] = field(default_factory=list)
+    telling: set[str] = field(default_factory=set)
     requeues: list[TaskEvent] = field(default_factory=list)
     stats: Mapping[str, Any] | None = None  # the stats event, as it came
 
@@ -102,6 +103,7 @@ class Fold:
             failures=(*failures, *misunderstood),
             reason_text=self._reason(ending, exit_, stdout_tail),
             changed_tasks=tuple(text for _, text in sorted(self._seen.changed)),
+            telling_tasks=frozenset(self._seen.telling),
             requeue_after_s=requeue_after_s,
             recap_stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
             artifacts=self._prepared.artifacts,
@@ -123,7 +125,10 @@ class Fold:
         elif name == "runner_on_unreachable":
             self._seen.unreachable.append(task)
         elif task.has_changed:
-            self._seen.changed.append((task.counter, f"{self._place(task)}: {task.task}"))
+            text = f"{self._place(task)}: {task.task}"
+            self._seen.changed.append((task.counter, text))
+            if task.only_tells:
+                self._seen.telling.add(text)
         if task.is_requeue_request:
             self._seen.requeues.append(task)
 

@@ -141,6 +141,16 @@ async def test_different_tasks_that_change_in_turn_are_no_loop(stage: Stage) -> 
     assert await stage.condition("NotConverging") is None
 
 
+async def test_role_that_reports_its_progress_in_status_is_no_loop(stage: Stage) -> None:
+    await stage.shop.create()
+    stage.runner.will(replace(RESTLESS, telling_tasks={TASK}))
+
+    await run_times(stage, 9)
+
+    assert await stage.condition("NotConverging") is None
+    assert "NotConverging" not in stage.events.reasons
+
+
 async def test_run_without_changes_ends_it(stage: Stage) -> None:
     await stage.shop.create()
     stage.runner.will(*(RESTLESS,) * 5, GOOD)

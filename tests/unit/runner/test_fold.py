@@ -124,6 +124,15 @@ def test_changed_tasks_are_listed_in_order() -> None:
     assert told.stats(ok=3).result().changed_tasks == ("/x/a.yml:1: sooner", "/x/a.yml:1: later")
 
 
+def test_changed_tasks_that_only_tell_are_known() -> None:
+    told = Told()
+    for action in ("operator_sdk.util.k8s_status", "k8s_event", "kubernetes.core.k8s"):
+        told.event("runner_on_ok", task=action, task_action=action, res={"changed": True})
+    result = told.stats(ok=3).result()
+    assert len(result.changed_tasks) == 3
+    assert [task in result.telling_tasks for task in result.changed_tasks] == [True, True, False]
+
+
 @pytest.mark.parametrize("action", [REQUEUE, "requeue_after"])
 @pytest.mark.parametrize("event", ["runner_on_ok", "runner_item_on_ok"])
 def test_requeue_after_is_heard(event: str, action: str) -> None:
