@@ -147,8 +147,9 @@ class Builder:
             check=False,
         )
         if result.returncode:
-            words = result.stderr.strip() or result.stdout.strip()
-            raise BuildError(f"`{' '.join(map(str, command[:2]))}` failed:\n{words[-2000:]}")
+            # Programs of the Dockerfile complain on either; `rolecall check` does on stdout.
+            words = f"{result.stdout.strip()}\n{result.stderr.strip()}"[-2000:]
+            raise BuildError(f"`{' '.join(map(str, command[:2]))}` failed:\n{words}")
         return result.stdout
 
 

@@ -40,7 +40,7 @@ def build_first(builder: Builder, folder: Path) -> Path:
 
 def build_second(builder: Builder, folder: Path) -> Path:
     """The version that follows; the archive."""
-    builder.make_image(ENGINE, "TARGET=engine")
+    build_engine(builder)
     project = folder / "project"
     shutil.copytree(ROOT / "roles", project / "roles")
     shutil.copy(ROOT / "watches.yaml", project)
@@ -51,6 +51,11 @@ def build_second(builder: Builder, folder: Path) -> Path:
     (project / "Dockerfile").write_text(_DOCKERFILE.format(engine=ENGINE))
     builder.build(project, SECOND)
     return builder.write(SECOND, folder / "second.tar")
+
+
+def build_engine(builder: Builder) -> None:
+    """What other operators are built upon."""
+    builder.make_image(ENGINE, "TARGET=engine")
 
 
 def a_builder() -> Builder:
