@@ -61,9 +61,13 @@ LABEL org.opencontainers.image.title="rolecall" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.licenses="Apache-2.0"
 # tini reaps what plays leave behind.
-RUN (command -v python3 && command -v tini) >/dev/null \
+RUN wanted=; \
+    command -v tini >/dev/null || wanted="tini"; \
+    command -v python3 >/dev/null || wanted="$wanted python3"; \
+    [ -e /etc/ssl/certs/ca-certificates.crt ] || wanted="$wanted ca-certificates"; \
+    [ -z "$wanted" ] \
  || (apt-get update \
-     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends python3 tini ca-certificates \
+     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $wanted \
      && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*.log /var/log/apt \
                /usr/lib/python3*/test /usr/lib/python3*/pydoc_data /usr/bin/tini-static)
 # The paths of the Operator SDK's base image. Group 0 may write at home: some clusters choose the user.
