@@ -20,6 +20,7 @@ from tests.real import images
 from tests.real.operator import NAMESPACE, ROOT, Operator
 from tests.real.world import PATIENCE_S, Json, World, condition, is_current, is_ready, mapping
 
+MAPPINGS = "/apis/routing.rolecall.dev/v1alpha1"
 CROWD = 40  # ten times as many as may be in flight
 
 
@@ -29,7 +30,8 @@ def healthy(operator: Operator, world: World) -> Iterator[None]:
     operator.wait_complete(images.FIRST)
     operator.wait_for_leader()
     yield
-    world.kubectl("delete", "mappings", "--all")
+    # All in one request: kubectl would delete and await one after the other.
+    world.kubectl("delete", "--raw", f"{MAPPINGS}/namespaces/{world.namespace}/mappings")
     operator.wait_complete(images.FIRST)
     operator.wait_for_leader()
 
@@ -91,7 +93,9 @@ def test_image_has_neither_compiler_nor_installer(operator: Operator) -> None:
 
 
 def test_image_weighs_less_than_200_mb(operator: Operator) -> None:
-    said = operator.execute(operator.leader(), "du", "-sxB1", "--apparent-size", "/")
+    # What its user may not read, such as /root, is next to nothing.
+    look = "du -sxB1 --apparent-size / 2>/dev/null || true"
+    said = operator.execute(operator.leader(), "sh", "-c", look)
     size = int(said.split()[0])
     print(f"{size / 1e6:.0f} MB installed")
     assert size < 200e6

@@ -84,10 +84,14 @@ def etcdcluster_step(
 
 
 def _lost(members: list[Json], known: list[Json]) -> Json | None:
-    """A member whose volume was replaced: its data is gone, so it must be added anew."""
-    volumes = {member["name"]: member.get("volume", "") for member in known}
+    """A member whose volume was replaced: its data is gone, so it must be added anew.
+
+    Known by its id, which the one that came in its place does not have: that one would be replaced
+    again and again, until it happened to be healthy when looked at.
+    """
+    volumes = {member["id"]: member.get("volume", "") for member in known}
     for member in members:
-        before = volumes.get(member["name"], "")
+        before = volumes.get(member["id"], "")
         is_replaced = before and member["volume"] and member["volume"] != before
         others = [other for other in members if other is not member and not other["learner"]]
         if is_replaced and not member["healthy"] and all(other["healthy"] for other in others):
@@ -118,12 +122,12 @@ def etcdcluster_told(members: list[Json], known: list[Json]) -> list[Json]:
     A member that is not healthy keeps the volume that it was last healthy with: that is how a lost
     volume is still known when the others are well enough to replace the member.
     """
-    volumes = {member["name"]: member.get("volume", "") for member in known}
+    volumes = {member["id"]: member.get("volume", "") for member in known}
     told = []
     for member in members:
         volume = member["volume"]
         if not member["healthy"]:
-            volume = volumes.get(member["name"]) or volume
+            volume = volumes.get(member["id"], "")
         fields = ("name", "id", "healthy", "learner", "version")
         told.append({field: member[field] for field in fields} | {"volume": volume})
     return told

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,16 +33,36 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("also_host", [False, True], ids=["engine", "engine-and-host"])
-def test_nothing_goes_on_when_the_engine_is_killed(tmp_path: Path, also_host: bool) -> None:
+def end_engine(engine: int, host: int, child: int) -> None:
+    kill(engine)
+
+
+def end_engine_and_host(engine: int, host: int, child: int) -> None:
+    kill(engine)
+    kill(host)
+
+
+def end_both_while_the_host_ends_the_run(engine: int, host: int, child: int) -> None:
+    """It freezes what it is about to kill, and does not come to that."""
+    kill(engine, signal.SIGSTOP)
+    kill(child, signal.SIGSTOP)
+    kill(host)
+    kill(engine)
+
+
+@pytest.mark.parametrize(
+    "end", [end_engine, end_engine_and_host, end_both_while_the_host_ends_the_run]
+)
+def test_nothing_goes_on_when_the_engine_is_killed(
+    tmp_path: Path, end: Callable[[int, int, int], None]
+) -> None:
     engine = ENGINE.format(folder=str(tmp_path))
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", engine], env=environment) as process:
         eventually((tmp_path / "began").exists, timeout_s=PATIENCE_S)
         host = int((tmp_path / "host").read_text())
         (child,) = [pid for pid in children_of(host) if is_alive(pid)]
-        for pid in (process.pid, *([host] if also_host else [])):
-            kill(pid)
+        end(process.pid, host, child)
     (tmp_path / "go").touch()
     eventually(lambda: not is_alive(host) and not is_alive(child))
     assert not (tmp_path / "second").exists()

@@ -89,6 +89,18 @@ def test_unhealthy_member_keeps_the_volume_it_was_last_healthy_with() -> None:
     assert [row["volume"] for row in told(found, members(2))] == ["v0", "v1"]
 
 
+def test_member_that_came_in_place_of_a_lost_one_is_not_replaced_again_and_again() -> None:
+    # Seen first while the claim of the lost member still goes, then with a claim of its own.
+    fresh = {"id": "b", "started": False, "healthy": False, "learner": True}
+    known = told([member(0), member(1, **fresh, volume="that goes"), member(2)], members(3))
+
+    assert [row["volume"] for row in known] == ["v0", "", "v2"]
+    for now in ({"started": False}, {"started": True}):
+        found = [member(0), member(1, **fresh | now, volume="its own"), member(2)]
+        assert next_step(found, 3, 3, known) == ("wait", "db-1")
+        assert next_step(found, 3, 3, members(3)) == ("wait", "db-1")
+
+
 def test_members_are_read_from_what_etcdctl_prints() -> None:
     listed = {
         "members": [
@@ -144,7 +156,7 @@ def test_version_of_a_cluster_is_the_lowest_and_not_the_first_in_the_alphabet() 
 
 def test_member_that_goes_for_its_lost_volume_is_told_from_one_that_goes_for_scaling() -> None:
     found = [*members(2), member(2, healthy=False, volume="new")]
-    known = [{"name": "db-2", "volume": "old"}]
+    known = [{"name": "db-2", "id": "2a", "volume": "old"}]
 
     assert step(found, "db", 3, 3, known)["lost"]
     assert "lost" not in step(members(5), "db", 5, 3, [])

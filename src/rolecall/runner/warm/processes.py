@@ -15,6 +15,7 @@ import signal
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NAME = 15
 # A fork bomb is frozen in some rounds; the bound only keeps a bug here from spinning.
@@ -24,6 +25,15 @@ _MOST_ROUNDS = 10_000
 def become_subreaper() -> None:
     """Adopt every orphan below this process from now on."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def wake_when_parent_dies() -> None:
+    """Let the kernel resume this process when its parent dies.
+
+    A parent that dies between freezing and killing it would leave it frozen for ever; awake, it sees
+    that nobody is there, and ends.
+    """
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
 def set_name(name: str) -> None:

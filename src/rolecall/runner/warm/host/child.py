@@ -89,6 +89,7 @@ def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
         os.setsid()
         processes.set_name("rolecall-run")
         processes.become_subreaper()
+        processes.wake_when_parent_dies()
         warmth.imports.open(order.imports)
         report = _introduce(order, warmth.habits)
         status = _run(order, warmth, report)

@@ -54,6 +54,7 @@ def _heard(told: int, engine: socket.socket, patience_s: float) -> bytes:
 def _try(tried: Tried, telling: int) -> NoReturn:
     try:
         os.setsid()
+        processes.wake_when_parent_dies()
         null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(null, number)
