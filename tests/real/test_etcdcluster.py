@@ -70,6 +70,7 @@ def test_member_that_lost_its_volume_is_replaced_by_a_fresh_one(etcd: Etcd) -> N
         )
         etcd.wait_healthy(3, version)
     assert witness.longest_gap_s < MOMENT_S, witness.refused
+    assert sum("db-1" not in members for members in witness.lists) == 1, "replaced once"
     assert etcd.has(keys)
     events = etcd.world.list("events")
     assert any(event["reason"] == "MemberReplaced" for event in events)
