@@ -97,9 +97,8 @@ class Builder:
             command, env=self.environment, capture_output=True, check=False
         ).returncode
 
-    def make_base(self, architecture: str = "") -> None:
+    def make_base(self, architecture: str) -> None:
         """A Debian without anything that this image does not ask for."""
-        architecture = architecture or native()
         with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
             root = Path(scratch) / "root"
             what = ["--variant=minbase", "--include=ca-certificates", f"--arch={architecture}"]
@@ -115,6 +114,7 @@ class Builder:
     def make_image(self, image: str, *variables: str) -> None:
         """`make image` with this builder; variables as make takes them."""
         architecture = architecture_in(variables)
+        require_emulator(architecture)
         base = base_for(architecture)
         if not self.has(base):
             self.make_base(architecture)
@@ -208,7 +208,6 @@ def main(arguments: Sequence[str]) -> None:
     image, archive, *variables = arguments
     if lack := what_is_missing():
         raise BuildError(lack)
-    require_emulator(architecture_in(variables))
     builder = Builder(default_cache() / "images")
     builder.make_image(image, *variables)
     written = builder.write(image, Path(archive))

@@ -17,12 +17,10 @@ from typing import Any
 
 from rolecall.localcluster import ETCD
 from tests.fixtures.eventually import eventually
-from tests.real.world import PATIENCE_S, Json, World, is_ready
+from tests.real.world import OFTEN, PATIENCE_S, Json, World, is_ready
 
 _REQUEST_S = 3.0
 _BREAK_S = 0.05  # between two writes
-# Looked at more often than in watches.yaml: what happens to members and Jobs is seen by looking.
-OFTEN = {"ansible.sdk.operatorframework.io/reconcile-period": "5s"}
 REFUSALS = (OSError, ValueError)  # of a member that goes, or an answer cut short
 
 

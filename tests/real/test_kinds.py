@@ -8,8 +8,7 @@ import pytest
 
 from rolecall.localcluster import APP
 from tests.fixtures.eventually import eventually
-from tests.real.etcd import OFTEN
-from tests.real.world import PATIENCE_S, Json, World, app_pod, condition, is_current
+from tests.real.world import OFTEN, PATIENCE_S, Json, World, app_pod, condition, is_current
 
 pytestmark = pytest.mark.usefixtures("operator")
 

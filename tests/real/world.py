@@ -12,6 +12,8 @@ from tests.fixtures.eventually import eventually
 Json = dict[str, Any]
 # A turn of a role that execs takes seconds, and the machine may be busy with other things.
 PATIENCE_S = 240.0
+# Looked at more often than in watches.yaml: that members, pods and Jobs fail is seen by looking.
+OFTEN = {"ansible.sdk.operatorframework.io/reconcile-period": "5s"}
 
 
 @dataclass(frozen=True)
