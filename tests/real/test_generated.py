@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,12 +14,11 @@ from tools.image_archive import Builder, BuildError, what_is_missing
 from rolecall.localcluster import REGISTRY, Cluster, load_images
 from tests.fixtures.lacking import skip_or_fail
 from tests.real import images
-from tests.real.world import World
+from tests.real.world import World, names_outside_namespaces
 
 ROLECALL = str(Path(sys.executable).with_name("rolecall"))
 NAME = "cart-operator"
 IMAGE = f"{REGISTRY}/{NAME}:v1"
-KINDS = ("crds", "namespaces", "clusterroles", "clusterrolebindings")
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,7 @@ class Project:
 
     def left(self) -> list[str]:
         """What it has brought into the cluster, outside of namespaces."""
-        found = json.loads(self.cluster.kubectl("get", ",".join(KINDS), "-o", "json"))["items"]
-        names = [each["metadata"]["name"] for each in found]
+        names = names_outside_namespaces(self.cluster)
         return [name for name in names if NAME in name or name.endswith("cart.example.com")]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 from rolecall.errors import ClusterError
@@ -11,16 +10,14 @@ from tests.fixtures.eventually import eventually
 from tests.real import images
 from tests.real.etcd import Etcd
 from tests.real.operator import NAMESPACE, Operator
-from tests.real.world import World, mapping
+from tests.real.world import World, mapping, names_outside_namespaces
 
-KINDS = ("crds", "clusterroles", "clusterrolebindings", "namespaces")
 GROUPS = ("rolecall.dev", "mycompany.com")
 
 
 def ours(cluster: Cluster) -> list[str]:
     """Everything that is not in a namespace, and that deploying brought."""
-    found = json.loads(cluster.kubectl("get", ",".join(KINDS), "-o", "json"))["items"]
-    names = [each["metadata"]["name"] for each in found]
+    names = names_outside_namespaces(cluster)
     return [name for name in names if name.startswith("rolecall-") or name.endswith(GROUPS)]
 
 

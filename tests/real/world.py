@@ -77,6 +77,13 @@ def condition(cr: Json, kind: str) -> Json:
     return found
 
 
+def names_outside_namespaces(cluster: Cluster) -> list[str]:
+    """Of every kind that deploying an operator brings."""
+    kinds = "crds,clusterroles,clusterrolebindings,namespaces"
+    found = json.loads(cluster.kubectl("get", kinds, "-o", "json"))["items"]
+    return [each["metadata"]["name"] for each in found]
+
+
 def mapping(name: str) -> Json:
     """The cheapest of our kinds: a run is one look and one Service."""
     return {
