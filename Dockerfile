@@ -18,6 +18,10 @@ COPY lock/ lock/
 RUN python3 -m venv env && env/bin/pip install --quiet --require-hashes -r lock/tools.txt
 RUN python3 -m venv --without-pip /opt/rolecall \
  && env/bin/uv pip sync --quiet --python /opt/rolecall/bin/python --no-cache --require-hashes lock/runtime.txt
+# Such as 2.18, which the Go operator's image has; empty: the one that fits this Python best.
+ARG ANSIBLE_CORE
+RUN if [ -n "$ANSIBLE_CORE" ]; then env/bin/uv pip install --quiet --python /opt/rolecall/bin/python --no-cache \
+      --require-hashes --no-deps --requirement "lock/core/$ANSIBLE_CORE.txt"; fi
 
 # The collections of requirements.yml, each file checked against lock/collections.toml.
 COPY requirements.yml ./
@@ -28,8 +32,8 @@ RUN ln -s /opt/rolecall/bin/ansible-galaxy env/bin/ansible-galaxy \
 
 # What never runs: the Kubernetes client's second, asynchronous copy of itself, tests, documents, type stubs,
 # symbols for debuggers. Ansible sends sources of modules, our warm runner looks whether those of Ansible and Jinja
-# are as it knows them, and people read kopf's; of all others the bytecode is enough, and of thousands of generated
-# classes without their documents. docs/guides/image.md says what it is worth.
+# are as it knows them; of all others the bytecode is enough, and of thousands of generated classes without their
+# documents. docs/guides/image.md says what it is worth.
 RUN command -v strip >/dev/null || (apt-get update && apt-get install --yes --no-install-recommends binutils)
 RUN cd /opt/rolecall/lib/python3*/site-packages \
  && rm -rf kubernetes/aio ansible_test \
@@ -39,7 +43,7 @@ RUN cd /opt/rolecall/lib/python3*/site-packages \
  && rm -rf /usr/share/ansible/collections/ansible_collections/*/*/tests \
            /usr/share/ansible/collections/ansible_collections/*/*/docs \
  && /opt/rolecall/bin/python -m compileall -q -j 0 . /usr/share/ansible/collections \
- && silent=$(ls -d * | grep -Ev '^(ansible|ansible_runner|jinja2|kopf|__pycache__)$|\.(dist-info|so|pth)$') \
+ && silent=$(ls -d * | grep -Ev '^(ansible|ansible_runner|jinja2|__pycache__)$|\.(dist-info|so|pth)$') \
  && find $silent __pycache__ -depth -name __pycache__ -exec rm -rf {} + \
  && /opt/rolecall/bin/python -m compileall -q -j 0 -b $silent \
  && /opt/rolecall/bin/python -m compileall -q -j 0 -b -f -o 2 kubernetes/client \
@@ -91,4 +95,4 @@ ENTRYPOINT ["tini", "--", "rolecall", "run", "--watches-file=./watches.yaml"]
 FROM engine AS operator
 COPY --chown=1001:0 watches.yaml ./
 COPY --chown=1001:0 roles/ roles/
-RUN rolecall check
+RUN rolecall run --validate

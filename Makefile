@@ -21,6 +21,10 @@ VERSION ?= 0.1.0
 # Where set-up put them; a list of your own wins.
 ANSIBLE_COLLECTIONS_PATH ?= $(CURDIR)/.collections
 export ANSIBLE_COLLECTIONS_PATH
+# Such as 2.18, another than the one that fits this Python best; it stays until ANSIBLE_CORE=default.
+ANSIBLE_CORE ?=
+export ANSIBLE_CORE
+IMAGE_CORE = $(filter-out default,$(ANSIBLE_CORE))
 
 # Pytest needs a terminal of its own, and two builds at once would fight for the same cores.
 .NOTPARALLEL:
@@ -32,8 +36,8 @@ help: ## List the targets
 	@$(PYTHON) tools/make_help.py $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
-setup: ## Install everything into this folder (again: does nothing)
-	@$(PYTHON) tools/setup.py
+setup: ## Install everything into this folder (again: does nothing; ANSIBLE_CORE=2.18: with that one)
+	@sh tools/setup.sh $(PYTHON)
 
 .PHONY: demo
 demo: cluster-binaries ## The operator of this folder at work, in a live table (ONCE=1: with a verdict)
@@ -69,6 +73,10 @@ test-molecule: cluster-binaries ## The roles by themselves and twice, and a proj
 test-real: export ROLECALL_REAL = 1
 test-real: cluster-binaries ## On nodes that run containers: needs root and packages, says which
 	@$(PYTEST) tests/real
+
+.PHONY: test-matrix
+test-matrix: cluster-binaries ## Each Python with each ansible-core, as a table (ONLY=3.13/2.21, PYTHONS=..., TIERS="unit demo", ENDS=1: oldest and newest)
+	@$(BIN)/python -m tools.test_matrix --only "$(ONLY)" --pythons "$(PYTHONS)" --tiers "$(TIERS)" $(if $(ENDS),--ends)
 
 .PHONY: molecule
 molecule: cluster-binaries ## The roles: twice by themselves, then under the operator, on a cluster of their own
@@ -132,12 +140,13 @@ uninstall: setup ## Remove the CRDs, and with them every custom resource
 ##@ Ship
 
 .PHONY: image
-image: ## Build the image IMG of the operator of this folder (TARGET=engine: without its roles)
-	$(CONTAINER_TOOL) build -t $(IMG) $(if $(TARGET),--target $(TARGET)) $(if $(PLATFORM),--platform $(PLATFORM)) --build-arg VERSION=$(VERSION) $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) $(BUILD_OPTIONS) .
+image: ## Build the image IMG of the operator of this folder (TARGET=engine: without its roles; ANSIBLE_CORE=2.18)
+	$(CONTAINER_TOOL) build -t $(IMG) $(if $(TARGET),--target $(TARGET)) $(if $(PLATFORM),--platform $(PLATFORM)) --build-arg VERSION=$(VERSION) $(if $(BASE_IMAGE),--build-arg BASE_IMAGE=$(BASE_IMAGE)) $(if $(IMAGE_CORE),--build-arg ANSIBLE_CORE=$(IMAGE_CORE)) $(BUILD_OPTIONS) .
 
 .PHONY: image-archive
-image-archive: setup ## The same where no registry can be reached, from Debian packages, as the file ARCHIVE
-	@$(BIN)/python tools/image_archive.py $(IMG) $(ARCHIVE) $(if $(TARGET),TARGET=$(TARGET)) $(if $(PLATFORM),PLATFORM=$(PLATFORM))
+image-archive: ## The same where no registry can be reached, from Debian packages, as the file ARCHIVE
+	@ANSIBLE_CORE= sh tools/setup.sh $(PYTHON) # the one asked for is the image's, not this clone's
+	@$(BIN)/python tools/image_archive.py $(IMG) $(ARCHIVE) $(if $(TARGET),TARGET=$(TARGET)) $(if $(PLATFORM),PLATFORM=$(PLATFORM)) ANSIBLE_CORE=$(IMAGE_CORE)
 
 .PHONY: deploy
 deploy: setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it)
@@ -166,8 +175,9 @@ catalog: setup ## Write the catalog with the bundle image BUNDLE_IMG as its newe
 	@$(ROLECALL) catalog --bundle-image $(or $(BUNDLE_IMG),rolecall-bundle:v$(VERSION))
 
 .PHONY: dist
-dist: setup ## Build sdist and wheel into dist/
+dist: setup ## Build sdists and wheels into dist/: the engine, and what developers need
 	@$(BIN)/python -m hatchling build
+	@cd dev && ../$(BIN)/python -m hatchling build --directory ../dist
 
 ##@ Maintain
 

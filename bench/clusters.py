@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rolecall.localcluster import Wanted, bring_up, find_binaries, take_down
+from rolecall_dev.localcluster import Wanted, find_binaries, temporary_cluster
 
 
 @contextmanager
@@ -15,9 +15,5 @@ def given_or_own(kubeconfig: Path | None, name: str) -> Iterator[Path]:
     if kubeconfig is not None:
         yield kubeconfig
         return
-    own = bring_up(Wanted(name=name, kept=False), find_binaries().require())
-    try:
+    with temporary_cluster(Wanted(name=name), find_binaries().require()) as own:
         yield own.kubeconfig
-    finally:
-        take_down(own.layout)
-        own.let_go()

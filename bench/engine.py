@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import measures, publish  # noqa: E402
+from bench.engines import World, running  # noqa: E402
 from bench.figures import Figure, table  # noqa: E402
-from bench.stage import World, running  # noqa: E402
-from rolecall import localcluster  # noqa: E402
 from rolecall.kube import Client, Credentials  # noqa: E402
+from rolecall_dev import localcluster  # noqa: E402
 
 WAYS = ("stock", "warm")
 ROUNDS = {"stock": 15, "warm": 15}
@@ -83,13 +83,9 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=ROOT / "bench/results/engine.json")
     parser.add_argument("--plot", type=Path, default=ROOT / "bench/results/engine.svg")
     arguments = parser.parse_args()
-    wanted = localcluster.Wanted(name="bench", kept=False)
-    cluster = localcluster.bring_up(wanted, localcluster.find_binaries())
-    try:
+    wanted = localcluster.Wanted(name="bench")
+    with localcluster.temporary_cluster(wanted, localcluster.find_binaries()) as cluster:
         figures = asyncio.run(bench(cluster.kubeconfig, arguments))
-    finally:
-        localcluster.take_down(cluster.layout)
-        cluster.let_go()
     print(table(figures))
     publish.write_json(figures, arguments.json)
     publish.write_plot(figures, arguments.plot)

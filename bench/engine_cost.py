@@ -25,9 +25,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.clusters import given_or_own
+from bench.engines import KINDS, Engine, World, running
 from bench.figures import Figure, table
 from bench.processes import own_pss_mb
-from bench.stage import KINDS, Engine, World, running
 from rolecall.kube import Client, Credentials
 
 NAMESPACE = "engine-cost"

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import contextlib
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -20,9 +19,10 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import yaml
+
+from rolecall.json_object import Json
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -32,12 +32,11 @@ from tests.e2e.own.cases import CASES  # noqa: E402
 from tests.e2e.own.life import STEPS, Life  # noqa: E402
 from tests.fixtures.eventually import eventually_async  # noqa: E402
 
-from rolecall import localcluster  # noqa: E402
 from rolecall.gvk import Gvk  # noqa: E402
 from rolecall.kube import Client, Credentials, UnprocessableError  # noqa: E402
-from rolecall.localcluster import Cluster  # noqa: E402
+from rolecall_dev import localcluster  # noqa: E402
+from rolecall_dev.localcluster import Cluster  # noqa: E402
 
-Json = dict[str, Any]
 NAMESPACE = Gvk("", "v1", "Namespace")
 MACHINE = Gvk("compute.rolecall.dev", "v1alpha1", "Machine")
 OPERATION = Gvk("compute.rolecall.dev", "v1alpha1", "MachineOperation")
@@ -47,10 +46,13 @@ Seconds = dict[str, dict[str, list[float]]]  # kind, step, rounds
 @contextlib.contextmanager
 def running_engine() -> Iterator[Cluster]:
     """A cluster with our kinds, and an engine that is ready."""
-    wanted = localcluster.Wanted(name=f"bench-{os.getpid()}", kept=False)
-    cluster = localcluster.bring_up(wanted, localcluster.find_binaries().require())
-    scratch = Path(tempfile.mkdtemp(prefix="b"))
-    try:
+    wanted = localcluster.Wanted(name=f"bench-{os.getpid()}")
+    binaries = localcluster.find_binaries().require()
+    with (
+        localcluster.temporary_cluster(wanted, binaries) as cluster,
+        tempfile.TemporaryDirectory(prefix="b") as folder,
+    ):
+        scratch = Path(folder)
         cluster.kubectl("apply", "--server-side", "-k", str(ROOT / "crds"))
         cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
         everywhere = {"WATCH_NAMESPACE": ""}
@@ -62,10 +64,6 @@ def running_engine() -> Iterator[Cluster]:
             yield cluster
         finally:
             engine.clean_up()
-    finally:
-        localcluster.take_down(cluster.layout)
-        cluster.let_go()
-        shutil.rmtree(scratch)
 
 
 async def measure(cluster: Cluster, rounds: int) -> Seconds:

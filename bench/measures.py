@@ -8,9 +8,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.engines import KINDS, Engine, World, running
 from bench.figures import Figure
 from bench.processes import cpu_s, family, named, open_files, private_mb, pss_mb
-from bench.stage import KINDS, Engine, World, running
 
 # An idle engine wakes up now and then, for its Lease, its streams and its timers.
 QUIET_S, QUIET_CPU_S = 0.7, 0.03

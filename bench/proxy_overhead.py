@@ -61,7 +61,7 @@ class Sink:
         """Nothing."""
 
 
-class Door:
+class Route:
     """One kept-alive connection, as a play's client has it."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Door:
         self.next_run()
 
     def next_run(self) -> None:
-        """Go on as the next run, where the door knows runs."""
+        """Go on as the next run, where the route knows runs."""
         if self._credentials:
             self._headers = {"Authorization": self._credentials.pop()}
 
@@ -94,7 +94,7 @@ class Work:
     """One kind of request; `number` makes it new each time."""
 
     name: str
-    ask: Callable[[Door, int], object]
+    ask: Callable[[Route, int], object]
     calls: int = 1  # what the proxy asks the API server for it
 
 
@@ -103,31 +103,31 @@ def config_map(name: str, **data: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
 
 
-def apply(door: Door, name: str, value: str) -> None:
+def apply(route: Route, name: str, value: str) -> None:
     """A server-side apply."""
     target = f"{MAPS}/{name}?fieldManager=bench&force=true"
-    door.ask("PATCH", target, config_map(name, value=value), APPLY_TYPE)
+    route.ask("PATCH", target, config_map(name, value=value), APPLY_TYPE)
 
 
-def cold_start(door: Door, number: int) -> None:
+def cold_start(route: Route, number: int) -> None:
     """One document of four; a new run begins with the first."""
     if number % len(COLD_START) == 0:
-        door.next_run()
-    door.ask("GET", COLD_START[number % len(COLD_START)])
+        route.next_run()
+    route.ask("GET", COLD_START[number % len(COLD_START)])
 
 
 WORK = [
-    Work("get", lambda door, _: door.ask("GET", f"{MAPS}/item-0")),
-    Work("list of 100 (75 KB)", lambda door, _: door.ask("GET", MAPS)),
-    Work("create, stamped", lambda door, n: door.ask("POST", MAPS, config_map(f"new-{n}"))),
-    Work("delete", lambda door, n: door.ask("DELETE", f"{MAPS}/new-{n}")),
+    Work("get", lambda route, _: route.ask("GET", f"{MAPS}/item-0")),
+    Work("list of 100 (75 KB)", lambda route, _: route.ask("GET", MAPS)),
+    Work("create, stamped", lambda route, n: route.ask("POST", MAPS, config_map(f"new-{n}"))),
+    Work("delete", lambda route, n: route.ask("DELETE", f"{MAPS}/new-{n}")),
     Work(
         "merge patch",
-        lambda door, n: door.ask("PATCH", f"{MAPS}/item-1", {"data": {"a": f"{n}"}}, MERGE_TYPE),
+        lambda route, n: route.ask("PATCH", f"{MAPS}/item-1", {"data": {"a": f"{n}"}}, MERGE_TYPE),
     ),
-    Work("apply, object exists", lambda door, n: apply(door, "applied", f"{n}"), calls=2),
-    Work("apply, object is new", lambda door, n: apply(door, f"fresh-{n}", "x"), calls=2),
-    Work("discovery, live", lambda door, _: door.ask("GET", "/apis/apps/v1")),
+    Work("apply, object exists", lambda route, n: apply(route, "applied", f"{n}"), calls=2),
+    Work("apply, object is new", lambda route, n: apply(route, f"fresh-{n}", "x"), calls=2),
+    Work("discovery, live", lambda route, _: route.ask("GET", "/apis/apps/v1")),
     Work("discovery, new run", cold_start),
 ]
 # What Python's client asks for before it can do anything.
@@ -166,7 +166,7 @@ async def serve(kubeconfig: Path) -> None:
         await proxy.start()
         watch = Watch(Gvk("", "v1", "ConfigMap"), Play(Path("role"), is_role=True))
         async with AsyncExitStack() as runs:
-            leases = [proxy.lease("bench", owner, watch) for _ in range(RUNS)]
+            leases = [proxy.issue_access("bench", owner, watch) for _ in range(RUNS)]
             found = [await runs.enter_async_context(lease) for lease in leases]
             print(json.dumps([str(access.kubeconfig) for access in found]), flush=True)
             await asyncio.to_thread(sys.stdin.read)
@@ -175,7 +175,7 @@ async def serve(kubeconfig: Path) -> None:
 
 def measured(kubeconfig: Path, requests: int) -> list[dict[str, Any]]:
     """One row for each kind of work."""
-    direct = direct_door(kubeconfig)
+    direct = direct_route(kubeconfig)
     direct.ask("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
     try:
         for number in range(100):
@@ -186,13 +186,13 @@ def measured(kubeconfig: Path, requests: int) -> list[dict[str, Any]]:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as proxy:
             assert proxy.stdout is not None
-            proxied = proxied_door([Path(path) for path in json.loads(proxy.stdout.readline())])
+            proxied = proxied_route([Path(path) for path in json.loads(proxy.stdout.readline())])
             return [row(work, direct, proxied, proxy.pid, requests) for work in WORK]
     finally:
         direct.ask("DELETE", f"/api/v1/namespaces/{NAMESPACE}")
 
 
-def row(work: Work, direct: Door, proxied: Door, pid: int, requests: int) -> dict[str, Any]:
+def row(work: Work, direct: Route, proxied: Route, pid: int, requests: int) -> dict[str, Any]:
     """Alternate batches of one kind of work."""
     size = max(1, requests // BATCHES)
     batch(work, direct, 0, 3)
@@ -211,12 +211,12 @@ def row(work: Work, direct: Door, proxied: Door, pid: int, requests: int) -> dic
     return {"work": work.name, **medians, **cost}
 
 
-def batch(work: Work, door: Door, start: int, size: int) -> list[float]:
+def batch(work: Work, route: Route, start: int, size: int) -> list[float]:
     """The seconds that each request took."""
     seconds = []
     for number in range(start, start + size):
         before = time.perf_counter()
-        work.ask(door, number)
+        work.ask(route, number)
         seconds.append(time.perf_counter() - before)
     return seconds
 
@@ -227,7 +227,7 @@ def cpu_seconds(pid: int) -> float:
     return sum(int(stat.read_text().split()[0]) for stat in stats) / 1e9
 
 
-def direct_door(kubeconfig: Path) -> Door:
+def direct_route(kubeconfig: Path) -> Route:
     """To the API server, under the kubeconfig's client certificate."""
     config = yaml.safe_load(kubeconfig.read_text())
     server = config["clusters"][0]["cluster"]
@@ -239,7 +239,7 @@ def direct_door(kubeconfig: Path) -> Door:
         certificate = pem(user, "client-certificate", kubeconfig)
         pair.write_text(certificate + "\n" + pem(user, "client-key", kubeconfig))
         tls.load_cert_chain(pair)
-    return Door(http.client.HTTPSConnection(address.hostname or "", address.port, context=tls))
+    return Route(http.client.HTTPSConnection(address.hostname or "", address.port, context=tls))
 
 
 def pem(entry: dict[str, Any], key: str, kubeconfig: Path) -> str:
@@ -249,7 +249,7 @@ def pem(entry: dict[str, Any], key: str, kubeconfig: Path) -> str:
     return Path(kubeconfig.parent, entry[key]).read_text()
 
 
-def proxied_door(kubeconfigs: Sequence[Path]) -> Door:
+def proxied_route(kubeconfigs: Sequence[Path]) -> Route:
     """To the proxy, under the credentials of these runs."""
     addresses = [
         urlsplit(yaml.safe_load(path.read_text())["clusters"][0]["cluster"]["server"])
@@ -257,7 +257,7 @@ def proxied_door(kubeconfigs: Sequence[Path]) -> Door:
     ]
     pairs = [f"{address.username}:{address.password}".encode() for address in addresses]
     connection = http.client.HTTPConnection("127.0.0.1", addresses[0].port)
-    return Door(connection, [f"Basic {base64.b64encode(pair).decode()}" for pair in pairs])
+    return Route(connection, [f"Basic {base64.b64encode(pair).decode()}" for pair in pairs])
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 pytest_plugins = [
     "tests.fixtures.cluster",
     "tests.fixtures.leaks",
     "tests.fixtures.real_cluster",
     "tests.fixtures.tiers",
 ]
+
+# A shell has its background jobs ignore Ctrl-C, and what a test starts and interrupts would do so, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
-PYTHON_CODE = ("src", "tests", "tools")
+PYTHON_CODE = ("src", "dev/src", "tests", "tools")
 
 # Cheapest first. ansible-lint and yamllint know their files from their own configuration.
 CHECKS = {
@@ -23,6 +23,9 @@ CHECKS = {
     "lint": ("ruff", "check", "--quiet", "."),
     "words": ("codespell", "."),
     "layers": ("lint-imports", "--no-cache"),
+    "names": ("python", "-m", "tools.names"),
+    "rooms": ("python", "-m", "tools.architecture"),
+    "glossary": ("python", "-m", "tools.glossary"),
     "yaml": ("yamllint", "--strict", "."),
     "types": ("mypy", *PYTHON_CODE),
     "kinds": ("python", "tools/check_crds.py"),

@@ -20,13 +20,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import yaml
 
+from rolecall.json_object import Json
+
 ROOT = Path(__file__).resolve().parents[1]
-Json = dict[str, Any]
 
 # A bound may widen: `minimum` may fall, `maximum` may rise.
 _MAY_FALL = ("minimum", "minLength", "minItems", "minProperties")

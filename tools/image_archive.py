@@ -27,7 +27,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rolecall.localcluster import default_cache
+from rolecall_dev.localcluster import default_cache
 
 ROOT = Path(__file__).resolve().parents[1]
 SUITE = "bookworm"

@@ -1,12 +1,15 @@
-"""Two rules of ours for import-linter, beside its layers (see `.importlinter`).
+"""Three rules of ours for import-linter, beside its layers (see `.importlinter`).
 
-`rooms`  a room is entered by its door: other rooms import the package, never a module inside it.
+`rooms`  other rooms import a room as a whole: the package, never a module inside it.
          New rooms are under the rule from their first import.
+`cycles` no module imports itself over others, also not for its types alone: who reads one of a
+         circle has to read them all.
 `only`   one room alone may import a library, so that the rest does not depend on how it behaves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from grimp import ImportGraph
@@ -16,16 +19,18 @@ from importlinter import Contract, ContractCheck, fields, output
 class RoomsContract(Contract):
     """No import from one room into the inside of another."""
 
-    root = fields.StringField()
+    roots = fields.ListField(subfield=fields.StringField())
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: ARG002  (not ours to choose)
-        """Every import between two rooms ends at a door."""
-        root = str(self.root)
+        """Every import between two rooms ends at a package."""
+        roots = [str(root) for root in _values(self.roots)]
         faults = sorted(
             (importer, imported)
+            for root in roots
             for importer in graph.find_descendants(root)
             for imported in graph.find_modules_directly_imported_by(importer)
-            if _is_inside(imported, root) and _room(imported, root) != _room(importer, root)
+            if imported.partition(".")[0] in roots
+            if _room(imported) not in (imported, _room(importer))
         )
         return ContractCheck(kept=not faults, metadata={"faults": faults})
 
@@ -33,7 +38,32 @@ class RoomsContract(Contract):
         """One line per import, with what to import instead."""
         for importer, imported in check.metadata["faults"]:
             output.print_error(f"{importer} imports {imported}", bold=False)
-            output.print_error(f"  export it from {_room(imported, str(self.root))}", bold=False)
+            output.print_error(f"  export it from {_room(imported)}", bold=False)
+
+
+class CyclesContract(Contract):
+    """No circle of imports between modules. (Layers see those between rooms alone.)"""
+
+    roots = fields.ListField(subfield=fields.StringField())
+
+    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: ARG002  (not ours to choose)
+        """Every circle is shown once, by its shortest way."""
+        roots = [str(root) for root in _values(self.roots)]
+        circles = {
+            tuple(_turned(way))
+            for root in roots
+            for importer in graph.find_descendants(root) | {root}
+            for imported in graph.find_modules_directly_imported_by(importer)
+            if imported.partition(".")[0] in roots
+            if (way := graph.find_shortest_chain(imported, importer))
+        }
+        return ContractCheck(kept=not circles, metadata={"faults": sorted(circles)})
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        """One line per circle."""
+        for circle in check.metadata["faults"]:
+            output.print_error(" imports ".join((*circle, circle[0])), bold=False)
+        output.print_error("  move what both need into a module below them", bold=False)
 
 
 class OnlyContract(Contract):
@@ -67,11 +97,12 @@ def _values(field: Any) -> list[Any]:
     return list(field)
 
 
-def _room(module: str, root: str) -> str:
-    """The direct child of the root that a module belongs to."""
-    return ".".join(module.split(".")[: root.count(".") + 2])
+def _turned(circle: Sequence[str]) -> Sequence[str]:
+    """The same circle, begun at its first name."""
+    first = circle.index(min(circle))
+    return [*circle[first:], *circle[:first]]
 
 
-def _is_inside(module: str, root: str) -> bool:
-    """Whether it is a module inside a room, not a room."""
-    return module.startswith(f"{root}.") and module != _room(module, root)
+def _room(module: str) -> str:
+    """The direct child of its root that a module belongs to."""
+    return ".".join(module.split(".")[:2])

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-from rolecall import localcluster
+from rolecall_dev import localcluster
 from tools import image_archive
 
 NOT_HERE = 3

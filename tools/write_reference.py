@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rolecall.cli.flags import GROUPS, Flag
-from rolecall.metrics import NAMES, Name
+from rolecall.metrics import NAMES, MetricSpec
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 _MADE = "<!-- Made by tools/write_reference.py; edit the code instead. -->"
@@ -38,12 +38,26 @@ _VARIABLES = (
     ),
     ("ANSIBLE_GATHERING", "`explicit`: plays made for roles gather no facts"),
     ("ANSIBLE_INVENTORY", "a file or folder that replaces the inventory made for each run"),
-    ("ANSIBLE_ROLES_PATH", "where roles are looked up; `--ansible-roles-path` goes first"),
+    (
+        "ANSIBLE_ROLES_PATH",
+        "where roles are looked up; `--ansible-roles-path` goes first, `roles/` beside watches.yaml"
+        " last",
+    ),
     (
         "ANSIBLE_COLLECTIONS_PATH",
-        "where collections are looked up; `--ansible-collections-path` goes first",
+        "where collections are looked up; `--ansible-collections-path` goes first, `.collections/` and"
+        " `collections/` beside watches.yaml last",
     ),
     ("VIRTUAL_ENV", "if set, plays run with its Python"),
+    (
+        "POD_NAME",
+        "name of the engine's own pod, for Events that concern all kinds; unset: its host name",
+    ),
+    ("POD_NAMESPACE", "the namespace of that pod; unset: the one of the service account"),
+    (
+        "POD_UID",
+        "its uid, for these Events where the engine may not read pods",
+    ),
     ("KUBECONFIG", "how to reach the cluster; else the pod's service account, else ~/.kube/config"),
 )
 
@@ -74,7 +88,7 @@ def environment_page() -> str:
         "",
         _MADE,
         "",
-        "Whatever else is set reaches Ansible and the programs that it starts. In the names of",
+        "All other variables reach Ansible and the programs that it starts. In the names of",
         "variables for one kind, kind and group are in capitals, dots are underscores, dashes stay;",
         "for the core group the name ends with an underscore.",
         "",
@@ -96,7 +110,7 @@ def metrics_page() -> str:
         _MADE,
         "",
         "Served at `--metrics-bind-address`, path `/metrics`. Names without `rolecall_` are those of",
-        "the Go operator, with its labels. Beside these there are `process_*`, and whatever roles set",
+        "the Go operator, with its labels. There are also `process_*`, and metrics that roles set",
         "with `operator_sdk.util.osdk_metric`.",
         "",
     ]
@@ -136,7 +150,7 @@ def _help(flag: Flag) -> str:
     return f"deprecated: {flag.help}" if flag.alias_of else flag.help
 
 
-def _labels(name: Name) -> str:
+def _labels(name: MetricSpec) -> str:
     return ", ".join(f"`{label}`" for label in name.labels)
 
 

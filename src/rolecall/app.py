@@ -1,7 +1,7 @@
-"""The parts of the engine and how they are connected; reads like a parts list, decides nothing.
+"""The parts of the engine and how they are connected; reads like a parts list.
 
-Start-up is the Go operator's order: watches, cluster, doors that listen (proxy, metrics, probes, the
-port where roles set metrics), then streams and workers. Every replica has its doors open and its
+Start-up is the Go operator's order: watches, cluster, listeners (proxy, metrics, probes, the
+port where roles set metrics), then streams and workers. Every replica has its listeners open and its
 streams running; only the leader works, so that whoever takes over has its queue filled already.
 """
 
@@ -18,19 +18,27 @@ from typing import Any, TextIO
 
 from rolecall import __version__
 from rolecall.clock import SystemClock
-from rolecall.doors import Doors
-from rolecall.election import Election, FencedClient, LeaseElection, SoleReplica
-from rolecall.kube import Client, Credentials
+from rolecall.election import Election, FencedClient, LeaseElection
+from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.leftovers import Leftovers
-from rolecall.lifetime import Stop, live, signals_asking
+from rolecall.lifetime import Stop, run_parts, signals_asking
+from rolecall.listeners import Listeners
+from rolecall.log_fields import log_fields
 from rolecall.logs import PrintedPlays
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.proxy import Proxy
-from rolecall.reactor import Dependents, Events, Reactor
-from rolecall.reconcile import Reconciler, RunDefaults, Workers, World
-from rolecall.runner import create_runner, folder_of_engine
-from rolecall.settings import Settings
-from rolecall.surroundings import limits_for, watches_of
+from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
+from rolecall.reconcile import Reconciler, ReconcilerPorts, RunDefaults, Workers
+from rolecall.runner import claimed_root, create_runner, folder_of_engine
+from rolecall.settings import RunnerSettings, Settings
+from rolecall.startup import (
+    limits_for,
+    memory_for_runs,
+    watches_of,
+    with_search_paths,
+)
+from rolecall.supervisor import Supervisor
+from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.watches import Watch
 from rolecall.workqueue import Key, Queue, Urgency
 
@@ -41,23 +49,35 @@ async def serve(settings: Settings, environment: Mapping[str, str], play_output:
     """Run the engine until it is told to stop; raises whatever else ended it."""
     stop = Stop()
     watches = watches_of(settings, environment)
+    settings = replace(settings, runner=with_search_paths(settings, environment, watches))
     credentials = Credentials.load(environment)
     server = (await credentials.current()).server
     metrics = EngineMetrics(__version__, api_host=server.authority)
-    doors = Doors(settings, metrics, SystemClock())
+    listeners = Listeners(settings, metrics, SystemClock())
     with signals_asking(stop):
         async with AsyncExitStack() as stack:
-            runner = replace(settings.runner, environment=await doors.open_to_roles(stack))
+            variables = await listeners.open_to_roles(stack)
+            runner = await _settled(settings.runner, credentials, stack)
+            memory_bytes = memory_for_runs(settings)
+            runner = replace(runner, environment=variables, memory_bytes=memory_bytes)
             proxy = replace(settings.proxy, folder=stack.enter_context(folder_of_engine()))
             settings = replace(settings, runner=runner, proxy=proxy)
-            engine = Engine(settings, watches, credentials, metrics, play_output)
-            await engine.open(stack, doors)
-            await live(engine.parts(), engine.drain, stop)
+            engine = Engine(settings, watches, credentials, metrics, play_output, environment)
+            await engine.open(stack, listeners)
+            await run_parts(engine.parts(), engine.drain, stop)
+
+
+async def _settled(
+    settings: RunnerSettings, credentials: Credentials, stack: AsyncExitStack
+) -> RunnerSettings:
+    """The settings with the folder that is this cluster's, ours until the stack ends."""
+    async with Client(credentials.copy()) as client:
+        cluster = await cluster_id(client, credentials)
+    root = stack.enter_context(claimed_root(settings.root, cluster))
+    return replace(settings, root=root, cluster=cluster)
 
 
 class Engine:
-    """All parts of one process."""
-
     def __init__(
         self,
         settings: Settings,
@@ -65,28 +85,33 @@ class Engine:
         credentials: Credentials,
         metrics: EngineMetrics,
         play_output: TextIO,
+        environment: Mapping[str, str],
     ) -> None:
         self._settings = settings
         self._watches = watches
+        self._environment = environment
         self._metrics = metrics
         self._clock = clock = SystemClock()
         self._lease_client = Client(credentials, clock=clock, on_call=metrics.api_call)
+        self._supervisor = supervisor = Supervisor(clock, metrics.part_restarted)
         self._election = self._made_election()
         self._client = client = FencedClient(
             credentials, self._election.may_write, clock=clock, on_call=metrics.api_call
         )
-        self._limits = limits_for(settings, watches)
+        self._limits = limits_for(settings, watches, lambda watch: self._runner.bytes_of(watch))  # noqa: PLW0108 - made below
         self._queue = queue = Queue(clock, self._limits, settings.queue)
-        self._dependents = Dependents(
-            watches, client, queue, settings=settings.reactor, clock=clock
+        self._dependents = DependentInformers(
+            watches, client, queue, settings=settings.reactor, supervisor=supervisor
         )
         self._proxy = Proxy(settings.proxy, client, dependents=self._dependents, clock=clock)
-        self._runner = create_runner(settings.runner)
-        self._events = Events(client, instance=socket.gethostname(), clock=clock)
+        self._warm_state = self._made_warm_state()
+        self._runner = create_runner(settings.runner, self._warm_state.update)
+        self._runner.on_way_change = queue.hand_out
+        self._events = ApiEventRecorder(client, instance=socket.gethostname(), clock=clock)
         logs = settings.logs
         self._reconciler = Reconciler(
             {watch.gvk: watch for watch in watches},
-            World(
+            ReconcilerPorts(
                 cluster=client,
                 runner=self._runner,
                 access=self._proxy,
@@ -113,55 +138,72 @@ class Engine:
         self._reactor = Reactor(
             watches,
             client,
-            Intake(queue, self._reconciler),
+            KeySink(queue, self._reconciler),
             metrics,
             settings=settings.reactor,
-            clock=clock,
+            supervisor=supervisor,
         )
-        self._reactor.tell_of_kinds(self._proxy.forget_kinds)
+        self._reactor.on_kinds_change = self._proxy.forget_kinds
 
-    async def open(self, stack: AsyncExitStack, doors: Doors) -> None:
-        """Open every door; what was opened last is closed first."""
+    async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
+        """Open every listener; what was opened last is closed first."""
         for client in (self._lease_client, self._client):
             stack.push_async_callback(client.close)
         self._metrics.prepare(self._watches)
+        self._metrics.read_dependents(lambda: len(self._dependents.lacking))
         self._metrics.read_queue(self._queue.snapshot, [watch.gvk for watch in self._watches])
         await self._proxy.start()
         stack.push_async_callback(self._proxy.stop)
-        ports = await doors.open(stack, self._lease_client, self._reactor, self._proxy)
-        stack.push_async_callback(self._dependents.close)
+        notes = {"warm": self._warm_state.note, "dependents": self._dependents.note_of_lacking}
+        ports = await listeners.open(stack, self._lease_client, self._reactor, self._proxy, notes)
         stack.push_async_callback(self._election.release)
+        stack.push_async_callback(self._dependents.close)
+        stack.push_async_callback(self._warm_state.close)
         stack.push_async_callback(self._runner.close)
-        _logger.info("engine started", extra={"fields": self._started(ports)})
+        _logger.info("engine started", extra=log_fields(**self._started(ports)))
 
     def parts(self) -> dict[str, Coroutine[Any, Any, None]]:
         """What runs side by side from then on."""
+        keep = self._supervisor.keep
         parts = {
-            "election": self._election.run(),
-            "reactor": self._reactor.run(),
-            "events": self._events.run(),
+            "election": keep("election", self._election.run),
+            "reactor": self._reactor.run(),  # whose parts are supervised one by one
+            "events": keep("events", self._events.run),
             "workers": self._work(),
         }
         if (limit_s := self._settings.loop_limit_s) is not None:
-            parts["loop monitor"] = LoopMonitor(limit_s, self._clock, self._metrics.loop_held).run()
+            on_held = self._metrics.loop_held
+            parts["loop monitor"] = keep(
+                "loop monitor", lambda: LoopMonitor(limit_s, self._clock, on_held).run()
+            )
         return parts
 
     async def drain(self, is_patient: bool, reason: str) -> None:
-        """End what is in flight."""
         patience_s = self._settings.graceful_shutdown_s if is_patient else 0.0
         await self._workers.drain(patience_s, reason)
 
     async def _work(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._runner.warm_up(self._watches), name="warm up")
+            attempt, most = self._supervisor.attempt, self._limits.max_runs
+            warm_up = attempt("warm up", lambda: self._runner.warm_up(self._watches))
+            tasks.create_task(warm_up, name="warm up")
             await self._election.wait_leading()
-            tasks.create_task(self._workers.run(self._limits.max_runs), name="workers")
-            tasks.create_task(self._leftovers.sweep(), name="leftovers")
+            works = self._supervisor.keep("workers", lambda: self._workers.run(most))
+            tasks.create_task(works, name="workers")
+            tasks.create_task(attempt("leftovers", self._leftovers.sweep), name="leftovers")
+
+    def _made_warm_state(self) -> WarmStateReport:
+        return WarmStateReport(
+            self._metrics,
+            events=lambda: self._events,
+            find_pod=lambda: find_own_pod(self._client, self._environment),
+            wait_leading=self._election.wait_leading,
+        )
 
     def _made_election(self) -> Election:
         settings = self._settings.election
         if not settings.is_on:
-            return SoleReplica()
+            return Election()
         return LeaseElection(
             self._lease_client,
             settings,
@@ -182,19 +224,19 @@ class Engine:
             "kinds": len(self._watches),
             "namespaces": ",".join(namespaces) or "all",
             "max_runs": self._limits.max_runs,
+            "artifacts": str(self._settings.runner.root),
             **{f"{name}_port": port for name, port in ports.items()},
         }
 
 
-class Intake:
-    """Where keys come in: the queue gets them, and runs in flight hear of edits."""
+class KeySink:
+    """Where the watches of CRs put keys: into the queue, and edits to the runs in flight as well."""
 
     def __init__(self, queue: Queue, reconciler: Reconciler) -> None:
         self._queue = queue
         self._reconciler = reconciler
 
     def add(self, key: Key, urgency: Urgency) -> None:
-        """Reconcile this key, this soon."""
         self._queue.add(key, urgency)
         if urgency is Urgency.EDIT:
-            self._reconciler.notice(key)
+            self._reconciler.on_edited(key)

@@ -18,30 +18,22 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Wall time in UTC, for what people and the API server read."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds that never run backwards, for periods and durations."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Wait without blocking the loop."""
-        ...
 
 
 class SystemClock:
-    """The machine's own clock."""
-
     def now(self) -> datetime:
-        """Wall time in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds since some fixed moment."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait on the running loop."""
         await asyncio.sleep(seconds)
 
 

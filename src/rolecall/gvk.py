@@ -19,7 +19,6 @@ class Gvk:
 
     @classmethod
     def parse(cls, api_version: str, kind: str) -> Gvk:
-        """Build from an object's `apiVersion` and `kind`."""
         group, _, version = api_version.rpartition("/")
         return cls(group, version, kind)
 

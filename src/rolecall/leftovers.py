@@ -1,8 +1,9 @@
 """What runs of a CR leave on disk goes with the CR, also when it went while no engine looked.
 
-Promises: a sweep looks only at folders of watched kinds in watched namespaces, and only at those that
-were there before the cluster was asked which CRs exist; so a CR that is created meanwhile keeps its
-folder. What cannot be listed or removed is left alone and told: a full disk must not end the engine.
+Promises: a sweep looks only at folders of this cluster, of watched kinds in watched namespaces, and
+only at those that were there before the cluster was asked which CRs exist; so a CR that is created
+meanwhile keeps its folder. One in which somebody runs a play stays. What cannot be listed or removed is
+left alone and told: a full disk must not end the engine.
 """
 
 from __future__ import annotations
@@ -15,33 +16,32 @@ from pathlib import Path
 from rolecall.errors import ClusterError, RolecallError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client
-from rolecall.runner import forget
+from rolecall.log_fields import log_fields
+from rolecall.runner import cluster_of, forget
 from rolecall.settings import Settings
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
 
 _logger = logging.getLogger(__name__)
-Place = tuple[str, str]  # namespace (empty for a cluster-scoped kind) and name
+_Place = tuple[str, str]  # namespace (empty for a cluster-scoped kind) and name
 
 
 class Leftovers:
-    """Removes folders."""
-
     def __init__(self, settings: Settings, watches: Sequence[Watch], client: Client) -> None:
         self._root = settings.runner.root
+        self._cluster = settings.runner.cluster
         self._namespaces = settings.reactor.namespaces or ("",)
         self._kinds = [watch.gvk for watch in watches]
         self._client = client
 
     async def forget(self, key: Key) -> None:
-        """Remove the folder of a CR that is gone."""
         root, gvk = self._root, key.gvk
         try:
-            await asyncio.to_thread(forget, root, gvk, key.namespace, key.name)
+            await asyncio.to_thread(forget, root, gvk, key.namespace, key.name, self._cluster)
         except (OSError, RolecallError) as failure:
             fields = {"kind": gvk.kind, "namespace": key.namespace, "name": key.name}
             error = str(failure)
-            _logger.warning("folder not removed", extra={"fields": fields | {"error": error}})
+            _logger.warning("folder not removed", extra=log_fields(**fields, error=error))
 
     async def sweep(self) -> None:
         """Remove the folders of CRs that went while no engine looked."""
@@ -49,39 +49,50 @@ class Leftovers:
             try:
                 gone = await self._gone(gvk)
             except ClusterError as failure:
-                fields: dict[str, object] = {"kind": str(gvk), "why": failure.message}
-                _logger.debug("folders of deleted objects were kept", extra={"fields": fields})
+                _logger.debug(
+                    "folders of deleted objects were kept",
+                    extra=log_fields(kind=str(gvk), why=failure.message),
+                )
                 continue
             for namespace, name in gone:
                 await self.forget(Key(gvk, namespace, name))
             if gone:
-                fields = {"kind": str(gvk), "count": len(gone)}
-                _logger.info("removed folders of deleted objects", extra={"fields": fields})
+                _logger.info(
+                    "removed folders of deleted objects",
+                    extra=log_fields(kind=str(gvk), count=len(gone)),
+                )
 
-    async def _gone(self, gvk: Gvk) -> set[Place]:
+    async def _gone(self, gvk: Gvk) -> set[_Place]:
         resource = await self._client.resource_for(gvk)
         scopes = self._namespaces if resource.namespaced else ("",)
-        found = await asyncio.to_thread(_folders, self._root, gvk, scopes, resource.namespaced)
+        found = await asyncio.to_thread(self._ours, gvk, scopes, resource.namespaced)
         if not found:
             return set()
-        alive: set[Place] = set()
+        alive: set[_Place] = set()
         for scope in scopes:
             async for page in self._client.pages(gvk, scope, metadata_only=True):
                 alive.update(_place_of(item["metadata"]) for item in page.items)
         return found - alive
 
+    def _ours(self, gvk: Gvk, scopes: Sequence[str], is_namespaced: bool) -> set[_Place]:
+        """Those that say so: who wrote none, the Go operator for one, may have another cluster."""
+        found = _folders(self._root, gvk, scopes, is_namespaced)
+        return {place for place, folder in found.items() if cluster_of(folder) == self._cluster}
 
-def _folders(root: Path, gvk: Gvk, scopes: Sequence[str], is_namespaced: bool) -> set[Place]:
+
+def _folders(
+    root: Path, gvk: Gvk, scopes: Sequence[str], is_namespaced: bool
+) -> dict[_Place, Path]:
     top = root.joinpath(*(part for part in (gvk.group, gvk.version, gvk.kind) if part))
     if not is_namespaced:
-        return {("", folder.name) for folder in top.glob("*") if folder.is_dir()}
+        return {("", folder.name): folder for folder in top.glob("*") if folder.is_dir()}
     return {
-        (folder.parent.name, folder.name)
+        (folder.parent.name, folder.name): folder
         for scope in scopes
         for folder in top.glob(f"{scope or '*'}/*")
         if folder.is_dir()
     }
 
 
-def _place_of(metadata: dict[str, str]) -> Place:
+def _place_of(metadata: dict[str, str]) -> _Place:
     return metadata.get("namespace", ""), metadata["name"]

@@ -2,9 +2,9 @@
 
 Promises: SIGTERM and SIGINT ask to stop, a second one ends the wait for what is still running; the
 first failure of any part ends all of them and is what the caller sees. The order of ending is the whole
-point: no new keys, runs in flight get their time, then nobody hears events, then the Lease is let go,
-and only then do the doors close that plays speak through. Rejected: one task group for everything,
-since it cancels all at once.
+point: no new keys; runs in flight get their time; the streams of CRs end, here; then those of
+dependents; then the Lease is released; and only then do the listeners close that plays use
+(`app.Engine.open`). Rejected: one task group for everything, since it cancels all at once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def signals_asking(stop: Stop) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-async def live(parts: Mapping[str, Coroutine[Any, Any, None]], drain: Drain, stop: Stop) -> None:
+async def run_parts(
+    parts: Mapping[str, Coroutine[Any, Any, None]], drain: Drain, stop: Stop
+) -> None:
     """Run all parts until somebody says stop, or one fails; raises what it failed with."""
     tasks = [asyncio.create_task(part, name=name) for name, part in parts.items()]
     failure: BaseException | None = None

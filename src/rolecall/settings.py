@@ -36,10 +36,9 @@ class QueueSettings:
 
 @dataclass(frozen=True, slots=True)
 class RunnerSettings:
-    """What all runs share."""
-
     # Where each CR's private folder lives; the Go operator's place, so that tools find it.
     root: Path = Path("/tmp/ansible-operator/runner")  # noqa: S108 - a published path; made 0700
+    cluster: str = ""  # which one the folders are of; empty: nobody's, and no engine sweeps them
     # `warm` forks runs from a warm host (Linux), `stock` starts ansible-playbook for each run.
     way: str = "warm"
     ansible_args: str = ""
@@ -54,6 +53,7 @@ class RunnerSettings:
     collections_path: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)  # added to that of every run
     debug_logs: bool = False  # ANSIBLE_DEBUG_LOGS: print the whole stdout after each run
+    memory_bytes: int | None = None  # what runs in flight may take together; None: no limit
     warm_idle_s: float | None = None  # end the warm host after so long without a run; None: never
 
 
@@ -68,7 +68,7 @@ class ReactorSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
-    """The door through which plays reach the API server."""
+    """The proxy through which plays reach the API server."""
 
     port: int = 8888  # 0: any free one
     inject_owner: bool = True
@@ -89,8 +89,6 @@ class MetricsSettings:
 
 @dataclass(frozen=True, slots=True)
 class ElectionSettings:
-    """One leader at a time."""
-
     is_on: bool = False
     id: str = ""
     namespace: str = ""
@@ -101,11 +99,9 @@ class ElectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """How the engine speaks."""
-
     is_json: bool = False
     level: str = "info"  # debug, info, error, panic
-    detail: int = 0  # the Go operator's V(n): from 2 on, libraries may speak at debug level too
+    detail: int = 0  # the Go operator's V(n): from 2 on, libraries may log at debug level too
     stacktrace_level: str = "error"  # tracebacks are shown from this level on
     time_encoding: str = "rfc3339"  # of `ts` in JSON lines
     ansible_events: str = "tasks"  # nothing, tasks, everything
@@ -114,8 +110,6 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of it."""
-
     watches_file: Path = Path("watches.yaml")
     watches: WatchSettings = field(default_factory=WatchSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)

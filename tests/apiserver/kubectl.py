@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from rolecall.localcluster import Binaries, Cluster
+from rolecall_dev.localcluster import Binaries, Cluster
 from tests.fixtures.eventually import eventually
 
 

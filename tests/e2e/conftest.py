@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from rolecall.kube import Client, Credentials
-from rolecall.localcluster import Cluster
+from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PROJECT, EngineProcess
 from tests.e2e.kinds import install
 

@@ -1,4 +1,4 @@
-"""The engine as its users start it: a process with flags, environment, a folder, and doors."""
+"""The engine as its users start it: a process with flags, environment, a folder, and listeners."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class EngineProcess:
 
     @property
     def ports(self) -> dict[str, int]:
-        """Where its doors are, once they are open."""
+        """Where its listeners are, once they are open."""
         eventually(
             lambda: self._ports_file.exists() or self.process.poll() is not None,
             timeout_s=PATIENCE_S,
@@ -85,16 +85,16 @@ class EngineProcess:
 
     def ask(
         self,
-        door: str,
+        listener: str,
         path: str,
         *,
         body: bytes | None = None,
         token: str = "",
         scheme: str = "http",
     ) -> tuple[int, str]:
-        """HTTP code and text of one of its doors."""
+        """HTTP code and text of one of its listeners."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        url = f"{scheme}://127.0.0.1:{self.ports[door]}{path}"
+        url = f"{scheme}://127.0.0.1:{self.ports[listener]}{path}"
         request = urllib.request.Request(url, body, headers)
         blind = ssl.create_default_context()
         blind.check_hostname, blind.verify_mode = False, ssl.CERT_NONE

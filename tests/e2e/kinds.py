@@ -6,11 +6,11 @@ import contextlib
 from typing import Any
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, Client, NoSuchKindError
 from tests.fixtures.crds import CRD
 from tests.fixtures.eventually import eventually_async
 
-Json = dict[str, Any]
 GROUP = "e2e.rolecall.dev"
 CONFIG_MAP = Gvk("", "v1", "ConfigMap")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.kube import Client
-from rolecall.localcluster import Cluster
+from rolecall_dev.localcluster import Cluster
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
 from tests.e2e.kinds import condition, cr, install, is_successful, kind

@@ -9,18 +9,11 @@ from typing import Any
 import pytest
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
-from tests.e2e.kinds import (
-    CONFIG_MAP,
-    GROUP,
-    Json,
-    cr,
-    install,
-    is_successful,
-    kind,
-)
+from tests.e2e.kinds import CONFIG_MAP, GROUP, cr, install, is_successful, kind
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually, eventually_async

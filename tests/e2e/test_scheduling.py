@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import Json, condition, cr, install, is_successful, kind
+from tests.e2e.kinds import condition, cr, install, is_successful, kind
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
-from tests.e2e.kinds import CONFIG_MAP, Json, condition, cr, is_successful
+from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_successful
 from tests.fixtures.eventually import eventually_async
 
 MEMCACHED = Gvk("cache.example.com", "v1alpha1", "Memcached")

@@ -1,4 +1,4 @@
-"""The wheel in a clean environment, in another folder: scaffold a project, and reconcile with it."""
+"""The wheels in clean environments: one makes a project, the other has the engine alone and runs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import yaml
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError
-from rolecall.localcluster import Cluster
+from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PATIENCE_S, ROOT, EngineProcess
 from tests.e2e.kinds import CONFIG_MAP, install
 from tests.fixtures.eventually import eventually_async
@@ -43,28 +43,56 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 @pytest.fixture
-def clean(tmp_path: Path) -> Path:
-    """A virtual environment with the wheel and what the image has, and nothing of this repository."""
+def uv() -> Path:
     uv = Path(sys.executable).with_name("uv")
     if not uv.exists():
         skip_or_fail("uv is not in the environment; `make setup` installs it")
-    build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "dist")
-    run(*build, cwd=ROOT)
-    (wheel,) = (tmp_path / "dist").glob("*.whl")
-    folder = tmp_path / "clean"
-    run(uv, "venv", "--quiet", "--python", sys.executable, folder, cwd=tmp_path)
-    into = (uv, "pip", "install", "--quiet", "--python", folder / "bin" / "python")
-    run(*into, "--require-hashes", "-r", ROOT / "lock" / "runtime.txt", cwd=tmp_path)
-    run(*into, "--no-deps", wheel, cwd=tmp_path)
-    return folder
+    return uv
 
 
 @pytest.fixture
-def project(tmp_path: Path, clean: Path) -> Path:
+def wheels(tmp_path: Path) -> Path:
+    folder = tmp_path / "dist"
+    for source in (ROOT, ROOT / "dev"):
+        run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
+    return folder
+
+
+def make_environment(uv: Path, folder: Path, *wanted: str | Path) -> Path:
+    """A virtual environment with nothing of this repository but what is wanted; its programs."""
+    run(uv, "venv", "--quiet", "--python", sys.executable, folder, cwd=folder.parent)
+    python = folder / "bin" / "python"
+    run(uv, "pip", "install", "--quiet", "--python", python, *wanted, cwd=folder.parent)
+    return python.parent
+
+
+@pytest.fixture
+def clean(tmp_path: Path, uv: Path, wheels: Path) -> Iterator[Path]:
+    """What the image has."""
+    locked = ("--require-hashes", "-r", ROOT / "lock" / "runtime.txt")
+    programs = make_environment(uv, tmp_path / "clean", *locked)
+    (wheel,) = wheels.glob("rolecall-*.whl")
+    into = (uv, "pip", "install", "--quiet", "--python", programs / "python")
+    run(*into, "--no-deps", wheel, cwd=tmp_path)
+    yield programs
+    shutil.rmtree(programs.parent)
+
+
+@pytest.fixture
+def developers(tmp_path: Path, uv: Path, wheels: Path) -> Iterator[Path]:
+    """What developers get by `pip install 'rolecall[dev]'`."""
+    locked = ("--constraint", ROOT / "lock" / "dev.txt", "--find-links", wheels)
+    programs = make_environment(uv, tmp_path / "developers", *locked, "rolecall[dev]")
+    yield programs
+    shutil.rmtree(programs.parent)
+
+
+@pytest.fixture
+def project(tmp_path: Path, developers: Path) -> Path:
     folder = tmp_path / "site-operator"
     folder.mkdir()
     names = ("--group", "wheel", "--version", "v1", "--kind", "Site")
-    rolecall = clean / "bin" / "rolecall"
+    rolecall = developers / "rolecall"
     run(rolecall, "init", "--domain", "example.com", *names, cwd=folder)
     run(rolecall, "check", "--strict", cwd=folder)
     run(rolecall, "rbac", "--check", cwd=folder)
@@ -85,20 +113,30 @@ def engine(
             "WATCH_NAMESPACE": namespace,
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
         },
-        python=str(clean / "bin" / "python"),
+        python=str(clean / "python"),
     )
     try:
         yield engine
     finally:
         print(engine.log, engine.play_output)
         engine.clean_up()
-        shutil.rmtree(clean)
 
 
-async def test_wheel_alone_scaffolds_and_reconciles(
-    api: Client, namespace: str, project: Path, engine: EngineProcess
+def test_engine_alone_says_where_other_commands_come_from(clean: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [clean / "rolecall", "init"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "pip install 'rolecall[dev]'" in done.stderr
+    assert "rolecall 0" in run(clean / "rolecall", "--version", cwd=tmp_path)
+    assert "--validate" in run(clean / "rolecall", "run", "--help", cwd=tmp_path)
+
+
+async def test_engine_alone_reconciles_with_a_project_that_developers_made(
+    api: Client, namespace: str, clean: Path, project: Path, engine: EngineProcess
 ) -> None:
     crd = project / "config" / "crd" / "bases" / "wheel.example.com_sites.yaml"
+    run(clean / "rolecall", "run", "--validate", cwd=project)
     await install(api, yaml.safe_load(crd.read_text()))
     engine.wait_ready()
     cr = yaml.safe_load((project / "config" / "samples" / "wheel_v1_site.yaml").read_text())

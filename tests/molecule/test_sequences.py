@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.localcluster import Binaries
+from rolecall_dev.localcluster import Binaries
 from tests.molecule.sequence import ROOT, MoleculeSequence
 
 ROLECALL = str(Path(sys.executable).with_name("rolecall"))

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.play.plays import Stage
+from tests.play.plays import Workspace
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Stage:
+def workspace(tmp_path: Path) -> Workspace:
     """A folder of the test's own, for stock runs."""
-    return Stage(tmp_path)
+    return Workspace(tmp_path)

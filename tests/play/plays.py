@@ -56,7 +56,7 @@ class Played:
 
 
 @dataclass
-class Stage:
+class Workspace:
     """A folder to run in, and the way of starting runs."""
 
     folder: Path
@@ -70,7 +70,7 @@ class Stage:
         return self.folder / "runner"
 
     def runner(self) -> Runner:
-        """A runner for this stage."""
+        """A runner for this workspace."""
         settings: dict[str, Any] = {"skip_facts": True, **self.settings}
         return create_runner(RunnerSettings(root=self.root, way=self.way, **settings))
 
@@ -106,11 +106,11 @@ class Stage:
         return path
 
 
-def play(stage: Stage, what: Play | str, spec: Any = None, **fields: Any) -> Played:
+def play(workspace: Workspace, what: Play | str, spec: Any = None, **fields: Any) -> Played:
     """Run a play to its end, from a test that is not asynchronous."""
 
     async def run() -> Played:
-        async with started(stage, what, spec, **fields) as (handle, events):
+        async with started(workspace, what, spec, **fields) as (handle, events):
             return Played(await handle.result(), events)
 
     return asyncio.run(run())
@@ -118,12 +118,12 @@ def play(stage: Stage, what: Play | str, spec: Any = None, **fields: Any) -> Pla
 
 @asynccontextmanager
 async def started(
-    stage: Stage, what: Play | str, spec: Any = None, **fields: Any
+    workspace: Workspace, what: Play | str, spec: Any = None, **fields: Any
 ) -> AsyncIterator[tuple[RunHandle, list[RunEvent]]]:
     """Start a run; whatever happens, nothing of it is left afterwards."""
-    runner = stage.runner()
+    runner = workspace.runner()
     events: list[RunEvent] = []
     try:
-        yield await runner.start(stage.request(what, spec, **fields), events.append), events
+        yield await runner.start(workspace.request(what, spec, **fields), events.append), events
     finally:
         await runner.close()

@@ -1,4 +1,4 @@
-"""Text of a CR is never a template, on the real ansible-core; see docs/decisions/0041."""
+"""Text of a CR is never a template, on the real ansible-core; see decision 0013."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.play.plays import Played, Stage, play
+from tests.play.plays import Played, Workspace, play
 
 
 def evil_text(touched: Path) -> str:
@@ -64,7 +64,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Played, Path]:
     folder = tmp_path_factory.mktemp("hostile")
     touched = folder / "touched"
     played = play(
-        Stage(folder),
+        Workspace(folder),
         "hostile",
         vars={"from_vars": "{{ ansible_operator_meta.name }} {{ text }} {{ 1 + 1 }}"},
         **hostile_cr(touched),
@@ -95,21 +95,26 @@ def test_vars_of_the_watch_stay_templates(hostile: tuple[Played, Path]) -> None:
 
 
 @pytest.mark.parametrize("key", ["__ansible_unsafe", "__ansible_vault"])
-def test_keys_that_ansible_reserves_open_no_way_around(stage: Stage, key: str) -> None:
+def test_keys_that_ansible_reserves_open_no_way_around(workspace: Workspace, key: str) -> None:
     # In JSON, the first of them with a number makes Ansible read the whole file as YAML, where
     # nothing would be marked.
-    touched = stage.folder / "touched"
+    touched = workspace.folder / "touched"
     spec = hostile_cr(touched)["spec"] | {"reserved": {key: 5, "x": hostile_cr(touched)["spec"]}}
     more: Any = {"more": {"status": {}}, "metadata": {"annotations": {}}}
-    result = play(stage, "hostile", spec, vars={"from_vars": "x"}, **more).result
+    result = play(workspace, "hostile", spec, vars={"from_vars": "x"}, **more).result
     assert result.succeeded, result
     assert not touched.exists()
 
 
-def test_a_watch_that_trusts_its_crs_gets_the_old_way(stage: Stage) -> None:
+def test_a_watch_that_trusts_its_crs_gets_the_old_way(workspace: Workspace) -> None:
     spec = {"text": "{{ 6 * 7 }}", "nested": 1, "keyed": {}, "deep": [], "big": "", "letters": ""}
     played = play(
-        stage, "hostile", spec, mark_unsafe=False, more={"status": {}}, metadata={"annotations": {}}
+        workspace,
+        "hostile",
+        spec,
+        mark_unsafe=False,
+        more={"status": {}},
+        metadata={"annotations": {}},
     )
     ((text, *_),) = played.messages("show what came")
     assert str(text) == "42"

@@ -8,10 +8,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+
+from rolecall.json_object import Json
 
 ROOT = Path(__file__).parents[2]
 COLLECTIONS = ROOT / "src" / "rolecall" / "collections"
@@ -19,7 +20,6 @@ NAMESPACE = "operator_sdk.util"
 MODULES = ("k8s_event", "k8s_status", "osdk_metric", "requeue_after")
 # What both sides say about an argument; `no_log` has no place in a document.
 SAID_BY_BOTH = ("type", "elements", "required", "default", "choices", "aliases")
-Json = dict[str, Any]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ import pytest
 
 from rolecall.runner import Ending
 from tests.fixtures.eventually import eventually, eventually_async
-from tests.play.plays import Stage, play, started
+from tests.play.plays import Workspace, play, started
 
 pytestmark = pytest.mark.usefixtures("unpacked_modules_removed")
 
@@ -33,9 +33,9 @@ def unpacked_modules_removed() -> Iterator[None]:
         shutil.rmtree(folder)
 
 
-def processes(stage: Stage) -> dict[int, str]:
-    """Every living process that belongs to a run on this stage: id and command line."""
-    mark = f"AWX_ISOLATED_DATA_DIR={stage.root}/".encode()
+def processes(workspace: Workspace) -> dict[int, str]:
+    """Every living process that belongs to a run on this workspace: id and command line."""
+    mark = f"AWX_ISOLATED_DATA_DIR={workspace.root}/".encode()
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -46,47 +46,47 @@ def processes(stage: Stage) -> dict[int, str]:
     return found
 
 
-def has_hidden_everywhere(stage: Stage) -> bool:
+def has_hidden_everywhere(workspace: Workspace) -> bool:
     """Whether the stuck role has got to where it hangs."""
-    running = " ".join(processes(stage).values())
+    running = " ".join(processes(workspace).values())
     return all(f"sleep 8640{number}" in running for number in (1, 2, 3))
 
 
-async def test_cancelling_ends_workers_jobs_and_daemons(stage: Stage) -> None:
-    async with started(stage, "stuck") as (handle, _):
-        await eventually_async(lambda: has_hidden_everywhere(stage), timeout_s=60)
+async def test_cancelling_ends_workers_jobs_and_daemons(workspace: Workspace) -> None:
+    async with started(workspace, "stuck") as (handle, _):
+        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
         handle.cancel("a newer generation came")
         result = await handle.result()
-        assert processes(stage) == {}
+        assert processes(workspace) == {}
     assert (result.ending, result.reason_text) == (Ending.CANCELLED, "a newer generation came")
     assert not result.succeeded
     assert result.artifacts is not None
     assert (result.artifacts / "status").read_text() == "canceled"
 
 
-async def test_nobody_waiting_any_longer_ends_the_run(stage: Stage) -> None:
-    async with started(stage, "stuck") as (handle, _):
+async def test_nobody_waiting_any_longer_ends_the_run(workspace: Workspace) -> None:
+    async with started(workspace, "stuck") as (handle, _):
         waiting = asyncio.create_task(handle.result())
-        await eventually_async(lambda: has_hidden_everywhere(stage), timeout_s=60)
+        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        assert processes(stage) == {}
+        assert processes(workspace) == {}
 
 
-async def test_closing_the_runner_ends_its_runs(stage: Stage) -> None:
-    async with started(stage, "stuck") as (handle, _):
-        await eventually_async(lambda: has_hidden_everywhere(stage), timeout_s=60)
-    assert processes(stage) == {}
+async def test_closing_the_runner_ends_its_runs(workspace: Workspace) -> None:
+    async with started(workspace, "stuck") as (handle, _):
+        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+    assert processes(workspace) == {}
     assert (await handle.result()).ending is Ending.CANCELLED
 
 
-async def test_a_run_that_is_cancelled_before_it_started_ends_too(stage: Stage) -> None:
-    async with started(stage, "stuck") as (handle, _):
+async def test_a_run_that_is_cancelled_before_it_started_ends_too(workspace: Workspace) -> None:
+    async with started(workspace, "stuck") as (handle, _):
         handle.cancel("at once")
         result = await handle.result()
     assert result.ending is Ending.CANCELLED
-    assert processes(stage) == {}
+    assert processes(workspace) == {}
 
 
 @pytest.mark.parametrize(
@@ -96,60 +96,64 @@ async def test_a_run_that_is_cancelled_before_it_started_ends_too(stage: Stage) 
         ("no_progress_timeout_s", Ending.NO_PROGRESS, "said nothing for 3 s"),
     ],
 )
-def test_a_limit_ends_the_run_whole(stage: Stage, limit: str, ending: Ending, says: str) -> None:
-    result = play(stage, "stuck", **{limit: 3.0}).result
+def test_a_limit_ends_the_run_whole(
+    workspace: Workspace, limit: str, ending: Ending, says: str
+) -> None:
+    result = play(workspace, "stuck", **{limit: 3.0}).result
     assert result.ending is ending
     assert says in result.reason_text
-    assert processes(stage) == {}
+    assert processes(workspace) == {}
 
 
-async def test_a_play_that_is_killed_from_outside_is_told_as_such(stage: Stage) -> None:
-    async with started(stage, "stuck") as (handle, _):
-        await eventually_async(lambda: has_hidden_everywhere(stage), timeout_s=60)
-        plays = {pid: text for pid, text in processes(stage).items() if "playbook -i" in text}
+async def test_a_play_that_is_killed_from_outside_is_told_as_such(workspace: Workspace) -> None:
+    async with started(workspace, "stuck") as (handle, _):
+        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+        plays = {pid: text for pid, text in processes(workspace).items() if "playbook -i" in text}
         # The first is the supervisor, the second the play, the rest its workers.
         os.kill(sorted(plays)[1], signal.SIGKILL)
         result = await handle.result()
-        assert processes(stage) == {}
+        assert processes(workspace) == {}
     assert result.ending is Ending.KILLED
     assert "memory" in result.reason_text
 
 
-async def test_nothing_survives_a_killed_supervisor(stage: Stage) -> None:
-    async with started(stage, "stuck") as (handle, _):
-        await eventually_async(lambda: has_hidden_everywhere(stage), timeout_s=60)
-        (supervisor,) = [pid for pid, text in processes(stage).items() if "supervisor.py" in text]
+async def test_nothing_survives_a_killed_supervisor(workspace: Workspace) -> None:
+    async with started(workspace, "stuck") as (handle, _):
+        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+        (supervisor,) = [
+            pid for pid, text in processes(workspace).items() if "supervisor.py" in text
+        ]
         os.kill(supervisor, signal.SIGKILL)
         result = await handle.result()
-        assert processes(stage) == {}
+        assert processes(workspace) == {}
     assert result.ending is Ending.KILLED
 
 
-def test_nothing_survives_a_killed_engine(stage: Stage) -> None:
+def test_nothing_survives_a_killed_engine(workspace: Workspace) -> None:
     engine = textwrap.dedent(f"""
         import asyncio
         from pathlib import Path
-        from tests.play.plays import Stage, started
+        from tests.play.plays import Workspace, started
 
         async def main():
-            async with started(Stage(Path({str(stage.folder)!r})), "stuck") as (handle, _):
+            async with started(Workspace(Path({str(workspace.folder)!r})), "stuck") as (handle, _):
                 await handle.result()
 
         asyncio.run(main())
     """)
     with subprocess.Popen([sys.executable, "-c", engine]) as process:
         try:
-            eventually(lambda: has_hidden_everywhere(stage), timeout_s=60)
+            eventually(lambda: has_hidden_everywhere(workspace), timeout_s=60)
         finally:
             process.kill()
-    eventually(lambda: not processes(stage))
+    eventually(lambda: not processes(workspace))
 
 
 @pytest.fixture
-def job_ended(stage: Stage, unpacked_modules_removed: None) -> Iterator[None]:
+def job_ended(workspace: Workspace, unpacked_modules_removed: None) -> Iterator[None]:
     """The job that a test leaves running on purpose ends with the test."""
     yield
-    for pid in processes(stage):
+    for pid in processes(workspace):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     for folder in Path(tempfile.gettempdir()).glob("rolecall-run-*"):
@@ -157,14 +161,14 @@ def job_ended(stage: Stage, unpacked_modules_removed: None) -> Iterator[None]:
 
 
 def test_a_background_job_outlives_a_play_that_ended_by_itself(
-    stage: Stage, job_ended: None
+    workspace: Workspace, job_ended: None
 ) -> None:
-    assert play(stage, "background").result.succeeded
-    left = eventually(lambda: " ".join(processes(stage).values()), lambda text: "86405" in text)
+    assert play(workspace, "background").result.succeeded
+    left = eventually(lambda: " ".join(processes(workspace).values()), lambda text: "86405" in text)
     assert "ansible-playbook -i" not in left
 
 
-async def test_a_run_works_beside_the_loop_and_not_on_it(stage: Stage) -> None:
+async def test_a_run_works_beside_the_loop_and_not_on_it(workspace: Workspace) -> None:
     # CPU time of the loop's thread, so that a busy machine cannot be mistaken for a busy loop.
     longest_s = 0.0
 
@@ -177,7 +181,7 @@ async def test_a_run_works_beside_the_loop_and_not_on_it(stage: Stage) -> None:
             await asyncio.sleep(0.001)
 
     gc.collect()  # what other tests left is not this one's work
-    async with started(stage, "judged") as (handle, events):
+    async with started(workspace, "judged") as (handle, events):
         watching = asyncio.create_task(watch())
         assert (await handle.result()).succeeded
         watching.cancel()

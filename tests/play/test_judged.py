@@ -9,19 +9,19 @@ import pytest
 
 from rolecall.runner import Ending
 from rolecall.watches import Play
-from tests.play.plays import HERE, Played, Stage, play
+from tests.play.plays import HERE, Played, Workspace, play
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """A run in which much goes wrong, and nothing for good."""
-    return play(Stage(tmp_path_factory.mktemp("judged")), "judged", more={"status": {}})
+    return play(Workspace(tmp_path_factory.mktemp("judged")), "judged", more={"status": {}})
 
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """A run that rescues one task and fails at another."""
-    return play(Stage(tmp_path_factory.mktemp("failing")), "failing")
+    return play(Workspace(tmp_path_factory.mktemp("failing")), "failing")
 
 
 def test_ignored_and_rescued_tasks_do_not_fail_the_run(judged: Played) -> None:
@@ -93,15 +93,15 @@ def test_the_failed_task_is_named_and_the_rescued_one_is_not(failing: Played) ->
     assert (failing.result.ending, failing.result.rc) == (Ending.FINISHED, 2)
 
 
-def test_an_unreachable_host_fails_the_run(stage: Stage) -> None:
-    inventory = stage.folder / "hosts"
+def test_an_unreachable_host_fails_the_run(workspace: Workspace) -> None:
+    inventory = workspace.folder / "hosts"
     inventory.write_text("far ansible_host=127.0.0.1 ansible_port=1 ansible_connection=ssh\n")
-    playbook = stage.folder / "play.yml"
+    playbook = workspace.folder / "play.yml"
     playbook.write_text(
         "- hosts: far\n  gather_facts: false\n  tasks: [{ansible.builtin.ping: }]\n"
     )
-    stage.settings["inventory"] = inventory
-    result = play(stage, Play(playbook, is_role=False)).result
+    workspace.settings["inventory"] = inventory
+    result = play(workspace, Play(playbook, is_role=False)).result
     assert [failure.host for failure in result.failures] == ["far"]
     assert (result.ending, result.rc) == (Ending.FINISHED, 4)
 
@@ -113,15 +113,17 @@ def test_an_unreachable_host_fails_the_run(stage: Stage) -> None:
         ("broken_yaml", "parsing a flow mapping", "tasks/main.yml:"),
     ],
 )
-def test_a_broken_play_says_why_in_one_line(stage: Stage, role: str, says: str, place: str) -> None:
-    result = play(stage, role).result
+def test_a_broken_play_says_why_in_one_line(
+    workspace: Workspace, role: str, says: str, place: str
+) -> None:
+    result = play(workspace, role).result
     assert result.ending is Ending.NO_RECAP
     assert says in result.reason_text
     assert f"roles/{role}/{place}" in result.reason_text
     assert "\n" not in result.reason_text
 
 
-def test_a_role_that_vanished_is_told_without_starting_anything(stage: Stage) -> None:
-    result = play(stage, Play(HERE / "roles" / "gone", is_role=True)).result
+def test_a_role_that_vanished_is_told_without_starting_anything(workspace: Workspace) -> None:
+    result = play(workspace, Play(HERE / "roles" / "gone", is_role=True)).result
     assert result.ending is Ending.NOT_STARTED
     assert "roles/gone` was not found" in result.reason_text

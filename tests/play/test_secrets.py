@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from tests.play.plays import CREDENTIAL, Played, Stage, play
+from tests.play.plays import CREDENTIAL, Played, Workspace, play
 
 PASSWORD = 'pass"word\\with-odds'
 
@@ -14,8 +14,8 @@ PASSWORD = 'pass"word\\with-odds'
 @pytest.fixture(scope="module")
 def secretive(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """A run that shows a Secret's value in every way, at a verbosity that shows everything."""
-    stage = Stage(tmp_path_factory.mktemp("secretive"))
-    return play(stage, "secretive", {"password": PASSWORD}, verbosity=4)
+    workspace = Workspace(tmp_path_factory.mktemp("secretive"))
+    return play(workspace, "secretive", {"password": PASSWORD}, verbosity=4)
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from rolecall.clock import SystemClock
+from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner import Ending
-from rolecall.runner.limits import Limits
+from rolecall.runner.follow import RunStop, follow
+from rolecall.runner.limits import TimeLimits
 from rolecall.runner.stock.process import SupervisedProcess
-from rolecall.runner.temporary import SCRATCH_VARIABLE
 from rolecall.watches import Play
-from tests.play.plays import HERE, Stage, play
+from tests.play.plays import HERE, Workspace, play
 
+CLOCK = SystemClock()
 PLAYBOOK = """\
 - hosts: all
   gather_facts: false
@@ -41,20 +43,22 @@ ansible_python_interpreter=/group/python
 """
 
 
-def test_a_role_finds_kubeconfig_python_and_folder(stage: Stage) -> None:
-    played = play(stage, "quick")
+def test_a_role_finds_kubeconfig_python_and_folder(workspace: Workspace) -> None:
+    played = play(workspace, "quick")
     (message,) = played.messages("say where everything is")
-    folder = stage.root / "demo.example.com/v1/App/demo/shop"
-    assert message == f"{sys.executable} {stage.folder}/kubeconfig {folder}/project"
+    folder = workspace.root / "demo.example.com/v1/App/demo/shop"
+    assert message == f"{sys.executable} {workspace.folder}/kubeconfig {folder}/project"
 
 
-def test_local_hosts_of_a_custom_inventory_get_the_engines_python(stage: Stage) -> None:
-    (stage.folder / "hosts").write_text(INVENTORY)
-    (stage.folder / "play.yml").write_text(PLAYBOOK)
-    (stage.folder / "ansible.cfg").write_text("[defaults]\ninterpreter_python=/configured/python\n")
-    stage.settings["environment"] = {"ANSIBLE_CONFIG": str(stage.folder / "ansible.cfg")}
-    stage.settings["inventory"] = stage.folder / "hosts"
-    played = play(stage, Play(stage.folder / "play.yml", is_role=False), verbosity=0)
+def test_local_hosts_of_a_custom_inventory_get_the_engines_python(workspace: Workspace) -> None:
+    (workspace.folder / "hosts").write_text(INVENTORY)
+    (workspace.folder / "play.yml").write_text(PLAYBOOK)
+    (workspace.folder / "ansible.cfg").write_text(
+        "[defaults]\ninterpreter_python=/configured/python\n"
+    )
+    workspace.settings["environment"] = {"ANSIBLE_CONFIG": str(workspace.folder / "ansible.cfg")}
+    workspace.settings["inventory"] = workspace.folder / "hosts"
+    played = play(workspace, Play(workspace.folder / "play.yml", is_role=False), verbosity=0)
     assert played.result.succeeded, played.stdout
     found = dict(message.split(" ") for message in played.messages("interpreter"))
     engines = str(Path(sys.executable).parent)
@@ -67,25 +71,25 @@ def test_local_hosts_of_a_custom_inventory_get_the_engines_python(stage: Stage) 
     }
 
 
-def test_a_role_with_a_full_name_finds_its_collections_modules(stage: Stage) -> None:
+def test_a_role_with_a_full_name_finds_its_collections_modules(workspace: Workspace) -> None:
     path = HERE / "collections/ansible_collections/acme/tools/roles/web"
-    played = play(stage, Play(path, is_role=True, fqcn="acme.tools.web"))
+    played = play(workspace, Play(path, is_role=True, fqcn="acme.tools.web"))
     assert played.messages("show") == ["hello from the collection"], played.stdout
 
 
-def test_a_vault_password_and_tags_arrive_by_ansible_args(stage: Stage) -> None:
-    (stage.folder / "vault password").write_text("open sesame")
-    stage.settings["ansible_args"] = (
-        f"--vault-password-file '{stage.folder}/vault password' --tags wanted"
+def test_a_vault_password_and_tags_arrive_by_ansible_args(workspace: Workspace) -> None:
+    (workspace.folder / "vault password").write_text("open sesame")
+    workspace.settings["ansible_args"] = (
+        f"--vault-password-file '{workspace.folder}/vault password' --tags wanted"
     )
-    played = play(stage, Play(HERE / "playbooks" / "vaulted.yml", is_role=False))
+    played = play(workspace, Play(HERE / "playbooks" / "vaulted.yml", is_role=False))
     assert played.messages("tagged") == ["opened"], played.stdout
     assert played.result.succeeded
 
 
-def test_arguments_that_ansible_does_not_know_are_told(stage: Stage) -> None:
-    stage.settings["ansible_args"] = "--nosuch"
-    result = play(stage, "quick").result
+def test_arguments_that_ansible_does_not_know_are_told(workspace: Workspace) -> None:
+    workspace.settings["ansible_args"] = "--nosuch"
+    result = play(workspace, "quick").result
     assert result.ending is Ending.NO_RECAP
     assert result.reason_text == "unrecognized arguments: --nosuch"
 
@@ -109,9 +113,12 @@ def test_starting_does_not_close_descriptors_one_by_one(tmp_path: Path) -> None:
     # CPU time, so that a busy machine cannot be mistaken for a busy start.
     def cpu_s() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        process = SupervisedProcess(SystemClock())
         env = {SCRATCH_VARIABLE: str(tmp_path / "scratch")}
-        ended = process.follow(["/bin/true"], env, tmp_path, Limits(), lambda _: None)
+        with (
+            contextlib.closing(RunStop()) as stop,
+            SupervisedProcess(["/bin/true"], env, tmp_path, CLOCK) as process,
+        ):
+            ended = follow(process, TimeLimits(), stop, lambda _: None, CLOCK)
         assert ended.rc == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -121,10 +128,10 @@ def test_starting_does_not_close_descriptors_one_by_one(tmp_path: Path) -> None:
         assert min(cpu_s() for _ in range(5)) < usual_s + 0.1
 
 
-def test_the_folder_of_a_cr_is_reused_and_holds_what_people_look_for(stage: Stage) -> None:
-    stage.settings["ansible_args"] = "--version"
+def test_the_folder_of_a_cr_is_reused_and_holds_what_people_look_for(workspace: Workspace) -> None:
+    workspace.settings["ansible_args"] = "--version"
     for _ in range(2):
-        artifacts = play(stage, "quick", keep=1).result.artifacts
+        artifacts = play(workspace, "quick", keep=1).result.artifacts
         assert artifacts is not None
         folder = artifacts.parents[1]
         assert sorted(path.name for path in folder.iterdir()) == [
@@ -140,6 +147,6 @@ def test_the_folder_of_a_cr_is_reused_and_holds_what_people_look_for(stage: Stag
 
 
 @pytest.mark.parametrize("way", ["stock", None])
-def test_a_watch_may_ask_for_the_stock_way(stage: Stage, way: str | None) -> None:
-    stage.settings["ansible_args"] = "--version"
-    assert play(stage, "quick", runner=way).result.way == "stock"
+def test_a_watch_may_ask_for_the_stock_way(workspace: Workspace, way: str | None) -> None:
+    workspace.settings["ansible_args"] = "--version"
+    assert play(workspace, "quick", runner=way).result.way == "stock"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tools.image_archive import what_is_missing
 
-from rolecall.localcluster import Cluster, load_images
+from rolecall_dev.localcluster import Cluster, load_images
 from tests.fixtures.lacking import skip_or_fail
 from tests.real import images
 from tests.real.operator import Operator

@@ -15,9 +15,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from rolecall.localcluster import ETCD
+from rolecall.errors import ClusterError
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import ETCD
 from tests.fixtures.eventually import eventually
-from tests.real.world import OFTEN, PATIENCE_S, Json, World, is_ready
+from tests.real.world import OFTEN, PATIENCE_S, World, is_ready
 
 _REQUEST_S = 3.0
 _BREAK_S = 0.05  # between two writes
@@ -57,10 +59,14 @@ class Etcd:
         assert cr["status"]["version"] == version
         assert [member["name"] for member in cr["status"]["members"]] == self.pods(replicas)
         assert self.members() == {pod: "voter" for pod in self.pods(replicas)}
-        table = self.world.execute(
-            f"{self.name}-0", "etcdctl", "endpoint", "status", "--cluster", "--write-out=table"
+        # A member whose node was frozen a moment ago answers when its machine gets round to it.
+        look = ("etcdctl", "endpoint", "status", "--cluster", "--write-out=table")
+        table = eventually(
+            lambda: self.world.execute(f"{self.name}-0", *look),
+            lambda table: table.count("http://") == replicas,
+            timeout_s=PATIENCE_S,
+            ignoring=(ClusterError,),
         )
-        assert table.count("http://") == replicas
         print(table)
         return cr
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.image_archive import Builder
 
-from rolecall.localcluster import REGISTRY, default_cache
+from rolecall_dev.localcluster import REGISTRY, default_cache
 
 ROOT = Path(__file__).parents[2]
 ENGINE = f"{REGISTRY}/rolecall-engine:v1"
@@ -28,7 +28,7 @@ _DOCKERFILE = """\
 FROM {engine}
 COPY watches.yaml ${{HOME}}/watches.yaml
 COPY roles/ ${{HOME}}/roles/
-RUN rolecall check
+RUN rolecall run --validate
 """
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from rolecall.localcluster import Cluster
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import Cluster
 from tests.fixtures.eventually import eventually
-from tests.real.world import PATIENCE_S, Json, condition
+from tests.real.make import make
+from tests.real.world import PATIENCE_S, condition
 
 ROOT = Path(__file__).parents[2]
 NAMESPACE = "rolecall-system"
@@ -38,17 +39,8 @@ class Operator:
 
     def make(self, target: str, *variables: str) -> str:
         """A target of our Makefile, on this cluster."""
-        command = ["make", "--no-print-directory", target, f"NAME={self.cluster.name}"]
-        python = f"PYTHON={sys.executable}"
-        result = subprocess.run(
-            [*command, python, "OVERLAY=replicas", *variables],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
+        own = (f"NAME={self.cluster.name}", f"PYTHON={sys.executable}", "OVERLAY=replicas")
+        return make(ROOT, target, *own, *variables)
 
     def deploy(self, image: str) -> None:
         """Install it, or bring it to another image."""

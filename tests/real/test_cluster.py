@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import ClusterError, InputError
-from rolecall.localcluster import (
+from rolecall_dev.localcluster import (
     APP,
     PROGRAMS,
     REAL_PROGRAMS,
@@ -20,7 +20,7 @@ from rolecall.localcluster import (
     find_binaries,
     frozen_node,
     status_of,
-    take_down,
+    temporary_cluster,
 )
 from tests.fixtures.cluster import unique_name
 from tests.fixtures.eventually import eventually
@@ -50,8 +50,7 @@ def traces(cluster: Cluster | None = None) -> dict[str, object]:
 def test_nothing_is_left_however_a_cluster_ends(real_cluster: Cluster, end: str) -> None:
     before = traces()
     binaries = find_binaries(programs=(*PROGRAMS, *REAL_PROGRAMS))
-    cluster = bring_up(Wanted(name=unique_name(), kept=False, real=True), binaries)
-    try:
+    with temporary_cluster(Wanted(name=unique_name(), real=True), binaries) as cluster:
         assert cluster.plan is not None
         assert cluster.plan.link in {entry.name for entry in Path("/sys/class/net").iterdir()}
         if end == "by kill -9":
@@ -64,9 +63,6 @@ def test_nothing_is_left_however_a_cluster_ends(real_cluster: Cluster, end: str)
             assert status.state == "stopped"
             with pytest.raises(ClusterError, match="lost its namespaces"):
                 bring_up(Wanted(name=cluster.name, kept=False, real=True), binaries)
-    finally:
-        take_down(cluster.layout)
-        cluster.let_go()
     assert traces(cluster) == before | {"cgroups": []}
     assert not cluster.layout.folder.exists()
 

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 import yaml
 
-from rolecall.localcluster import APP, ETCD, Cluster, frozen_node
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import APP, ETCD, Cluster, frozen_node
 from tests.fixtures.eventually import eventually
 from tests.real import images
 from tests.real.operator import NAMESPACE, ROOT, Operator
-from tests.real.world import PATIENCE_S, Json, World, condition, is_current, is_ready, mapping
+from tests.real.world import PATIENCE_S, World, condition, is_current, is_ready, mapping
 
 MAPPINGS = "/apis/routing.rolecall.dev/v1alpha1"
 CROWD = 40  # ten times as many as may be in flight

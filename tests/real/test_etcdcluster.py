@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from rolecall.localcluster import etcd_versions, frozen_node
+from rolecall_dev.localcluster import etcd_versions, frozen_node
 from tests.fixtures.eventually import eventually
 from tests.real.etcd import Etcd, Witness
 from tests.real.world import PATIENCE_S, World

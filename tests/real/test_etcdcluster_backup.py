@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rolecall.localcluster import etcd_versions
+from rolecall_dev.localcluster import etcd_versions
 from tests.fixtures.eventually import eventually
 from tests.real.etcd import Etcd
 from tests.real.world import PATIENCE_S, World

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from tools.image_archive import Builder, BuildError, what_is_missing
 
-from rolecall.localcluster import REGISTRY, Cluster, load_images
+from rolecall_dev.localcluster import REGISTRY, Cluster, load_images
 from tests.fixtures.lacking import skip_or_fail
 from tests.real import images
+from tests.real.make import make
 from tests.real.world import World, names_outside_namespaces
 
 ROLECALL = str(Path(sys.executable).with_name("rolecall"))
@@ -30,12 +31,8 @@ class Project:
 
     def make(self, target: str, *variables: str) -> str:
         """A target of its Makefile."""
-        command = ["make", target, f"ROLECALL={ROLECALL}", f"NAME={self.cluster.name}"]
-        result = subprocess.run(
-            [*command, *variables], cwd=self.folder, capture_output=True, text=True, check=False
-        )
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
+        own = (f"ROLECALL={ROLECALL}", f"NAME={self.cluster.name}")
+        return make(self.folder, target, *own, *variables)
 
     def left(self) -> list[str]:
         """What it has brought into the cluster, outside of namespaces."""

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from rolecall.localcluster import APP
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import APP
 from tests.fixtures.eventually import eventually
-from tests.real.world import OFTEN, PATIENCE_S, Json, World, app_pod, condition, is_current
+from tests.real.world import OFTEN, PATIENCE_S, World, app_pod, condition, is_current
 
 pytestmark = pytest.mark.usefixtures("operator")
 

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.localcluster import Cluster, load_images
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import Cluster, load_images
 from tests.e2e.engine import EngineProcess
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually
 from tests.real import images
-from tests.real.world import PATIENCE_S, Json, World, condition
+from tests.real.world import PATIENCE_S, World, condition
 
 REACH = Gvk("real.example.com", "v1", "Reach")
 PROJECT = Path(__file__).parent / "project"

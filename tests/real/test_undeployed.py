@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from rolecall.errors import ClusterError
-from rolecall.localcluster import Cluster, etcd_versions
+from rolecall_dev.localcluster import Cluster, etcd_versions
 from tests.fixtures.eventually import eventually
 from tests.real import images
 from tests.real.etcd import Etcd

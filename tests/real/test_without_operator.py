@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.localcluster import default_cache, load_images, names_in, write_trial_images
+from rolecall_dev.localcluster import default_cache, load_images, names_in, write_trial_images
 from tests.molecule.sequence import ROOT, MoleculeSequence
 from tests.real import images
 from tests.real.operator import Operator

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
-from rolecall.localcluster import APP, Cluster
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import APP, Cluster
 from tests.fixtures.eventually import eventually
 
-Json = dict[str, Any]
 # A turn of a role that execs takes seconds, and the machine may be busy with other things.
 PATIENCE_S = 240.0
 # Looked at more often than in watches.yaml: that members, pods and Jobs fail is seen by looking.

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from rolecall.cli.flag_values import parse_flag
-from rolecall.cli.flags import FLAGS, GROUPS, Flag, Kind
+from rolecall.cli.flags import FLAGS, GROUPS, Flag, FlagKind
 from rolecall.errors import InputError
 
 
@@ -73,7 +73,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def describe(flag: Flag) -> str:
-    """One flag's help line."""
     if flag.alias_of:
         return f"deprecated: {flag.help}"
     default = f" (default {flag.default})" if flag.default not in ("", "false") else ""
@@ -136,7 +135,7 @@ def _read_flag(word: str, rest: Iterator[str], typed: _Typed) -> None:
     if flag is None:
         raise _unknown(word, name)
     if not equals:
-        value = "true" if flag.kind is Kind.TRUTH else next(rest, None)
+        value = "true" if flag.kind is FlagKind.TRUTH else next(rest, None)
         if value is None:
             raise InputError(f"flag `--{name}` was given no value")
         text = value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rolecall.cli.flags import Flag, Kind
+from rolecall.cli.flags import Flag, FlagKind
 from rolecall.errors import InputError
 from rolecall.watches import parse_duration
 
@@ -43,29 +43,29 @@ def parse_flag(flag: Flag, text: str, source: str) -> Any:
     return value
 
 
-def _parse(kind: Kind, text: str) -> Any:
+def _parse(kind: FlagKind, text: str) -> Any:
     match kind:
-        case Kind.TRUTH:
+        case FlagKind.TRUTH:
             return parse_truth(text)
-        case Kind.WHOLE:
+        case FlagKind.WHOLE:
             return int(text)
-        case Kind.NUMBER:
+        case FlagKind.NUMBER:
             return float(text)
-        case Kind.BYTES:
+        case FlagKind.BYTES:
             return parse_bytes(text)
-        case Kind.DURATION:
+        case FlagKind.DURATION:
             return parse_duration(text)
-        case Kind.TEXT | Kind.PATH:
+        case FlagKind.TEXT | FlagKind.PATH:
             return text
 
 
 def _wanted(flag: Flag, error: ValueError) -> str:
     match flag.kind:
-        case Kind.WHOLE:
+        case FlagKind.WHOLE:
             return "a whole number"
-        case Kind.NUMBER:
+        case FlagKind.NUMBER:
             return "a number"
-        case Kind.DURATION:
+        case FlagKind.DURATION:
             return "a duration; use a number and a unit, such as `30s` or `5m`"
         case _:
             return str(error)

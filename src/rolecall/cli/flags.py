@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Kind(Enum):
+class FlagKind(Enum):
     """How a flag's text is read; the value names it in help."""
 
     TEXT = "TEXT"
@@ -29,7 +29,7 @@ class Flag:
     """One flag. `default` is what somebody would have typed to get it; empty means none."""
 
     name: str
-    kind: Kind
+    kind: FlagKind
     default: str
     help: str
     choices: tuple[str, ...] = ()
@@ -43,130 +43,138 @@ class Flag:
 
     @property
     def key(self) -> str:
-        """The name in Python."""
         return self.name.replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FlagGroup:
     """Flags that one reads together."""
 
     title: str
     flags: tuple[Flag, ...]
 
 
-WATCHES = Group(
+_WATCHES = FlagGroup(
     "watches",
     (
-        Flag("watches-file", Kind.PATH, "./watches.yaml", "which kinds run which roles"),
+        Flag("watches-file", FlagKind.PATH, "./watches.yaml", "which kinds run which roles"),
+        Flag(
+            "validate",
+            FlagKind.TRUTH,
+            "false",
+            "check flags, watches.yaml and the roles that it names, then exit: 0, or 2 where the"
+            " operator would not start; asks no cluster",
+        ),
         Flag(
             "reconcile-period",
-            Kind.DURATION,
+            FlagKind.DURATION,
             "10h",
-            "look at each CR again after this long; 0 never does; an entry's `reconcilePeriod` and the"
+            "reconcile each CR again after this time; 0: never; an entry's `reconcilePeriod` and the"
             " CR's annotation go first",
         ),
         Flag(
             "max-concurrent-reconciles",
-            Kind.WHOLE,
+            FlagKind.WHOLE,
             "",
             "runs in flight for each kind; default: the number of CPUs; the environment variable"
             " MAX_CONCURRENT_RECONCILES_<KIND>_<GROUP> goes first",
         ),
         Flag(
             "max-runs",
-            Kind.WHOLE,
+            FlagKind.WHOLE,
             "0",
             "runs in flight over all kinds; 0: from the CPUs and memory that this process is granted",
         ),
     ),
 )
 
-RUNS = Group(
+_RUNS = FlagGroup(
     "runs",
     (
         Flag(
             "runner",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "warm",
             "how runs start: `warm` forks them from a host that has Ansible loaded, `stock` starts"
             " ansible-playbook for each",
             choices=("warm", "stock"),
         ),
-        Flag("ansible-args", Kind.TEXT, "", "more arguments for ansible-playbook"),
+        Flag("ansible-args", FlagKind.TEXT, "", "more arguments for ansible-playbook"),
         Flag(
             "ansible-verbosity",
-            Kind.WHOLE,
+            FlagKind.WHOLE,
             "2",
             "how many `v` ansible-playbook is given; ANSIBLE_VERBOSITY_<KIND>_<GROUP> and the CR's"
             " annotation go first",
         ),
         Flag(
             "ansible-roles-path",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "",
             "where roles are looked up, separated by `:`; goes before ANSIBLE_ROLES_PATH",
         ),
         Flag(
             "ansible-collections-path",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "",
             "where collections are looked up, separated by `:`; goes before ANSIBLE_COLLECTIONS_PATH",
         ),
         Flag(
             "run-timeout",
-            Kind.DURATION,
+            FlagKind.DURATION,
             "0",
             "end a run that takes longer, with all its processes; 0: no limit",
         ),
         Flag(
             "no-progress-timeout",
-            Kind.DURATION,
+            FlagKind.DURATION,
             "0",
             "end a run that reported nothing for so long; 0: no limit",
         ),
         Flag(
             "trust-cr-text",
-            Kind.TRUTH,
+            FlagKind.TRUTH,
             "false",
             "let Ansible template text that comes from CRs, as the Go operator does: whoever may write"
             " a CR may then run code in the operator",
         ),
         Flag(
             "artifacts-dir",
-            Kind.PATH,
+            FlagKind.PATH,
             "/tmp/ansible-operator/runner",  # noqa: S108 - a published path; made 0700
             "where each CR's folder with inputs and artifacts of its runs lives",
         ),
-        Flag("keep-days", Kind.NUMBER, "0", "delete artifacts older than this; 0: by number only"),
+        Flag(
+            "keep-days", FlagKind.NUMBER, "0", "delete artifacts older than this; 0: by number only"
+        ),
         Flag(
             "keep-bytes",
-            Kind.BYTES,
+            FlagKind.BYTES,
             "0",
             "delete the oldest artifacts of a CR above this size, such as `50Mi`; 0: no limit",
         ),
         Flag(
             "warm-idle",
-            Kind.DURATION,
+            FlagKind.DURATION,
             "0",
             "end the warm host after so long without a run, to free its memory; 0: never",
         ),
     ),
 )
 
-PROXY = Group(
+_PROXY = FlagGroup(
     "proxy for plays",
     (
-        Flag("proxy-port", Kind.WHOLE, "8888", "loopback port; 0: any free one"),
+        Flag("proxy-port", FlagKind.WHOLE, "8888", "loopback port; 0: any free one"),
         Flag(
             "inject-owner-ref",
-            Kind.TRUTH,
+            FlagKind.TRUTH,
             "true",
-            "own what plays create, and reconcile when it changes",
+            "make the CR own what plays create, and reconcile it when that changes",
         ),
         Flag(
             "proxy-record",
-            Kind.PATH,
+            FlagKind.PATH,
             "",
             "append what plays asked of the API server to this file, one JSON line each: the base for"
             " RBAC rules; no names, no bodies",
@@ -174,167 +182,169 @@ PROXY = Group(
     ),
 )
 
-METRICS = Group(
+_METRICS = FlagGroup(
     "metrics and probes",
     (
         Flag(
             "metrics-bind-address",
-            Kind.TEXT,
+            FlagKind.TEXT,
             ":8443",
             "where /metrics is served; `0` does not serve it",
         ),
         Flag(
             "metrics-addr",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "",
             "use --metrics-bind-address",
             alias_of="metrics-bind-address",
         ),
         Flag(
             "metrics-secure",
-            Kind.TRUTH,
+            FlagKind.TRUTH,
             "false",
             "serve metrics by HTTPS, with the certificate in"
             " $TMPDIR/k8s-metrics-server/serving-certs, or a self-signed one",
         ),
         Flag(
             "metrics-require-rbac",
-            Kind.TRUTH,
+            FlagKind.TRUTH,
             "false",
             "answer only tokens that may `get` /metrics; needs --metrics-secure",
         ),
         Flag(
             "enable-http2",
-            Kind.TRUTH,
+            FlagKind.TRUTH,
             "false",
             "accepted; metrics are always served by HTTP/1.1",
             is_ignored=True,
         ),
         Flag(
             "health-probe-bind-address",
-            Kind.TEXT,
+            FlagKind.TEXT,
             ":6789",
             "where /healthz and /readyz are served; `0` does not serve them",
         ),
         Flag(
             "role-metrics-port",
-            Kind.WHOLE,
+            FlagKind.WHOLE,
             "5050",
             "loopback port where roles set their own metrics; 0: any free one",
         ),
     ),
 )
 
-ELECTION = Group(
+_ELECTION = FlagGroup(
     "leader election",
     (
-        Flag("leader-elect", Kind.TRUTH, "false", "only one of several replicas reconciles"),
+        Flag("leader-elect", FlagKind.TRUTH, "false", "only one of several replicas reconciles"),
         Flag(
             "enable-leader-election",
-            Kind.TRUTH,
+            FlagKind.TRUTH,
             "",
             "use --leader-elect",
             alias_of="leader-elect",
         ),
-        Flag("leader-election-id", Kind.TEXT, "", "name of the Lease; needed for --leader-elect"),
+        Flag(
+            "leader-election-id", FlagKind.TEXT, "", "name of the Lease; needed for --leader-elect"
+        ),
         Flag(
             "leader-election-namespace",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "",
             "namespace of the Lease; default: that of the pod",
         ),
         Flag(
             "leader-elect-resource-lock",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "configmapsleases",
             "accepted; the lock is always a Lease",
             is_ignored=True,
         ),
         Flag(
             "leader-elect-lease-duration",
-            Kind.DURATION,
+            FlagKind.DURATION,
             "15s",
             "another replica may lead when the Lease was not renewed for so long",
         ),
         Flag(
             "leader-elect-renew-deadline",
-            Kind.DURATION,
+            FlagKind.DURATION,
             "10s",
             "the leader writes nothing more when it could not renew for so long",
         ),
     ),
 )
 
-LOGS = Group(
+_LOGS = FlagGroup(
     "logs",
     (
         Flag(
             "log-format",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "people",
             "lines for people, or JSON with the Go operator's keys",
             choices=("people", "json"),
         ),
         Flag(
             "ansible-log-events",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "tasks",
             "which of a play's events are printed: nothing, tasks, everything",
         ),
         Flag(
             "zap-log-level",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "info",
             "debug, info, error, panic, or a number: 1 is debug, 2 lets libraries speak too",
         ),
         Flag(
             "zap-encoder",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "",
             "`json` is --log-format=json, `console` is --log-format=people",
             choices=("json", "console"),
         ),
-        Flag("zap-devel", Kind.TRUTH, "false", "lines for people, debug level"),
+        Flag("zap-devel", FlagKind.TRUTH, "false", "lines for people, debug level"),
         Flag(
             "zap-stacktrace-level",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "error",
             "print tracebacks from this level on",
             choices=("info", "error", "panic"),
         ),
         Flag(
             "zap-time-encoding",
-            Kind.TEXT,
+            FlagKind.TEXT,
             "rfc3339",
-            "how JSON lines spell the time",
+            "how times are written in JSON lines",
             choices=("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"),
         ),
     ),
 )
 
-PROCESS = Group(
+_PROCESS = FlagGroup(
     "process",
     (
         Flag(
             "graceful-shutdown-timeout",
-            Kind.DURATION,
+            FlagKind.DURATION,
             "30s",
             "on SIGTERM, let runs in flight go on for at most so long",
         ),
         Flag(
             "ports-file",
-            Kind.PATH,
+            FlagKind.PATH,
             "",
             "write the ports that were really bound to this file, as JSON",
         ),
         Flag(
             "loop-limit",
-            Kind.DURATION,
+            FlagKind.DURATION,
             "0",
             "for debugging: log whatever holds the event loop for longer; 0: do not look",
         ),
     ),
 )
 
-GROUPS = (WATCHES, RUNS, PROXY, METRICS, ELECTION, LOGS, PROCESS)
+GROUPS = (_WATCHES, _RUNS, _PROXY, _METRICS, _ELECTION, _LOGS, _PROCESS)
 FLAGS = {flag.name: flag for group in GROUPS for flag in group.flags}

@@ -17,10 +17,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rolecall.cli.flag_parser import Chosen, FlagParser, add_flags, choose
-from rolecall.cli.flags import FLAGS, Kind
+from rolecall.cli.flags import FLAGS, FlagKind
 from rolecall.cli.settings_from import settings_from
 from rolecall.errors import ProblemsError, RolecallError
+from rolecall.log_fields import log_fields
 from rolecall.logs import set_up_logs
+from rolecall.runner import require_installed
 from rolecall.settings import Settings
 from rolecall.watches import format_duration
 
@@ -37,7 +39,6 @@ _NOT_SHOWN = {"ansible-args"}
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = FlagParser(
         prog="rolecall run",
         usage="rolecall run [--flag=value ...]",
@@ -57,9 +58,11 @@ def run_operator(arguments: argparse.Namespace) -> int:
     chosen = choose(arguments.words, environment)
     settings, warnings = settings_from(chosen, environment)
     set_up_logs(settings.logs, sys.stderr)
-    _say_settings(chosen, environment, warnings)
+    _log_settings(chosen, environment, warnings)
     try:
-        return _run(settings, environment)
+        for warning in require_installed():
+            _logger.warning("%s", warning)
+        return (_validate if chosen["validate"] else _run)(settings, environment)
     except ProblemsError as error:
         for problem in error.problems:
             level = logging.WARNING if problem.is_warning else logging.ERROR
@@ -73,6 +76,16 @@ def run_operator(arguments: argparse.Namespace) -> int:
         return 1
 
 
+def _validate(settings: Settings, environment: Mapping[str, str]) -> int:
+    """What would end the start, without a cluster: for the build of an image."""
+    from rolecall.startup import watches_of, with_search_paths  # noqa: PLC0415 - as below
+
+    watches = watches_of(settings, environment)
+    with_search_paths(settings, environment, watches)
+    _logger.info("valid", extra=log_fields(kinds=len(watches)))
+    return 0
+
+
 def _run(settings: Settings, environment: Mapping[str, str]) -> int:
     from rolecall.app import serve  # noqa: PLC0415 - bad flags must not wait for the engine's imports
 
@@ -82,16 +95,16 @@ def _run(settings: Settings, environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _say_settings(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> None:
+def _log_settings(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> None:
     """Tell once what holds, whoever chose it; what is empty is left out."""
     fields = {
-        name: format_duration(value) if FLAGS[name].kind is Kind.DURATION else value
+        name: format_duration(value) if FLAGS[name].kind is FlagKind.DURATION else value
         for name, value in chosen.values.items()
         if value not in (None, "")
     }
     fields |= {name: "(set)" for name in _NOT_SHOWN & chosen.origins.keys()}
     if "WATCH_NAMESPACE" in environment:
         fields["WATCH_NAMESPACE"] = environment["WATCH_NAMESPACE"]
-    _logger.info("settings", extra={"fields": fields})
+    _logger.info("settings", extra=log_fields(**fields))
     for warning in warnings:
         _logger.warning("%s", warning)

@@ -1,4 +1,4 @@
-"""From chosen flags and the environment to `Settings`; the contract's own variables are read here.
+"""From chosen flags and the environment to `Settings`; the Go operator's variables are read here.
 
 Nothing else in the engine looks at the environment, so this file is the whole list of what it means.
 """

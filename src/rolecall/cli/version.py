@@ -1,29 +1,42 @@
-"""`rolecall version`: one line for bug reports."""
+"""`rolecall version`: what is installed here, and which way runs go; for bug reports."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import platform
-from importlib.metadata import version
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall import __version__
+from rolecall.runner import find_collection, version_of, why_stock
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
+_PACKAGES = ("ansible-core", "ansible-runner", "kubernetes")
+_COLLECTION = "kubernetes.core"
+_MISSING = "not installed"
+
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the verb."""
-    parser = subparsers.add_parser("version", help="print the version")
+    parser = subparsers.add_parser("version", help="print what is installed, and how runs start")
     parser.set_defaults(run=print_version)
 
 
 def print_version(_arguments: argparse.Namespace) -> int:
-    """Print our version and those of what runs the plays."""
-    parts = [f"{name} {version(name)}" for name in ("ansible-core", "ansible-runner", "kopf")]
-    print(
-        f"rolecall {__version__}, {', '.join(parts)},"
-        f" python {platform.python_version()}, {platform.system().lower()}/{platform.machine()}"
-    )
+    """Print our version, those of what runs the plays, and whether runs are warm here."""
+    system = f"{platform.system().lower()}/{platform.machine()}"
+    lines = [
+        ("rolecall", __version__),
+        ("python", f"{platform.python_version()}, {system}, {sys.executable}"),
+        *((name, version_of(name) or _MISSING) for name in _PACKAGES),
+    ]
+    found = find_collection(_COLLECTION, os.environ, Path.cwd())
+    lines.append((_COLLECTION, f"{found[0]} in {found[1]}" if found else "not found"))
+    reason = why_stock()
+    lines.append(("runs", f"stock, because {reason}" if reason else "warm"))
+    for name, value in lines:
+        print(f"{name + ':':<16} {value}")
     return 0

@@ -24,7 +24,6 @@ from typing import Any, NoReturn, Protocol
 from rolecall.clock import Clock
 from rolecall.election.record import (
     LEASE,
-    Json,
     duration_of,
     holder_of,
     new_lease,
@@ -34,7 +33,9 @@ from rolecall.election.record import (
 )
 from rolecall.errors import ClusterError, LeadershipLostError
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import ConflictError, ForbiddenError, NotFoundError
+from rolecall.log_fields import log_fields
 from rolecall.settings import ElectionSettings
 
 _logger = logging.getLogger(__name__)
@@ -44,73 +45,48 @@ _JITTER = 0.2
 OnChange = Callable[[bool], None]
 
 
-class Leases(Protocol):
+class LeaseApi(Protocol):
     """The calls that an election makes; `kube.Client` is the real one."""
 
-    async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
-        """Read the Lease."""
-        ...
+    async def get(self, gvk: Gvk, namespace: str, name: str) -> Json: ...
 
-    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
-        """Create it."""
-        ...
+    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json: ...
 
     async def replace(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
         """Write it, unless it changed since it was read."""
-        ...
 
 
-class Election(Protocol):
-    """Whether this process leads."""
+class Election:
+    """Whether this process leads. Without a Lease, as here, it is the only replica and always leads."""
 
     async def run(self) -> None:
         """Campaign and hold until cancelled; raises `LeadershipLostError`."""
-        ...
-
-    async def wait_leading(self) -> None:
-        """Wait until this process leads; it may have led before, and paused."""
-        ...
-
-    def may_write(self) -> bool:
-        """Whether a write that starts now is this process's to make."""
-        ...
-
-    async def release(self) -> None:
-        """Let the next one lead at once; call it when nothing is written any more."""
-        ...
-
-
-class SoleReplica:
-    """The election of those who asked for none: always leading."""
-
-    async def run(self) -> None:
-        """Nothing to hold."""
         await asyncio.Event().wait()
 
     async def wait_leading(self) -> None:
-        """Leading from the start."""
+        """Wait until this process leads; it may have led before, and paused."""
 
     def may_write(self) -> bool:
-        """Always."""
+        """Whether a write that starts now is this process's to make."""
         return True
 
     async def release(self) -> None:
-        """Nothing to release."""
+        """Let the next one lead at once; call it when nothing is written any more."""
 
 
-class LeaseElection:
+class LeaseElection(Election):
     """Campaigns for one Lease and holds it."""
 
     def __init__(
         self,
-        leases: Leases,
+        lease_api: LeaseApi,
         settings: ElectionSettings,
         *,
         identity: str,
         clock: Clock,
         on_change: OnChange,
     ) -> None:
-        self._leases = leases
+        self._lease_api = lease_api
         self._settings = settings
         self._identity = identity
         self._clock = clock
@@ -119,67 +95,64 @@ class LeaseElection:
         self._lease: Json | None = None  # the last version seen
         self._seen_at = 0.0  # when that version was first seen, by our clock
         self._renewed_at: float | None = None  # when our last good renewal was sent; None: not ours
-        self._told = False  # what `on_change` heard last
+        self._was_leading = False  # what `on_change` was told last
 
     def may_write(self) -> bool:
-        """Whether a write that starts now is this process's to make."""
         return self._remaining_s() > 0
 
     async def wait_leading(self) -> None:
-        """Wait until this process leads; it may have led before, and paused."""
         await self._leading.wait()
 
     async def run(self) -> NoReturn:
-        """Campaign and hold until cancelled; raises `LeadershipLostError`."""
         while not await self._tried(self._campaign, self._settings.renew_deadline_s):
+            self._report_change()
             await self._clock.sleep(self._pause_s())
-        self._tell()
+        self._report_change()
         try:
             while True:
                 await self._hold_once()
         finally:
-            self._tell()
+            self._report_change()
 
     async def release(self) -> None:
-        """Let the next one lead at once; call it when nothing is written any more."""
         if self._renewed_at is None or self._lease is None:
             return
         self._renewed_at = None
-        if self._told:
-            self._told = False
+        if self._was_leading:
+            self._was_leading = False
             self._leading.clear()
             self._on_change(False)
         lease = released(self._lease, self._clock.now())
-        if await self._tried(lambda: self._leases.replace(LEASE, lease), self._settings.retry_s):
-            _logger.info("lease released", extra={"lease": self._settings.id})
+        if await self._tried(lambda: self._lease_api.replace(LEASE, lease), self._settings.retry_s):
+            _logger.info("lease released", extra=log_fields(lease=self._settings.id))
 
     async def _hold_once(self) -> None:
         """Wait for the next renewal and make it; tell at once when the deadline passes meanwhile."""
         left_s = self._remaining_s()
         if left_s <= 0:
-            self._tell()
+            self._report_change()
             left_s = self._settings.renew_deadline_s
         await self._clock.sleep(min(self._settings.retry_s, left_s))
         if (left_s := self._remaining_s()) <= 0:
-            self._tell()
+            self._report_change()
             left_s = self._settings.renew_deadline_s
         await self._tried(self._renew, left_s)
-        self._tell()
+        self._report_change()
 
     async def _campaign(self) -> None:
         """Take the Lease if it is free; raises where it is not."""
         sent_at = self._clock.monotonic()
         try:
-            found = await self._leases.get(LEASE, self._settings.namespace, self._settings.id)
+            found = await self._lease_api.get(LEASE, self._settings.namespace, self._settings.id)
         except NotFoundError:
-            self._keep(await self._leases.create(LEASE, self._new()))
+            self._keep(await self._lease_api.create(LEASE, self._new()))
         else:
             self._see(found)
             if not self._is_free(found):
                 raise ClusterError(f"`{holder_of(found)}` leads")
             sent_at = self._clock.monotonic()
             lease = taken(found, self._identity, self._settings.lease_s, self._clock.now())
-            self._keep(await self._leases.replace(LEASE, lease))
+            self._keep(await self._lease_api.replace(LEASE, lease))
         self._renewed_at = sent_at
 
     async def _renew(self) -> None:
@@ -188,23 +161,23 @@ class LeaseElection:
         sent_at = self._clock.monotonic()
         try:
             lease = renewed(self._lease, self._clock.now())
-            self._keep(await self._leases.replace(LEASE, lease))
+            self._keep(await self._lease_api.replace(LEASE, lease))
         except NotFoundError:
-            self._keep(await self._leases.create(LEASE, self._new()))
+            self._keep(await self._lease_api.create(LEASE, self._new()))
         except ConflictError:
             await self._renew_after_conflict()
         self._renewed_at = sent_at
 
     async def _renew_after_conflict(self) -> None:
         """Our own renewal may have arrived although we saw no answer; then the Lease is still ours."""
-        found = await self._leases.get(LEASE, self._settings.namespace, self._settings.id)
+        found = await self._lease_api.get(LEASE, self._settings.namespace, self._settings.id)
         if holder_of(found) != self._identity:
             self._renewed_at = None
             raise LeadershipLostError(
                 f"another replica leads now: `{holder_of(found)}` holds the Lease"
                 f" `{self._settings.namespace}/{self._settings.id}`"
             )
-        self._keep(await self._leases.replace(LEASE, renewed(found, self._clock.now())))
+        self._keep(await self._lease_api.replace(LEASE, renewed(found, self._clock.now())))
 
     async def _tried(self, call: Callable[[], Awaitable[Any]], limit_s: float) -> bool:
         """Whether a call to the API server came to an end in time and said yes."""
@@ -213,16 +186,23 @@ class LeaseElection:
         try:
             await asyncio.wait({attempt, limit}, return_when=asyncio.FIRST_COMPLETED)
             if not attempt.done():
-                _logger.warning("lease was not answered for in time", extra={"seconds": limit_s})
+                _logger.warning(
+                    "lease was not answered for in time", extra=log_fields(seconds=limit_s)
+                )
                 return False
             await attempt
         except ForbiddenError as failure:
             _logger.error(
-                "not allowed to lead", extra={"error": failure.message, "hint": failure.hint}
+                "not allowed to lead", extra=log_fields(error=failure.message, hint=failure.hint)
             )
             return False
         except ClusterError as failure:
-            _logger.debug("lease not taken", extra={"why": failure.message})
+            _logger.debug("lease not taken", extra=log_fields(why=failure.message))
+            return False
+        except LeadershipLostError:
+            raise
+        except Exception:  # a Lease that somebody filled with nonsense, or a bug: no Lease then
+            _logger.exception("internal error: the lease could not be used")
             return False
         finally:
             await _ended(attempt, limit)
@@ -258,17 +238,19 @@ class LeaseElection:
     def _pause_s(self) -> float:
         return self._settings.retry_s * (1 + _JITTER * random.random())  # noqa: S311 - no secret
 
-    def _tell(self) -> None:
+    def _report_change(self) -> None:
         leads = self.may_write()
-        if leads == self._told:
+        if leads == self._was_leading:
             return
-        self._told = leads
+        self._was_leading = leads
         if leads:
             self._leading.set()
-            _logger.info("leading", extra={"lease": self._settings.id, "identity": self._identity})
+            _logger.info(
+                "leading", extra=log_fields(lease=self._settings.id, identity=self._identity)
+            )
         else:
             self._leading.clear()
-            _logger.warning("not leading any more", extra={"lease": self._settings.id})
+            _logger.warning("not leading any more", extra=log_fields(lease=self._settings.id))
         self._on_change(leads)
 
 

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from rolecall.gvk import Gvk
-
-Json = dict[str, Any]
+from rolecall.json_object import Json
 
 LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
 

@@ -1,10 +1,11 @@
 """Typed calls to the API server: read, write, list, watch, discovery; errors by meaning.
 
-The only room, with the proxy and the metrics endpoint, that speaks HTTP. Give a `Client` what
+The only room, with the proxy and the metrics endpoint, that uses HTTP. Give a `Client` what
 `Credentials.load(...)` found, and it keeps logged in by itself.
 """
 
 from rolecall.kube.client import Client
+from rolecall.kube.cluster import cluster_id
 from rolecall.kube.credentials import Access, Credentials
 from rolecall.kube.discovery import Discovery
 from rolecall.kube.errors import (
@@ -21,11 +22,11 @@ from rolecall.kube.errors import (
     UnavailableError,
     UnprocessableError,
 )
-from rolecall.kube.lending import Exchange, Loan, lend_session
 from rolecall.kube.lists import Page
 from rolecall.kube.resource import Resource
 from rolecall.kube.streams import WatchEvent
-from rolecall.kube.transport import Timeouts
+from rolecall.kube.tls_errors import TlsError
+from rolecall.kube.transport import Timeouts, named_object_in
 
 __all__ = [
     "Access",
@@ -36,19 +37,19 @@ __all__ = [
     "Credentials",
     "CredentialsError",
     "Discovery",
-    "Exchange",
     "ForbiddenError",
     "GoneError",
-    "Loan",
     "NoSuchKindError",
     "NotFoundError",
     "Page",
     "Resource",
     "Target",
     "Timeouts",
+    "TlsError",
     "UnauthorizedError",
     "UnavailableError",
     "UnprocessableError",
     "WatchEvent",
-    "lend_session",
+    "cluster_id",
+    "named_object_in",
 ]

@@ -7,27 +7,33 @@ verbs; every write is the caller's decision, nothing is added to what is sent.
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 
 from rolecall.clock import Clock, SystemClock
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube.answers import read_named, read_object
 from rolecall.kube.credentials import Credentials
 from rolecall.kube.discovery import Discovery
-from rolecall.kube.errors import ApiError, GoneError, NoSuchKindError, NotFoundError, Target
+from rolecall.kube.errors import GoneError, NoSuchKindError, NotFoundError, Target
 from rolecall.kube.lists import Page, decode_page
 from rolecall.kube.resource import Resource
 from rolecall.kube.streams import WatchEvent, decode_events
-from rolecall.kube.transport import Call, OnCall, Timeouts, Transport
+from rolecall.kube.transport import ApiCall, Fence, OnCall, Read, Timeouts, Transport
 
-Json = dict[str, Any]
+T = TypeVar("T")
 
 PAGE_SIZE = 500
-_ACCESS_REVIEW = Gvk("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
 # The server ends a watch after this long; without it, it picks 30 to 60 minutes at random.
 _WATCH_S = 600
 _META = "g=meta.k8s.io;v=v1"
@@ -45,10 +51,13 @@ class Client:
         clock: Clock | None = None,
         timeouts: Timeouts | None = None,
         on_call: OnCall | None = None,
+        fence: Fence | None = None,
     ) -> None:
         clock = clock or SystemClock()
         self.credentials = credentials
-        self._transport = Transport(credentials, clock=clock, timeouts=timeouts, on_call=on_call)
+        self._transport = Transport(
+            credentials, clock=clock, timeouts=timeouts, on_call=on_call, fence=fence
+        )
         self.discovery = Discovery(self.read_path, clock)
 
     async def __aenter__(self) -> Client:
@@ -58,7 +67,6 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._transport.close()
 
     async def resource_for(self, gvk: Gvk) -> Resource:
@@ -67,40 +75,24 @@ class Client:
 
     async def read_path(self, path: str) -> Json:
         """GET a document that is no object, such as `/version`."""
-        call = Call(Target("get", path=path), "GET", path)
+        call = ApiCall(Target("get", path=path), "GET", path)
         try:
-            return _object(await self._transport.send(call))
+            return await self._transport.send(call, _any_object)
         except NoSuchKindError as failure:
             raise NotFoundError(failure.message, code=404, target=call.target) from failure
 
     async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
-        """Read one object."""
         target = await self._target("get", gvk, namespace, name)
         return await self._call(target, "GET")
-
-    async def may(self, verb: str, gvk: Gvk, namespace: str = "") -> bool:
-        """Ask whether we may, before trying; an answer that cannot be had counts as yes."""
-        resource = await self.discovery.by_gvk(gvk)
-        attributes = {"verb": verb, "group": gvk.group, "resource": resource.plural}
-        if namespace:
-            attributes["namespace"] = namespace
-        review = {
-            "apiVersion": _ACCESS_REVIEW.api_version,
-            "kind": _ACCESS_REVIEW.kind,
-            "metadata": {},
-            "spec": {"resourceAttributes": attributes},
-        }
-        try:
-            answer = await self.create(_ACCESS_REVIEW, review)
-        except ApiError:
-            return True  # the call itself will tell
-        return bool(answer["status"].get("allowed"))
 
     async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
         """POST an object; `generateName` works."""
         namespace = str(body["metadata"].get("namespace") or "")
         target = await self._target("create", gvk, namespace, "")
-        return await self._call(target, "POST", body=body)
+        # A review has no name, and neither has its answer.
+        is_named = bool(body["metadata"].get("name") or body["metadata"].get("generateName"))
+        read = _named_object if is_named else _any_object
+        return await self._call(target, "POST", body=body, read=read)
 
     async def replace(self, gvk: Gvk, body: Mapping[str, Any], *, subresource: str = "") -> Json:
         """PUT an object or a subresource; conflict-safe through its `resourceVersion`."""
@@ -140,28 +132,6 @@ class Client:
             target, "PATCH", body=steps, content_type="application/json-patch+json"
         )
 
-    async def apply(
-        self,
-        gvk: Gvk,
-        body: Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: str = "",
-    ) -> Json:
-        """Server-side apply: create or update, owning the fields that `body` names."""
-        metadata = body["metadata"]
-        target = await self._target(
-            "patch", gvk, str(metadata.get("namespace") or ""), metadata["name"], subresource
-        )
-        return await self._call(
-            target,
-            "PATCH",
-            body=body,
-            content_type="application/apply-patch+yaml",
-            query={"fieldManager": field_manager, "force": "true" if force else "false"},
-        )
-
     async def delete(
         self, gvk: Gvk, namespace: str, name: str, *, uid: str = "", propagation: str = "Background"
     ) -> None:
@@ -170,7 +140,7 @@ class Client:
         options: Json = {"propagationPolicy": propagation}
         if uid:
             options["preconditions"] = {"uid": uid}
-        await self._call(target, "DELETE", body=options)
+        await self._call(target, "DELETE", body=options, read=_any_object)
 
     async def pages(
         self,
@@ -187,8 +157,8 @@ class Client:
             query["labelSelector"] = label_selector
         accept = f"{_METADATA_LIST},application/json" if metadata_only else "application/json"
         while True:
-            call = Call(target, "GET", _path_of(target), query=query, accept=accept)
-            page = await decode_page(await self._sent(call))
+            call = ApiCall(target, "GET", _path_of(target), query=query, accept=accept)
+            page = await self._sent(call, decode_page)
             yield page
             if not page.next_page:
                 return
@@ -225,7 +195,7 @@ class Client:
             "timeoutSeconds": str(_WATCH_S),
         }
         accept = f"{_METADATA},application/json" if metadata_only else "application/json"
-        call = Call(target, "GET", _path_of(target), query=query, accept=accept)
+        call = ApiCall(target, "GET", _path_of(target), query=query, accept=accept)
         try:
             async with self._transport.stream(call, silence_s=silence_s) as response:
                 async for event in decode_events(response, target):
@@ -263,14 +233,14 @@ class Client:
         *,
         body: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         content_type: str = "application/json",
-        query: Mapping[str, str] | None = None,
+        read: Read[Json] | None = None,
     ) -> Json:
-        call = Call(target, method, _path_of(target), query or {}, body, content_type)
-        return _object(await self._sent(call))
+        call = ApiCall(target, method, _path_of(target), {}, body, content_type)
+        return await self._sent(call, read or _named_object)
 
-    async def _sent(self, call: Call) -> bytes:
+    async def _sent(self, call: ApiCall, read: Read[T]) -> T:
         try:
-            return await self._transport.send(call)
+            return await self._transport.send(call, read)
         except NoSuchKindError as failure:
             self.discovery.forget(failure.gvk.group, failure.gvk.version)
             raise
@@ -282,8 +252,9 @@ def _path_of(target: Target) -> str:
     return target.resource.path(target.namespace, target.name, target.subresource)
 
 
-def _object(body: bytes) -> Json:
-    document = json.loads(body)
-    if not isinstance(document, dict):
-        raise ValueError("the server's answer is not an object")
-    return document
+async def _any_object(body: bytes) -> Json:
+    return read_object(body)
+
+
+async def _named_object(body: bytes) -> Json:
+    return read_named(body)

@@ -12,6 +12,7 @@ Where to look is the order of controller-runtime: `KUBECONFIG`, then the pod's s
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import ssl
 import urllib.request
@@ -41,6 +42,7 @@ class Access:
     headers: Mapping[str, str] = field(repr=False)
     tls: ssl.SSLContext | None
     proxy: URL | None
+    login: Login = field(repr=False)  # what this was made from
 
 
 class Credentials:
@@ -85,6 +87,15 @@ class Credentials:
         return URL(self._login.server)
 
     @property
+    def server_digest(self) -> str:
+        """Tells servers apart by address and authority; the same file gives the same."""
+        login = self._login
+        authority = login.ca_data.encode()
+        if not authority and login.ca_file is not None and login.ca_file.is_file():
+            authority = login.ca_file.read_bytes()
+        return hashlib.sha256(b"\0".join((login.server.encode(), authority))).hexdigest()
+
+    @property
     def namespace(self) -> str:
         """The namespace of the context, or the pod's own."""
         return self._login.namespace
@@ -124,7 +135,7 @@ class Credentials:
         if tls_stamp != self._tls_stamp:
             tls = tls_of(issued.login) if server.scheme == "https" else None
         proxy = _proxy_of(self._login, server, self._environ)
-        self._access = Access(server, headers_of(issued.login), tls, proxy)
+        self._access = Access(server, headers_of(issued.login), tls, proxy, issued.login)
         self._stamp, self._tls_stamp, self._expires = stamp, tls_stamp, issued.expires
 
 

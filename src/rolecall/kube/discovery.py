@@ -14,14 +14,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
-from rolecall.kube.errors import NoSuchKindError, NotFoundError
+from rolecall.json_object import Json
+from rolecall.kube.errors import GATEWAY_HINT, NoSuchKindError, NotFoundError, UnavailableError
 from rolecall.kube.resource import Resource
 
-Json = dict[str, Any]
 MISS_PAUSE_S = 1.0
 
 
@@ -35,8 +34,6 @@ class _GroupVersion:
 
 
 class Discovery:
-    """The server's kinds, read when asked for and kept."""
-
     def __init__(self, fetch: Callable[[str], Awaitable[Json]], clock: Clock) -> None:
         self._fetch = fetch
         self._clock = clock
@@ -83,7 +80,12 @@ class Discovery:
             document = await self._fetch(path)
         except NotFoundError:
             return _GroupVersion()
-        return _parse(group, version, document.get("resources") or [])
+        try:
+            return _parse(group, version, document["resources"])
+        except (AttributeError, KeyError, TypeError, ValueError) as failure:
+            raise UnavailableError(
+                f"could not get `{path}`: the answer is no list of resources", hint=GATEWAY_HINT
+            ) from failure
 
 
 def _parse(group: str, version: str, rows: list[Json]) -> _GroupVersion:
@@ -92,6 +94,8 @@ def _parse(group: str, version: str, rows: list[Json]) -> _GroupVersion:
         plural, _, subresource = str(row["name"]).partition("/")
         if subresource:
             subresources.setdefault(plural, set()).add(subresource)
+    if not isinstance(rows, list):
+        raise ValueError("no list")
     parsed = _GroupVersion()
     for row in rows:
         plural = str(row["name"])

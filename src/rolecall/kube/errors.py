@@ -17,6 +17,7 @@ from typing import Any
 
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
+from rolecall.kube.answers import UNREADABLE
 from rolecall.kube.resource import Resource
 
 
@@ -113,8 +114,10 @@ class NoSuchKindError(ClusterError):
 class UnavailableError(ClusterError):
     """No answer, or one that asks to come back later; the same call may succeed then."""
 
-    def __init__(self, message: str, *, code: int = 0, is_timeout: bool = False) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, code: int = 0, is_timeout: bool = False, hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
         self.code = code
         self.is_timeout = is_timeout
 
@@ -131,11 +134,13 @@ _BY_CODE: dict[int, type[ApiError]] = {
     410: GoneError,
     422: UnprocessableError,
 }
+GATEWAY_HINT = (
+    "look at the gateway or proxy on the way to the API server: it may have answered itself"
+)
 BUSY_CODES = frozenset({429, 502, 503, 504})
 
 
 def error_for(target: Target, code: int, body: bytes) -> ClusterError:
-    """Turn an answer with an error code into the error that means it."""
     status = _status_of(body)
     if code == 404 and status is None and target.resource is not None:
         # Not the object is missing but its whole path: the server has no Status to tell.
@@ -164,6 +169,6 @@ def _missing_rule_hint(target: Target) -> str:
 def _status_of(body: bytes) -> dict[str, Any] | None:
     try:
         status = json.loads(body)
-    except ValueError:
+    except UNREADABLE:
         return None
     return status if isinstance(status, dict) and status.get("kind") == "Status" else None

@@ -32,7 +32,6 @@ class Issued:
 
 
 async def run_exec_plugin(login: Login, environ: Mapping[str, str]) -> Issued:
-    """Run the login's plugin and return the login with what it printed."""
     plugin = login.exec_plugin
     if plugin is None:
         raise ValueError("the login has no exec plugin")

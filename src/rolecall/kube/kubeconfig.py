@@ -13,14 +13,13 @@ import binascii
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import yaml
 
+from rolecall.json_object import Json
 from rolecall.kube.errors import CredentialsError
 from rolecall.kube.login import ExecPlugin, Login
 
-Json = dict[str, Any]
 # In C, where it was built so: the file holds whole certificates, which take Python long to scan.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LISTS = {"clusters": "cluster", "users": "user", "contexts": "context"}

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-Json = dict[str, Any]
+from rolecall.json_object import Json
+from rolecall.kube.answers import UnexpectedAnswerError, check_named
 
 # About 1 ms of decoding, so that a busy machine may take its time and nobody notices.
 _BYTES_PER_TURN = 64 * 1024
@@ -38,43 +39,53 @@ async def decode_page(body: bytes) -> Page:
 
     They lose their `managedFields`, in which nobody here is interested: dozens of small maps an object,
     and the garbage collector would look at all of them again and again while the page is worked on.
+
+    What is no list, or not the whole of one, raises; see `answers`.
     """
     text = body.decode()
     head: Json = {}
     items: list[Json] = []
+    has_items = False
     turn_ends = _BYTES_PER_TURN
     for key, value, position in _walk(text):
         if key == "items":
+            has_items = True
             if value is not None:  # as is an empty list of metadata
+                check_named(value, "a list with an item")
                 items.append(_lighter(value))
         else:
             head[key] = value
         if position > turn_ends:
             turn_ends = position + _BYTES_PER_TURN
             await asyncio.sleep(0)
+    metadata = head.get("metadata")
+    if not has_items or not isinstance(metadata, dict):
+        raise UnexpectedAnswerError(f"a list without {'metadata' if has_items else 'items'}")
     for item in items:
         if "kind" in head:
             item.setdefault("kind", str(head["kind"]).removesuffix("List"))
         item.setdefault("apiVersion", head.get("apiVersion"))
-    metadata = head.get("metadata") or {}
     return Page(items, metadata.get("resourceVersion") or "", metadata.get("continue") or "")
 
 
-def _lighter(item: Any) -> Any:
-    metadata = item.get("metadata") if isinstance(item, dict) else None
-    if isinstance(metadata, dict):
-        metadata.pop("managedFields", None)
+def _lighter(item: Json) -> Json:
+    item["metadata"].pop("managedFields", None)
     return item
 
 
 def _walk(text: str) -> Iterator[tuple[str, Any, int]]:
-    """Yield every top-level value with its key, those of the array `items` one by one."""
+    """Yield every top-level value with its key, those of the array `items` one by one.
+
+    An array without any yields one None, so that it is seen to be there.
+    """
     at = _expect(text, 0, "{")
     while not _is_at(text, at, "}"):
-        key, at = _DECODER.raw_decode(text, _past_space(text, at))
+        key, at = _DECODER.raw_decode(text, _expect(text, at, '"') - 1)
         at = _past_space(text, _expect(text, at, ":"))
-        if key == "items" and text[at] == "[":
+        if key == "items" and _is_at(text, at, "["):
             at += 1
+            if _is_at(text, at, "]"):
+                yield key, None, at
             while not _is_at(text, at, "]"):
                 value, at = _DECODER.raw_decode(text, _past_space(text, at))
                 yield key, value, at
@@ -84,6 +95,8 @@ def _walk(text: str) -> Iterator[tuple[str, Any, int]]:
             value, at = _DECODER.raw_decode(text, at)
             yield key, value, at
         at = _past_comma(text, at)
+    if (end := _past_space(text, _expect(text, at, "}"))) < len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
 
 
 def _past_space(text: str, at: int) -> int:

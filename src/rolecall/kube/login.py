@@ -18,6 +18,9 @@ from pathlib import Path
 
 from rolecall.kube.errors import CredentialsError
 
+_NO_PAIR = "look at the kubeconfig: client certificate and key are no pair"
+_NO_PEM = "look at the kubeconfig: certificates and keys are PEM, and base64 of it in `...-data`"
+
 
 @dataclass(frozen=True, slots=True)
 class ExecPlugin:
@@ -56,7 +59,6 @@ class Login:
 
     @property
     def tls_files(self) -> tuple[Path, ...]:
-        """The files that TLS is made of."""
         named = (self.ca_file, self.certificate_file, self.key_file)
         return tuple(path for path in named if path is not None)
 
@@ -86,13 +88,21 @@ class _NamedContext(ssl.SSLContext):
 
 def tls_of(login: Login) -> ssl.SSLContext:
     """The TLS settings of a login; reads its files."""
+    # Not `create_default_context`: since Python 3.13 it refuses authorities that Go accepts, for what
+    # their certificates lack in form. As in Go, a named certificate is trusted, be it a root or not.
     context = _NamedContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.server_name = login.tls_server_name
     try:
         _trust(context, login)
         _identify(context, login)
-    except (OSError, ssl.SSLError) as failure:
-        raise CredentialsError(f"could not set up TLS for `{login.server}`: {failure}") from failure
+    except (OSError, ValueError) as failure:
+        hint = ""
+        if isinstance(failure, ssl.SSLError):
+            hint = _NO_PAIR if failure.reason == "KEY_VALUES_MISMATCH" else _NO_PEM
+        raise CredentialsError(
+            f"could not set up TLS for `{login.server}`: {failure}", hint=hint
+        ) from failure
     return context
 
 
@@ -135,7 +145,12 @@ def _identify(context: ssl.SSLContext, login: Login) -> None:
         certificate = _as_file(login.certificate_data, login.certificate_file, folder, "crt")
         key = _as_file(login.key_data, login.key_file, folder, "key")
         if certificate is not None:
-            context.load_cert_chain(certificate, key)
+            context.load_cert_chain(certificate, key, password=_refuse_password)
+
+
+def _refuse_password() -> str:
+    """Else OpenSSL would ask the terminal, and wait."""
+    raise ValueError("the client key is encrypted; name one that is not, as for kubectl")
 
 
 def _as_file(data: str, file: Path | None, folder: str, name: str) -> Path | None:

@@ -1,25 +1,25 @@
 """One watch: an answer without an end, taken apart into events.
 
 Promise: events come in the server's order, each decoded alone; the loop gets its turn between them.
-A stream that is silent for longer than allowed, or broken, raises `UnavailableError`; one that the
-server ends simply ends; a `resourceVersion` that is too old raises `GoneError`. Going on is the
-part of the caller, who alone knows what was seen. Objects may be megabytes: lines have no length
-limit.
+A stream that is silent for longer than allowed, broken, or brings what is no event raises
+`UnavailableError`; one that the server ends simply ends; a `resourceVersion` that is too old raises
+`GoneError`. Going on is the part of the caller, who alone knows what was seen. Objects may be
+megabytes: lines have no length limit.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
 
-from rolecall.kube.errors import Target, error_from_status
+from rolecall.json_object import Json
+from rolecall.kube.answers import UNREADABLE, UnexpectedAnswerError, check_named, read_object
+from rolecall.kube.errors import Target, UnavailableError, error_from_status
 
-Json = dict[str, Any]
+_TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})
 _BYTES_PER_TURN = 128 * 1024
 
 
@@ -43,15 +43,35 @@ async def decode_events(
     """Yield the events of an open answer."""
     decoded = 0
     async for line in _lines(response.content):
-        row = json.loads(line)
-        if row["type"] == "ERROR":
-            status = row["object"]
-            raise error_from_status(target, int(status.get("code") or 0), status)
-        yield WatchEvent(row["type"], row["object"])
+        yield _event(line, target)
         decoded += len(line)
         if decoded > _BYTES_PER_TURN:
             decoded = 0
             await asyncio.sleep(0)
+
+
+def _event(line: bytes, target: Target) -> WatchEvent:
+    try:
+        row = read_object(line)
+        kind, subject = row.get("type"), row.get("object")
+        if kind == "ERROR" and isinstance(subject, dict):
+            raise error_from_status(target, _code_of(subject), subject)
+        if kind not in _TYPES or not isinstance(subject, dict):
+            raise UnexpectedAnswerError("JSON that is no event")
+        if kind != "BOOKMARK":
+            check_named(subject, "an event with an object")
+        elif not isinstance(subject.get("metadata"), dict):
+            raise UnexpectedAnswerError("a bookmark without metadata")
+        return WatchEvent(str(kind), subject)
+    except UNREADABLE as failure:
+        is_odd = isinstance(failure, UnexpectedAnswerError)
+        what = str(failure) if is_odd else f"a line of {len(line)} bytes that is not JSON"
+        raise UnavailableError(f"could not {target}: the stream brought {what}") from failure
+
+
+def _code_of(status: Json) -> int:
+    code = status.get("code")
+    return code if isinstance(code, int) else 0
 
 
 async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:

@@ -2,20 +2,20 @@
 
 Promise: a call either returns the whole answer or raises an error by meaning, within a bound time.
 It is repeated only where that cannot do a thing twice: a refused connection and a 429 for every
-verb, a broken connection and a 502 or 503 for verbs that are idempotent; never after a time-out,
-because a server that is slow today is not helped by asking again. A 401 renews the credentials
-once.
+verb, a broken connection, a 502, a 503 or an answer that cannot be read for verbs that are
+idempotent; never after a time-out, because a server that is slow today is not helped by asking
+again. A 401 renews the credentials once.
 
-Answers are asked for uncompressed: on the way to a server next door gzip costs more than it saves.
+Answers are asked for uncompressed: on the way to a server nearby gzip costs more than it saves.
 The proxy's raw exchanges pass whatever encoding its client asked for, untouched.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 from multidict import CIMultiDict
@@ -23,18 +23,34 @@ from yarl import URL
 
 from rolecall.clock import Clock, SystemClock
 from rolecall.errors import ClusterError
+from rolecall.json_object import Json
+from rolecall.kube.answers import UNREADABLE, UnexpectedAnswerError, read_named
 from rolecall.kube.credentials import Access, Credentials
-from rolecall.kube.errors import BUSY_CODES, Target, UnavailableError, error_for
+from rolecall.kube.errors import (
+    BUSY_CODES,
+    GATEWAY_HINT,
+    NoSuchKindError,
+    Target,
+    UnavailableError,
+    error_for,
+)
+from rolecall.kube.go_json import go_json
 from rolecall.kube.sockets import Sockets
-from rolecall.kube.spelling import as_go_spells
+from rolecall.kube.tls_errors import fault_of_own_certificate, tls_error_for
 
 _PAUSES_S = (0.1, 0.4, 1.6)
 _LONGEST_PAUSE_S = 30.0
+_LONGEST_TYPE = 60
 _IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"})
 # aiohttp would add these on its own; a proxy must pass what its client said and no more.
 _NOT_ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
+# Asked before each attempt, with method, target and headers; raises what stops it.
+Fence = Callable[[str, str, Mapping[str, str]], None]
 OnCall = Callable[[str, str, int, float], None]
+T = TypeVar("T")
+# Makes something of an answer's body, or raises one of `answers.UNREADABLE`.
+Read = Callable[[bytes], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +62,6 @@ class Timeouts:
     total_s: float = 60.0
 
     def for_call(self) -> aiohttp.ClientTimeout:
-        """For a call with one answer."""
         return aiohttp.ClientTimeout(total=self.total_s, sock_connect=self.connect_s)
 
     def for_stream(self, silence_s: float | None) -> aiohttp.ClientTimeout:
@@ -55,7 +70,7 @@ class Timeouts:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """One request, before it is known where the server is."""
 
     target: Target
@@ -69,16 +84,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, whole."""
-
     code: int
     body: bytes
     headers: Mapping[str, str]
+    server: str  # who it came from, for messages
 
 
 class Transport:
-    """Sends calls; owns the session."""
-
     def __init__(
         self,
         credentials: Credentials,
@@ -86,40 +98,44 @@ class Transport:
         clock: Clock | None = None,
         timeouts: Timeouts | None = None,
         on_call: OnCall | None = None,
+        fence: Fence | None = None,
     ) -> None:
         self.credentials = credentials
         self.timeouts = timeouts or Timeouts()
         self._clock = clock or SystemClock()
         self._on_call = on_call
+        self._fence = fence
         self._session: aiohttp.ClientSession | None = None
         self._sockets = Sockets()
 
     async def close(self) -> None:
-        """Close all connections."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
             await self._sockets.wait_until_closed()
 
-    async def send(self, call: Call) -> bytes:
-        """Send a call and return the body of its answer; raises `ClusterError`s by meaning."""
+    async def send(self, call: ApiCall, read: Read[T]) -> T:
+        """Send a call and return its answer as `read` has it; raises `ClusterError`s by meaning.
+
+        An answer that `read` cannot make anything of (see `answers`) is as good as none.
+        """
         started = self._clock.monotonic()
         code = 0
         try:
-            answer = await self._send(call)
+            answer, document = await self._send(call, read)
             code = answer.code
         except ClusterError as failure:
-            code = getattr(failure, "code", 404)
+            code = getattr(failure, "code", 404 if isinstance(failure, NoSuchKindError) else 0)
             raise
         finally:
             if self._on_call is not None:
                 seconds = self._clock.monotonic() - started
                 self._on_call(call.target.verb, call.target.rbac_name, code, seconds)
-        return answer.body
+        return document
 
     @asynccontextmanager
     async def stream(
-        self, call: Call, *, silence_s: float | None
+        self, call: ApiCall, *, silence_s: float | None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Open an answer without an end; refusals raise by meaning before anything is yielded."""
         headers = {"Accept": call.accept, "Accept-Encoding": "identity"}
@@ -130,6 +146,7 @@ class Transport:
             ) as response:
                 if response.status >= 400:
                     raise error_for(call.target, response.status, await response.read())
+                check_json(call.target, response)
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as failure:
             raise _unreachable(call.target, failure) from failure
@@ -153,13 +170,17 @@ class Transport:
         replayable = body is None or isinstance(body, bytes)
         for is_last in (False, True):
             access = await self.credentials.current()
-            async with self._open(access, method, target, headers or {}, body, limits) as response:
+            if self._fence is not None:
+                self._fence(method, target, headers or {})
+            opening = self._open(access, method, target, headers or {}, body, limits)
+            async with AsyncExitStack() as stack:
+                response = await self._trusted(opening, access, stack)
                 if response.status != 401 or is_last or not replayable:
                     yield response
                     return
             await self.credentials.renew(access)
 
-    async def _send(self, call: Call) -> Answer:
+    async def _send(self, call: ApiCall, read: Read[T]) -> tuple[Answer, T]:
         for pause_s in (*_PAUSES_S, None):
             try:
                 answer = await self._attempt(call)
@@ -170,28 +191,42 @@ class Transport:
                 )
                 wait_s = 0.0
             else:
-                if answer.code < 400:
-                    return answer
-                error = error_for(call.target, answer.code, answer.body)
-                may_repeat = _asks_to_come_back(call, answer)
                 wait_s = _retry_after_s(answer)
+                if answer.code < 400:
+                    try:
+                        return answer, await _read(answer, read)
+                    except UNREADABLE as failure:
+                        error = _unreadable(call.target, answer, failure)
+                        may_repeat = call.method in _IDEMPOTENT
+                else:
+                    error = await self._refusal(call, answer)
+                    may_repeat = _asks_to_come_back(call, answer)
             if pause_s is None or not may_repeat:
                 raise error
             await self._clock.sleep(max(pause_s, wait_s))
         raise AssertionError("the last attempt returns or raises")
 
-    async def _attempt(self, call: Call) -> Answer:
+    async def _refusal(self, call: ApiCall, answer: Answer) -> ClusterError:
+        error = error_for(call.target, answer.code, answer.body)
+        if answer.code == 401:
+            access = await self.credentials.current()
+            fault = fault_of_own_certificate(access.login, self._clock.now())
+            error.hint = fault or error.hint
+        return error
+
+    async def _attempt(self, call: ApiCall) -> Answer:
         headers = {"Accept": call.accept, "Accept-Encoding": "identity"}
         body = None
         if call.body is not None:
             headers["Content-Type"] = call.content_type
-            body = as_go_spells(call.body)
+            body = go_json(call.body)
         limits = self.timeouts.for_call()
         target = _target_of(call)
         async with self.raw(
             call.method, target, headers=headers, body=body, limits=limits
         ) as response:
-            return Answer(response.status, await response.read(), response.headers)
+            server = str(response.url.origin())
+            return Answer(response.status, await response.read(), response.headers, server)
 
     def _open(
         self,
@@ -217,6 +252,20 @@ class Transport:
             allow_redirects=False,
         )
 
+    async def _trusted(
+        self,
+        opening: aiohttp.client._RequestContextManager,
+        access: Access,
+        stack: AsyncExitStack,
+    ) -> aiohttp.ClientResponse:
+        try:
+            return await stack.enter_async_context(opening)
+        except (aiohttp.ClientError, OSError) as failure:
+            tls_error = await tls_error_for(failure, access, self._clock.now())
+            if tls_error is None:
+                raise
+            raise tls_error from failure
+
     def _opened_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
@@ -232,13 +281,13 @@ class Transport:
         return self._session
 
 
-def _target_of(call: Call) -> str:
+def _target_of(call: ApiCall) -> str:
     if not call.query:
         return call.path
     return f"{call.path}?{URL.build(query=call.query).raw_query_string}"
 
 
-def _asks_to_come_back(call: Call, answer: Answer) -> bool:
+def _asks_to_come_back(call: ApiCall, answer: Answer) -> bool:
     if answer.code == 429:  # refused before anything was done
         return True
     return answer.code in BUSY_CODES - {504} and call.method in _IDEMPOTENT
@@ -253,6 +302,55 @@ def _retry_after_s(answer: Answer) -> float:
 
 def _was_never_sent(failure: BaseException) -> bool:
     return isinstance(failure, aiohttp.ClientConnectorError)
+
+
+def named_object_in(target: Target, response: aiohttp.ClientResponse, body: bytes) -> Json:
+    """The object in a raw answer that was read already; raises `UnavailableError`."""
+    answer = Answer(response.status, body, response.headers, str(response.url.origin()))
+    try:
+        _check_plain(answer)
+        return read_named(body)
+    except UNREADABLE as failure:
+        raise _unreadable(target, answer, failure) from failure
+
+
+async def _read(answer: Answer, read: Read[T]) -> T:
+    _check_plain(answer)
+    return await read(answer.body)
+
+
+def _check_plain(answer: Answer) -> None:
+    encoding = answer.headers.get("Content-Encoding", "identity")
+    if encoding != "identity":
+        said = encoding[:_LONGEST_TYPE] if encoding.isprintable() else "something"
+        raise UnexpectedAnswerError(f"what was compressed by `{said}`, which was not asked for")
+
+
+def _unreadable(target: Target, answer: Answer, failure: BaseException) -> UnavailableError:
+    """Says what came, and from where, but never what stood in it: that may be anybody's secret."""
+    if isinstance(failure, UnexpectedAnswerError):
+        what = str(failure)
+    elif not answer.body:
+        what = "an empty body"
+    else:
+        what = f"{len(answer.body)} bytes of {_type_of(answer.headers)} that are not JSON"
+    message = f"could not {target}: `{answer.server}` answered {answer.code} with {what}"
+    return UnavailableError(message, hint=GATEWAY_HINT)
+
+
+def check_json(target: Target, response: aiohttp.ClientResponse) -> None:
+    """Raise where an answer that nobody has read yet says that it is no JSON."""
+    said = _type_of(response.headers)
+    if said != "application/json":
+        where, code = response.url.origin(), response.status
+        message = f"could not {target}: `{where}` answered {code} with {said}, not with JSON"
+        raise UnavailableError(message, hint=GATEWAY_HINT)
+
+
+def _type_of(headers: Mapping[str, str]) -> str:
+    """The media type without its parameters; whoever answered wrote it, so not much of it."""
+    said = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    return said[:_LONGEST_TYPE] if said.isascii() and said.isprintable() and said else "no type"
 
 
 def _unreachable(target: Target, failure: BaseException) -> UnavailableError:

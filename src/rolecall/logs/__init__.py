@@ -1,7 +1,7 @@
-"""How the engine speaks: its own log on stderr, and what plays say on stdout.
+"""The engine's own log on stderr, and what plays print on stdout.
 
 Any room logs through `logging.getLogger(__name__)` with a constant lower-case message; what varies goes
-into fields, `extra={"fields": {"kind": ..., "name": ...}}`, or straight into `extra`.
+into `extra=log_fields(kind=..., name=...)`.
 """
 
 from rolecall.logs.formats import JsonFormatter, PeopleFormatter

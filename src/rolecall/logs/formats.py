@@ -2,8 +2,7 @@
 
 Promises that a record stays one record: control characters in values are escaped and continuation lines
 are indented, so text from a CR can neither forge a line nor move a terminal's cursor. Fields are
-whatever a caller put into `extra`, also as `extra={"fields": {...}}` where a name, such as `name`,
-belongs to the logging library itself.
+what our callers put into `extra` with `log_fields`, and whatever libraries put there.
 """
 
 from __future__ import annotations
@@ -14,19 +13,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "fields"}
-# What kopf adds to its records for itself.
-_KOPF = frozenset({"k8s_ref", "k8s_skip", "settings"})
 _LEVELS = {10: "debug", 20: "info", 30: "warn", 40: "error", 50: "panic"}
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, Any]:
     """What the caller added to the message."""
-    extra = {key: value for key, value in vars(record).items() if key not in _OWN | _KOPF}
-    reference = getattr(record, "k8s_ref", None)
-    if isinstance(reference, dict):
-        extra |= {
-            key: reference[key] for key in ("kind", "namespace", "name") if reference.get(key)
-        }
+    extra = {key: value for key, value in vars(record).items() if key not in _OWN}
     fields = getattr(record, "fields", None)
     return extra | dict(fields) if isinstance(fields, dict) else extra
 
@@ -53,7 +45,6 @@ class PeopleFormatter(_Formatter):
     """`2026-11-21 09:13:44 info   run finished  kind=App name=x`: what happened first, then where."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Render one record."""
         when = datetime.fromtimestamp(record.created).strftime("%Y-%m-%d %H:%M:%S")
         level = _LEVELS.get(record.levelno, record.levelname.lower())
         head, *more = record.getMessage().splitlines() or [""]
@@ -76,11 +67,10 @@ class JsonFormatter(_Formatter):
         self._time_encoding = time_encoding
 
     def format(self, record: logging.LogRecord) -> str:
-        """Render one record."""
         error, trace = self.error_and_trace(record)
         line: dict[str, Any] = {
             "level": _LEVELS.get(record.levelno, record.levelname.lower()),
-            "ts": spelled_time(record.created, self._time_encoding),
+            "ts": format_time(record.created, self._time_encoding),
             "logger": record.name.removeprefix("rolecall."),
             "msg": record.getMessage(),
         }
@@ -93,7 +83,7 @@ class JsonFormatter(_Formatter):
         return json.dumps(line, default=str, separators=(",", ":"))
 
 
-def spelled_time(seconds: float, encoding: str) -> str | float | int:
+def format_time(seconds: float, encoding: str) -> str | float | int:
     """A moment the way the Go operator's encoders spell it."""
     moment = datetime.fromtimestamp(seconds, UTC)
     match encoding:

@@ -12,6 +12,8 @@ import logging
 from pathlib import Path
 from typing import TextIO
 
+from rolecall.log_fields import log_fields
+from rolecall.logs.porting import BrokenConditionals
 from rolecall.runner import RunEvent
 from rolecall.workqueue import Key
 
@@ -27,9 +29,11 @@ class PrintedPlays:
         self._mode = mode
         self._prints_stdout = prints_stdout
         self._stream = stream
+        self._broken_conditionals = BrokenConditionals()
 
     def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None:
         """Print or log one event, as the mode says."""
+        self._broken_conditionals.event(event)
         if self._mode == "everything":
             self._log(logging.INFO, "", key, run_id, event, {"EventData": dict(event.data)})
             self._box(event)
@@ -91,7 +95,7 @@ class PrintedPlays:
             "event_type": event.name,
             "job": run_id,
         }
-        _logger.log(level, message, extra={"fields": fields | more})
+        _logger.log(level, message, extra=log_fields(**fields | more))
 
     def _box(self, event: RunEvent) -> None:
         if not event.stdout:

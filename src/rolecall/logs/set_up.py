@@ -1,7 +1,6 @@
-"""Point the logging library at one stream, once, before anything speaks.
+"""Point the logging library at one stream, once, before anything is logged.
 
-Libraries are quiet unless asked: kopf tells of every handler at info, which is our own story told a
-second time in other words.
+Libraries are quiet unless asked: what they tell is rarely about anything that a reader of ours did.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from rolecall.metrics.address import Address, parse_address
 from rolecall.metrics.certificate import tls_for_server
 from rolecall.metrics.engine_metrics import EngineMetrics
 from rolecall.metrics.loop_monitor import LoopMonitor
-from rolecall.metrics.names import NAMES, Name
-from rolecall.metrics.probes import Check, Probe
+from rolecall.metrics.names import NAMES, MetricSpec
+from rolecall.metrics.probes import Probe, ProbeCheck
 from rolecall.metrics.review import Reviewer
 from rolecall.metrics.role_metrics import RoleMetricError, RoleMetrics
 from rolecall.metrics.server import metrics_app, probes_app, role_metrics_app, served
@@ -13,11 +13,11 @@ from rolecall.metrics.server import metrics_app, probes_app, role_metrics_app, s
 __all__ = [
     "NAMES",
     "Address",
-    "Check",
     "EngineMetrics",
     "LoopMonitor",
-    "Name",
+    "MetricSpec",
     "Probe",
+    "ProbeCheck",
     "Reviewer",
     "RoleMetricError",
     "RoleMetrics",

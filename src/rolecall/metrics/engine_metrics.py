@@ -1,4 +1,4 @@
-"""What the engine counts: the `Telemetry` of the story, and what other rooms report through callbacks.
+"""What the engine counts: the `Telemetry` of a reconcile, and what others report through callbacks.
 
 Counters and histograms are the metrics library's. What somebody else already knows (the queue's depth,
 when each CR was created) is not counted a second time but read when a scrape asks, so that ten thousand
@@ -23,13 +23,14 @@ from prometheus_client import (
 
 from rolecall.gvk import Gvk
 from rolecall.metrics import names
-from rolecall.metrics.names import Kind, Name
-from rolecall.metrics.read_late import CreationTimes, QueueFigures
+from rolecall.metrics.collectors import CreationTimes, QueueFigures
+from rolecall.metrics.names import MetricKind, MetricSpec
 from rolecall.watches import Watch
 from rolecall.workqueue import Key, QueueSnapshot
 
 _METHODS = {"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE"}
-_TYPES = {Kind.COUNTER: Counter, Kind.GAUGE: Gauge}
+_TYPES = {MetricKind.COUNTER: Counter, MetricKind.GAUGE: Gauge}
+_WARM_STATES = ("known", "proving", "proven", "refused")
 _READ_LATE = {
     names.CREATED_AT,
     names.WORKQUEUE_DEPTH,
@@ -49,8 +50,6 @@ def controller_of(gvk: Gvk) -> str:
 
 
 class EngineMetrics:
-    """All metrics of one engine."""
-
     def __init__(self, version: str, *, commit: str = "", api_host: str = "") -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call] # a series per series, for nobody
         self._registry = CollectorRegistry()
@@ -58,6 +57,7 @@ class EngineMetrics:
         self._api_host = api_host
         self._created = CreationTimes()
         self._queue: QueueFigures | None = None
+        self._lacking: Callable[[], int] = lambda: 0
         self._registry.register(self._created)
         self._metrics: dict[str, Any] = {
             name.name: _made(name, self._registry) for name in names.NAMES if name not in _READ_LATE
@@ -73,6 +73,7 @@ class EngineMetrics:
         """Take the figures that only the loop may look at; call it before `exposition`."""
         if self._queue is not None:
             self._queue.refresh()
+        self._of(names.DEPENDENTS_LACKING).set(self._lacking())
 
     def exposition(self) -> bytes:
         """Everything in Prometheus's text format; slow with many CRs, so call it off the loop."""
@@ -96,8 +97,15 @@ class EngineMetrics:
         self._queue = QueueFigures(snapshot, controllers)
         self._registry.register(self._queue)
 
+    def read_dependents(self, lacking: Callable[[], int]) -> None:
+        """Show at each scrape of how many kinds of dependents not every change is seen."""
+        self._lacking = lacking
+
+    def part_restarted(self, part: str) -> None:
+        """A part of the engine met a bug and begins anew."""
+        self._of(names.PART_RESTARTS, part=part).inc()
+
     def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
-        """One turn is over."""
         controller = controller_of(gvk)
         self._of(names.RECONCILE_TOTAL, controller=controller, result=result).inc()
         self._of(names.RECONCILE_TIME, controller=controller).observe(seconds)
@@ -105,22 +113,24 @@ class EngineMetrics:
             self._of(names.RECONCILE_ERRORS, controller=controller).inc()
 
     def run_finished(self, gvk: Gvk, *, succeeded: bool, seconds: float, way: str) -> None:
-        """One run is over."""
         result = "succeeded" if succeeded else "failed"
         self._of(names.RECONCILE_RESULT, GVK=str(gvk), result=result).inc()
         self._of(names.RECONCILES, GVK=str(gvk)).observe(seconds)
         self._of(names.RUNS, GVK=str(gvk), result=result, way=way).inc()
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
-        """Time spent in one phase of a turn."""
         self._of(names.PHASE, GVK=str(gvk), phase=phase).observe(seconds)
 
     def tasks_ran(self, way: str, count: int) -> None:
         """A run told how many tasks it ran, and how."""
         self._of(names.TASKS, way=way).inc(count)
 
+    def warm_state(self, state: str) -> None:
+        """Whether plays may be warm with this ansible-core is in this state from now on."""
+        for each in _WARM_STATES:
+            self._of(names.WARM_STATE, state=each).set(1 if each == state else 0)
+
     def seen(self, key: Key, created: datetime) -> None:
-        """A CR exists."""
         self._created.seen(key, created.timestamp())
 
     def gone(self, key: Key) -> None:
@@ -139,15 +149,14 @@ class EngineMetrics:
         self._of(names.MASTER_STATUS, name=lease).set(1 if leads else 0)
 
     def loop_held(self, seconds: float) -> None:
-        """One step held the event loop for too long."""
         self._of(names.LOOP_HELD).observe(seconds)
 
-    def _of(self, name: Name, /, **labels: str) -> Any:
+    def _of(self, name: MetricSpec, /, **labels: str) -> Any:
         metric = self._metrics[name.name]
         return metric.labels(**labels) if name.labels else metric
 
 
-def _made(name: Name, registry: CollectorRegistry) -> Any:
-    if name.kind is Kind.HISTOGRAM:
+def _made(name: MetricSpec, registry: CollectorRegistry) -> Any:
+    if name.kind is MetricKind.HISTOGRAM:
         return Histogram(name.name, name.help, name.labels, buckets=name.buckets, registry=registry)
     return _TYPES[name.kind](name.name, name.help, name.labels, registry=registry)

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable
 
 from rolecall.clock import Clock, thread_times
+from rolecall.log_fields import log_fields
 
 _logger = logging.getLogger(__name__)
 _FRAMES = 6
@@ -24,8 +25,6 @@ OnHeld = Callable[[float], None]
 
 
 class LoopMonitor:
-    """Watches the loop on which `run` runs."""
-
     def __init__(self, limit_s: float, clock: Clock, on_held: OnHeld) -> None:
         self._limit_s = limit_s
         self._clock = clock
@@ -37,7 +36,6 @@ class LoopMonitor:
         self._native_id = 0  # of the loop's thread
 
     async def run(self) -> None:
-        """Watch until cancelled."""
         loop_thread = threading.get_ident()
         self._native_id = threading.get_native_id()
         watcher = threading.Thread(
@@ -62,8 +60,10 @@ class LoopMonitor:
         if held_s > self._limit_s:
             working_ms = round((now.working - before.working) * 1e3)
             self._on_held(held_s)
-            fields = {"ms": round(held_s * 1e3), "cpu_ms": working_ms, "at": self._stack}
-            _logger.warning("the loop was held", extra={"fields": fields})
+            _logger.warning(
+                "the loop was held",
+                extra=log_fields(ms=round(held_s * 1e3), cpu_ms=working_ms, at=self._stack),
+            )
 
     def _watch(self, loop_thread: int) -> None:
         while not self._ended.wait(self._limit_s / 4):

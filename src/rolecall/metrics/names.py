@@ -15,9 +15,7 @@ TURN_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 3
 CALL_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
 
 
-class Kind(Enum):
-    """What one may do with a metric."""
-
+class MetricKind(Enum):
     COUNTER = "counter"
     GAUGE = "gauge"
     HISTOGRAM = "histogram"
@@ -25,153 +23,174 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """One metric."""
-
+class MetricSpec:
     name: str
-    kind: Kind
+    kind: MetricKind
     labels: tuple[str, ...]
     help: str
     buckets: tuple[float, ...] = ()
 
 
 # -- as the Go operator has them ---------------------------------------------------------------------
-BUILD_INFO = Name(
+BUILD_INFO = MetricSpec(
     "ansible_operator_build_info",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     ("commit", "version"),
     "Always 1; which build this is.",
 )
-RECONCILE_RESULT = Name(
+RECONCILE_RESULT = MetricSpec(
     "ansible_operator_reconcile_result",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     ("GVK", "result"),
     "Runs that ended, by `succeeded` or `failed`; only ever grows.",
 )
-RECONCILES = Name(
+RECONCILES = MetricSpec(
     "ansible_operator_reconciles",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     ("GVK",),
     "Seconds that runs took, from their start to their end.",
     DURATION_BUCKETS,
 )
-CREATED_AT = Name(
+CREATED_AT = MetricSpec(
     "resource_created_at_seconds",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     ("name", "namespace", "group", "version", "kind"),
     "When each CR was created, in seconds since 1970.",
 )
-RECONCILE_TOTAL = Name(
+RECONCILE_TOTAL = MetricSpec(
     "controller_runtime_reconcile_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     ("controller", "result"),
     "Turns, by result: success, error, requeue_after.",
 )
-RECONCILE_ERRORS = Name(
+RECONCILE_ERRORS = MetricSpec(
     "controller_runtime_reconcile_errors_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     ("controller",),
     "Turns that ended with an error.",
 )
-TERMINAL_ERRORS = Name(
+TERMINAL_ERRORS = MetricSpec(
     "controller_runtime_terminal_reconcile_errors_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     ("controller",),
     "Always 0: every error is tried again.",
 )
-PANICS = Name(
+PANICS = MetricSpec(
     "controller_runtime_reconcile_panics_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     ("controller",),
     "Turns that ended with an error of the engine itself.",
 )
-RECONCILE_TIME = Name(
+RECONCILE_TIME = MetricSpec(
     "controller_runtime_reconcile_time_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     ("controller",),
     "Seconds that turns took.",
     TURN_BUCKETS,
 )
-MAX_CONCURRENT = Name(
+MAX_CONCURRENT = MetricSpec(
     "controller_runtime_max_concurrent_reconciles",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     ("controller",),
     "Runs of this kind that may be in flight at once.",
 )
-ACTIVE_WORKERS = Name(
+ACTIVE_WORKERS = MetricSpec(
     "controller_runtime_active_workers",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     ("controller",),
     "Turns of this kind in progress.",
 )
-WORKQUEUE_DEPTH = Name(
-    "workqueue_depth", Kind.GAUGE, ("controller", "name"), "Keys of this kind that wait."
+WORKQUEUE_DEPTH = MetricSpec(
+    "workqueue_depth", MetricKind.GAUGE, ("controller", "name"), "Keys of this kind that wait."
 )
-REST_REQUESTS = Name(
+REST_REQUESTS = MetricSpec(
     "rest_client_requests_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     ("code", "host", "method"),
     "Requests of the engine itself to the API server.",
 )
-MASTER_STATUS = Name(
+MASTER_STATUS = MetricSpec(
     "leader_election_master_status",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     ("name",),
     "1 while this replica leads, else 0.",
 )
 
 # -- ours --------------------------------------------------------------------------------------------
-QUEUE_DEPTH = Name(
-    "rolecall_queue_depth", Kind.GAUGE, ("urgency",), "Keys that wait for a worker, by why they do."
+QUEUE_DEPTH = MetricSpec(
+    "rolecall_queue_depth",
+    MetricKind.GAUGE,
+    ("urgency",),
+    "Keys that wait for a worker, by why they do.",
 )
-QUEUE_OLDEST = Name(
+QUEUE_OLDEST = MetricSpec(
     "rolecall_queue_oldest_seconds",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     ("urgency",),
     "How long the oldest key that waits has waited.",
 )
-QUEUE_WAIT = Name(
+QUEUE_WAIT = MetricSpec(
     "rolecall_queue_wait_seconds",
-    Kind.SUMMARY,
+    MetricKind.SUMMARY,
     ("urgency",),
     "How long keys had waited when a worker took them.",
 )
-QUEUE_DELAYED = Name("rolecall_queue_delayed", Kind.GAUGE, (), "Keys that come back at a set time.")
-QUEUE_BACKING_OFF = Name(
-    "rolecall_queue_backing_off", Kind.GAUGE, (), "Keys whose last turn failed."
+QUEUE_DELAYED = MetricSpec(
+    "rolecall_queue_delayed", MetricKind.GAUGE, (), "Keys that come back at a set time."
 )
-MAX_RUNS = Name(
-    "rolecall_max_runs", Kind.GAUGE, (), "Runs that may be in flight at once, all kinds."
+QUEUE_BACKING_OFF = MetricSpec(
+    "rolecall_queue_backing_off", MetricKind.GAUGE, (), "Keys whose last turn failed."
 )
-RUNS = Name(
+MAX_RUNS = MetricSpec(
+    "rolecall_max_runs", MetricKind.GAUGE, (), "Runs that may be in flight at once, all kinds."
+)
+RUNS = MetricSpec(
     "rolecall_runs_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     ("GVK", "result", "way"),
     "Runs that ended, by result and by how they were started.",
 )
-PHASE = Name(
+PHASE = MetricSpec(
     "rolecall_phase_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     ("GVK", "phase"),
     "Seconds of a turn, by phase: queue, prepare, run, status.",
     TURN_BUCKETS,
 )
-TASKS = Name(
+TASKS = MetricSpec(
     "rolecall_tasks_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     ("way",),
     "Tasks that plays ran, by how they were started.",
 )
-API_CALL = Name(
+WARM_STATE = MetricSpec(
+    "rolecall_warm_state",
+    MetricKind.GAUGE,
+    ("state",),
+    "Of known, proving, proven and refused, the state of warm runs is 1, the others are 0.",
+)
+API_CALL = MetricSpec(
     "rolecall_api_call_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     ("resource", "verb"),
     "Seconds that the engine's own requests to the API server took.",
     CALL_BUCKETS,
 )
-LOOP_HELD = Name(
+PART_RESTARTS = MetricSpec(
+    "rolecall_part_restarts_total",
+    MetricKind.COUNTER,
+    ("part",),
+    "How often a part of the engine (a stream, the workers) met a bug and began anew; the log has it.",
+)
+DEPENDENTS_LACKING = MetricSpec(
+    "rolecall_dependents_lacking",
+    MetricKind.GAUGE,
+    (),
+    "Kinds of dependents that cannot be watched completely: their drift waits for the period.",
+)
+LOOP_HELD = MetricSpec(
     "rolecall_loop_held_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     (),
     "How long one step held the event loop; only with --loop-limit, only above it.",
     CALL_BUCKETS,
@@ -201,6 +220,9 @@ NAMES = (
     RUNS,
     PHASE,
     TASKS,
+    WARM_STATE,
     API_CALL,
+    PART_RESTARTS,
+    DEPENDENTS_LACKING,
     LOOP_HELD,
 )

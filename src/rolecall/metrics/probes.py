@@ -10,15 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 # Empty text: fine. Anything else: what is wrong, in one line.
-Check = Callable[[], str]
+ProbeCheck = Callable[[], str]
 
 
 class Probe:
-    """One endpoint and its checks."""
+    """One endpoint and its checks; `notes` are such as never fail, but have something to say."""
 
-    def __init__(self, name: str, checks: Mapping[str, Check]) -> None:
+    def __init__(
+        self,
+        name: str,
+        checks: Mapping[str, ProbeCheck],
+        notes: Mapping[str, ProbeCheck] | None = None,
+    ) -> None:
         self.name = name
-        self._checks = dict(checks)
+        self._notes = dict(notes or {})
+        self._checks = {**checks, **dict.fromkeys(self._notes, _nothing_wrong)}
 
     def ask_all(self, *, exclude: Sequence[str] = (), verbose: bool = False) -> tuple[int, str]:
         """HTTP code and text for all checks but the excluded ones."""
@@ -31,7 +37,7 @@ class Probe:
                 is_well = False
                 lines.append(f"[-]{name} failed: {wrong}")
             else:
-                lines.append(f"[+]{name} ok")
+                lines.append(f"[+]{name} ok{self._note(name)}")
         strange = [name for name in exclude if name not in self._checks]
         if strange:
             named = ", ".join(f'"{name}"' for name in strange)
@@ -46,4 +52,12 @@ class Probe:
         if check is None:
             return 404, f"{self.name} has no check `{name}`\n"
         wrong = check()
-        return (500, f"{name} failed: {wrong}\n") if wrong else (200, "ok")
+        return (500, f"{name} failed: {wrong}\n") if wrong else (200, f"ok{self._note(name)}")
+
+    def _note(self, name: str) -> str:
+        said = self._notes[name]() if name in self._notes else ""
+        return f": {said}" if said else ""
+
+
+def _nothing_wrong() -> str:
+    return ""

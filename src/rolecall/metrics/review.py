@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
-
-Json = dict[str, Any]
+from rolecall.json_object import Json
+from rolecall.log_fields import log_fields
 
 _logger = logging.getLogger(__name__)
 _TOKEN_REVIEW = Gvk("authentication.k8s.io", "v1", "TokenReview")
@@ -28,9 +28,7 @@ _MOST_KEPT = 256
 class Reviews(Protocol):
     """The call that a review makes; `kube.Client` is the real one."""
 
-    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
-        """POST a review and read its status."""
-        ...
+    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json: ...
 
 
 class Reviewer:
@@ -53,7 +51,7 @@ class Reviewer:
         try:
             code = await self._ask(token.strip(), path)
         except ClusterError as failure:
-            _logger.warning("could not check who scrapes", extra={"error": failure.message})
+            _logger.warning("could not check who scrapes", extra=log_fields(error=failure.message))
             return 500
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
@@ -64,7 +62,9 @@ class Reviewer:
         who = await self._create(_TOKEN_REVIEW, {"token": token})
         if who.get("authenticated") is not True:
             return 401
-        user = who.get("user") or {}
+        user = who.get("user")
+        if not isinstance(user, dict):
+            return 401
         spec = {
             "user": user.get("username", ""),
             "uid": user.get("uid", ""),

@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rolecall.log_fields import log_fields
 from rolecall.metrics.names import DURATION_BUCKETS
 
 _logger = logging.getLogger(__name__)
@@ -44,8 +45,6 @@ class _Metric:
 
 
 class RoleMetrics:
-    """All metrics that roles have set since the start."""
-
     def __init__(self, now: Callable[[], float], taken_names: Collection[str] = ()) -> None:
         self._now = now
         self._taken_names = taken_names
@@ -70,7 +69,6 @@ class RoleMetrics:
         self._change(metric, operation)
 
     def exposition(self) -> bytes:
-        """Prometheus's text format."""
         lines = [
             line
             for name, metric in list(self._metrics.items())
@@ -82,7 +80,7 @@ class RoleMetrics:
     def _add(self, name: str, kind: str, text: str) -> _Metric:
         is_shown = bool(_NAME.match(name)) and name not in self._taken_names
         if not is_shown:
-            _logger.warning("metric of a role not shown", extra={"fields": {"metric": name}})
+            _logger.warning("metric of a role not shown", extra=log_fields(metric=name))
         self._metrics[name] = _Metric(kind, text, is_shown)
         return self._metrics[name]
 

@@ -21,7 +21,7 @@ from rolecall.metrics.probes import Probe
 from rolecall.metrics.review import Reviewer
 from rolecall.metrics.role_metrics import RoleMetricError, RoleMetrics
 
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 # A metric request is a few hundred bytes; more than this is a mistake.
@@ -103,7 +103,7 @@ async def served(
         await runner.cleanup()
 
 
-def _all_of(probe: Probe) -> Answer:
+def _all_of(probe: Probe) -> Handler:
     async def answer(request: web.Request) -> web.Response:
         exclude = request.query.getall("exclude", [])
         code, text = probe.ask_all(exclude=exclude, verbose="verbose" in request.query)
@@ -112,7 +112,7 @@ def _all_of(probe: Probe) -> Answer:
     return answer
 
 
-def _one_of(probe: Probe) -> Answer:
+def _one_of(probe: Probe) -> Handler:
     async def answer(request: web.Request) -> web.Response:
         code, text = probe.ask_one(request.match_info["check"])
         return web.Response(status=code, text=text)

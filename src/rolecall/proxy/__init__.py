@@ -1,11 +1,9 @@
-"""The plays' door to the API server: a credential per run, an owner on everything that is created.
+"""The plays' way to the API server: a credential for each run, an owner on everything that is created.
 
-`Proxy.lease` hands out kubeconfigs (`reconcile` asks for them); whoever follows dependents implements
-`DependentSink` and is told what plays make.
+`Proxy.issue_access` hands out kubeconfigs; whoever follows dependents implements `DependentSink`.
 """
 
-from rolecall.proxy.dependents import DependentSink
-from rolecall.proxy.owners import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
+from rolecall.proxy.dependent_finder import DependentSink
 from rolecall.proxy.server import Proxy
 
-__all__ = ["OWNER_ANNOTATION", "OWNER_TYPE_ANNOTATION", "DependentSink", "Proxy"]
+__all__ = ["DependentSink", "Proxy"]

@@ -13,16 +13,17 @@ from aiohttp import web
 _REASONS = {
     400: "BadRequest",
     401: "Unauthorized",
+    403: "Forbidden",
     413: "RequestEntityTooLarge",
     415: "UnsupportedMediaType",
     500: "InternalError",
     502: "ServiceUnavailable",
+    503: "ServiceUnavailable",
     504: "Timeout",
 }
 
 
 def refusal(code: int, message: str, *, headers: dict[str, str] | None = None) -> web.Response:
-    """An answer of the proxy itself."""
     status = {
         "kind": "Status",
         "apiVersion": "v1",

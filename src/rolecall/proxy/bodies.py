@@ -34,16 +34,12 @@ class Body(Protocol):
     @property
     def kind(self) -> str:
         """Its kind; empty where the body does not say it readably."""
-        ...
 
     @property
     def metadata(self) -> Mapping[str, Any]:
         """Its metadata, as far as owners are concerned."""
-        ...
 
-    def with_additions(self, additions: Additions) -> bytes:
-        """The body with owners added."""
-        ...
+    def with_additions(self, additions: Additions) -> bytes: ...
 
 
 def can_read(media_type: str) -> bool:
@@ -51,7 +47,7 @@ def can_read(media_type: str) -> bool:
     return media_type in {JSON, PROTOBUF, *_FROM_JSON_OR_YAML}
 
 
-def read_body(media_type: str, data: bytes) -> Body:
+def parse_body(media_type: str, data: bytes) -> Body:
     """Read a body; raises `UnreadableBodyError`."""
     if media_type == PROTOBUF:
         return ProtobufBody(data)
@@ -64,11 +60,9 @@ def read_body(media_type: str, data: bytes) -> Body:
 
 
 class JsonBody:
-    """An object in JSON."""
-
     def __init__(self, data: bytes) -> None:
         try:
-            # The server replaces what is not UTF-8; refusing it here would judge in its place.
+            # The server replaces what is not UTF-8, so it is for the server to judge.
             body = json.loads(data.decode("utf-8", errors="replace"))
         except (ValueError, RecursionError) as failure:
             raise UnreadableBodyError("the body is not JSON") from failure
@@ -79,7 +73,6 @@ class JsonBody:
         self.metadata: Mapping[str, Any] = _checked(body.get("metadata"))
 
     def with_additions(self, additions: Additions) -> bytes:
-        """The body with owners added."""
         metadata = dict(self.metadata)
         if additions.references:
             there = metadata.get("ownerReferences") or []
@@ -107,7 +100,6 @@ class YamlBody:
         self.metadata: Mapping[str, Any] = _checked(_plain(metadata) if metadata else None)
 
     def with_additions(self, additions: Additions) -> bytes:
-        """The body with owners added."""
         metadata = _made_child(self._root, "metadata", yaml.MappingNode, "map")
         if additions.references:
             references = _made_child(metadata, "ownerReferences", yaml.SequenceNode, "seq")

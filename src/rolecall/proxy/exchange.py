@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from rolecall.proxy.leases import Lease
-from rolecall.proxy.request_path import RequestPath, parse_request_path
+from rolecall.proxy.request_info import RequestInfo, parse_request_info
+from rolecall.proxy.run_credentials import RunCredential
 
 # Those of RFC 9110 plus what only makes sense on the first hop.
 _HOP_BY_HOP = frozenset(
@@ -39,24 +39,21 @@ _ENDLESS_SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "prox
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exchange:
-    """One request."""
-
     request: web.BaseRequest
-    lease: Lease
-    path: RequestPath
+    credential: RunCredential
+    info: RequestInfo
     target: str  # path and query, encoded as they came
     headers: CIMultiDict[str]  # to send on
 
     @classmethod
-    def of(cls, request: web.BaseRequest, lease: Lease) -> Exchange:
+    def of(cls, request: web.BaseRequest, credential: RunCredential) -> Exchange:
         """Read what a request is about."""
         url = request.rel_url
-        path = parse_request_path(request.method, url.raw_path, url.raw_query_string)
-        return cls(request, lease, path, url.raw_path_qs, end_to_end(request.headers))
+        info = parse_request_info(request.method, url.raw_path, url.raw_query_string)
+        return cls(request, credential, info, url.raw_path_qs, end_to_end(request.headers))
 
     @property
     def method(self) -> str:
-        """The HTTP method."""
         return self.request.method
 
     @property
@@ -68,8 +65,8 @@ class Exchange:
     @property
     def is_endless(self) -> bool:
         """Whether the answer may stay open for hours and every piece of it must pass at once."""
-        path = self.path
-        return path.verb in {"watch", "proxy"} or path.subresource in _ENDLESS_SUBRESOURCES
+        info = self.info
+        return info.verb in {"watch", "proxy"} or info.subresource in _ENDLESS_SUBRESOURCES
 
     @property
     def is_upgrade(self) -> bool:
@@ -84,7 +81,7 @@ class Exchange:
         return "dryRun" in self.request.rel_url.query
 
     def headers_with(self, changes: Mapping[str, str]) -> CIMultiDict[str]:
-        """The headers to send on, some of them in words of our own."""
+        """The headers to send on, with these replaced."""
         headers = self.headers.copy()
         headers.update(changes)
         return headers

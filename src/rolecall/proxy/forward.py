@@ -22,8 +22,8 @@ from rolecall.proxy.exchange import Exchange, end_to_end
 
 # What the API server itself takes as the body of a create, an update or an apply.
 BODY_LIMIT = 3 * 1024 * 1024
-# Answers below this are passed in one write; also what of a write's answer is looked into.
-SHORT_ANSWER = 256 * 1024
+# Bodies up to this are handled in one piece; a write's answer above it is not noted as our own.
+SHORT_BODY = 256 * 1024
 _CONNECT_S = 10.0
 # Longer than the API server takes to give up on an ordinary request by itself.
 _SILENCE_S = 120.0
@@ -32,7 +32,7 @@ _WRITTEN_AT_ONCE = 1024 * 1024
 _PIECE = 64 * 1024
 _EMPTY_CODES = frozenset({204, 304})
 
-OnChunk = Callable[[bytes], None]
+OnBytes = Callable[[bytes], None]
 
 
 class BodyTooLargeError(Exception):
@@ -40,7 +40,7 @@ class BodyTooLargeError(Exception):
 
 
 class Forwarder:
-    """The way to the API server, under the engine's credentials."""
+    """Sends requests to the API server through the engine's client, which adds its login."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -72,24 +72,24 @@ class Forwarder:
         return self._client.request_raw("GET", path, headers=exchange.headers_to_read(accept))
 
 
-async def pass_body(exchange: Exchange) -> bytes | AsyncIterable[bytes] | None:
+async def body_to_send(exchange: Exchange) -> bytes | AsyncIterable[bytes] | None:
     """The body of a request to be sent on unread: whole where it is short, else as it arrives."""
     request = exchange.request
     if not request.body_exists:
         return None
     length = request.content_length
-    if length is not None and length <= SHORT_ANSWER:
-        return await read_body_of(exchange)
-    _say_continue(request)
+    if length is not None and length <= SHORT_BODY:
+        return await receive_body(exchange)
+    _send_continue(request)
     return request.content.iter_any()
 
 
-async def read_body_of(exchange: Exchange) -> bytes:
+async def receive_body(exchange: Exchange) -> bytes:
     """The whole body of a request; raises `BodyTooLargeError`."""
     request = exchange.request
     if (request.content_length or 0) > BODY_LIMIT:
         raise BodyTooLargeError
-    _say_continue(request)
+    _send_continue(request)
     pieces: list[bytes] = []
     size = 0
     async for piece in request.content.iter_any():
@@ -100,38 +100,24 @@ async def read_body_of(exchange: Exchange) -> bytes:
     return b"".join(pieces)
 
 
-async def read_short(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
-    """The beginning of an answer, and whether that is all of it."""
-    pieces: list[bytes] = []
-    size = 0
-    while size < SHORT_ANSWER:
-        piece = await response.content.readany()
-        if not piece:
-            return b"".join(pieces), True
-        pieces.append(piece)
-        size += len(piece)
-    return b"".join(pieces), response.content.at_eof()
-
-
 async def pass_answer(
-    exchange: Exchange, response: aiohttp.ClientResponse, on_chunk: OnChunk | None = None
+    exchange: Exchange,
+    response: aiohttp.ClientResponse,
+    *,
+    on_chunk: OnBytes | None = None,
+    on_whole: OnBytes | None = None,
 ) -> web.StreamResponse:
-    """Pass an answer back as it comes; `on_chunk` sees every piece of it."""
+    """Pass an answer back as it comes; `on_chunk` sees every piece, `on_whole` a short one whole."""
     if exchange.is_endless or exchange.method == "HEAD":
         return await _stream(exchange, response, b"", on_chunk)
-    start, is_whole = await read_short(response)
+    start, is_whole = await _read_short(response)
     if on_chunk is not None:
         on_chunk(start)
-    if is_whole:
-        return whole_answer(response, start)
-    return await _stream(exchange, response, start, on_chunk)
-
-
-async def pass_rest(
-    exchange: Exchange, response: aiohttp.ClientResponse, start: bytes
-) -> web.StreamResponse:
-    """Pass back an answer whose beginning was read already."""
-    return await _stream(exchange, response, start, None)
+    if not is_whole:
+        return await _stream(exchange, response, start, on_chunk)
+    if on_whole is not None:
+        on_whole(start)
+    return whole_answer(response, start)
 
 
 def whole_answer(response: aiohttp.ClientResponse, body: bytes) -> web.Response:
@@ -143,11 +129,24 @@ def whole_answer(response: aiohttp.ClientResponse, body: bytes) -> web.Response:
     return web.Response(status=response.status, headers=headers, body=body)
 
 
+async def _read_short(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
+    """The beginning of an answer, and whether that is all of it."""
+    pieces: list[bytes] = []
+    size = 0
+    while size < SHORT_BODY:
+        piece = await response.content.readany()
+        if not piece:
+            return b"".join(pieces), True
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces), response.content.at_eof()
+
+
 async def _stream(
     exchange: Exchange,
     response: aiohttp.ClientResponse,
     start: bytes,
-    on_chunk: OnChunk | None,
+    on_chunk: OnBytes | None,
 ) -> web.StreamResponse:
     out = web.StreamResponse(status=response.status, headers=end_to_end(response.headers))
     await out.prepare(exchange.request)
@@ -160,9 +159,16 @@ async def _stream(
             await out.write(chunk)
         await out.write_eof()
     except (aiohttp.ClientError, OSError, TimeoutError):
-        if exchange.request.transport is not None:
-            exchange.request.transport.abort()
+        _break_off(exchange)
+    except Exception:  # a bug: what follows an answer's beginning must not be another answer
+        _break_off(exchange)
+        raise
     return out
+
+
+def _break_off(exchange: Exchange) -> None:
+    if exchange.request.transport is not None:
+        exchange.request.transport.abort()
 
 
 async def _in_pieces(body: bytes) -> AsyncIterator[bytes]:
@@ -170,7 +176,7 @@ async def _in_pieces(body: bytes) -> AsyncIterator[bytes]:
         yield body[start : start + _PIECE]
 
 
-def _say_continue(request: web.BaseRequest) -> None:
+def _send_continue(request: web.BaseRequest) -> None:
     """Tell a client that asked (curl, for large bodies) to go on with its body."""
     is_asked = request.headers.get("Expect", "").lower() == "100-continue"
     if is_asked and request.transport is not None:

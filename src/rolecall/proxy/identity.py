@@ -50,7 +50,6 @@ class Owner:
 
 
 def encode_identity(owner: Owner) -> str:
-    """The user name of a run's credential."""
     text = json.dumps({**owner.reference(), "Namespace": owner.namespace}, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode()
 

@@ -19,7 +19,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from rolecall.proxy.leases import Lease
+from rolecall.proxy.run_credentials import RunCredential
 
 _TEMPLATE = """\
 apiVersion: v1
@@ -45,15 +45,21 @@ current-context: {context}
 
 
 def write_kubeconfig(
-    lease: Lease, port: int, folder: Path | None = None, *, is_for_modules: bool = False
+    credential: RunCredential,
+    port: int,
+    folder: Path | None = None,
+    *,
+    is_for_modules: bool = False,
 ) -> Path:
     """Write a run's kubeconfig, readable by its owner only, and return its path."""
-    login = lease.user_name if is_for_modules else f"{lease.user_name}:{lease.password}"
+    login = (
+        credential.user_name if is_for_modules else f"{credential.user_name}:{credential.password}"
+    )
     text = _TEMPLATE.format(
         server=json.dumps(f"http://{login}@localhost:{port}"),
-        user_name=json.dumps(lease.user_name),
-        password=json.dumps(lease.password),
-        context=json.dumps(f"{lease.owner.namespace}/proxy-server"),
+        user_name=json.dumps(credential.user_name),
+        password=json.dumps(credential.password),
+        context=json.dumps(f"{credential.owner.namespace}/proxy-server"),
     )
     descriptor, path = tempfile.mkstemp(prefix="kubeconfig", dir=folder)  # made 0600
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -19,10 +19,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
 from rolecall.proxy.identity import Owner
 
-OWNER_ANNOTATION = "operator-sdk/primary-resource"
-OWNER_TYPE_ANNOTATION = "operator-sdk/primary-resource-type"
 # The shape of the references that we write; a reference with more in it is somebody else's.
 _OUR_FIELDS = {"apiVersion", "kind", "name", "uid"}
 
@@ -56,7 +55,7 @@ def tie_for(owner: Owner, *, is_namespaced: bool, namespace: str) -> Tie:
     return Tie.ANNOTATIONS
 
 
-def owner_annotations(owner: Owner) -> dict[str, str]:
+def annotations_naming(owner: Owner) -> dict[str, str]:
     """The two annotations that name an owner in another scope."""
     place = f"{owner.namespace}/{owner.name}" if owner.namespace else owner.name
     return {OWNER_ANNOTATION: place, OWNER_TYPE_ANNOTATION: owner.gvk.group_kind}
@@ -65,7 +64,7 @@ def owner_annotations(owner: Owner) -> dict[str, str]:
 def owner_additions(metadata: Metadata, owner: Owner, tie: Tie) -> Additions:
     """What makes a new object name its owner; nothing where its reference is there already."""
     if tie is Tie.ANNOTATIONS:
-        return Additions(annotations=owner_annotations(owner))
+        return Additions(annotations=annotations_naming(owner))
     references = metadata.get("ownerReferences") or ()
     if any(reference.get("uid") == owner.uid for reference in references):
         return Additions()

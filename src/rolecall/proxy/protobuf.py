@@ -17,7 +17,7 @@ from typing import Any
 
 from rolecall.proxy.owners import Additions
 
-_MAGIC = b"k8s\x00"
+MAGIC = b"k8s\x00"
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # runtime.Unknown
 _RAW, _CONTENT_ENCODING = 2, 3
@@ -44,12 +44,12 @@ class _Field:
 class ProtobufBody:
     """An object in an envelope."""
 
-    kind = ""  # only built-in kinds come this way, and their paths say it
+    kind = ""  # discovery says it, by the plural in the path
 
     def __init__(self, data: bytes) -> None:
-        if not data.startswith(_MAGIC):
+        if not data.startswith(MAGIC):
             raise UnreadableBodyError("the body has no protobuf envelope")
-        self._envelope = data[len(_MAGIC) :]
+        self._envelope = data[len(MAGIC) :]
         raw = None
         for field in _fields(self._envelope):
             if field.number == _RAW:
@@ -68,7 +68,7 @@ class ProtobufBody:
         old = self._metadata_field
         extended = (old.content if old else b"") + b"".join(_encoded(additions))
         raw = _replaced(self._raw.content, old, _bytes_field(_METADATA, extended))
-        return _MAGIC + _replaced(self._envelope, self._raw, _bytes_field(_RAW, raw))
+        return MAGIC + _replaced(self._envelope, self._raw, _bytes_field(_RAW, raw))
 
 
 def _metadata_of(content: bytes) -> dict[str, Any]:

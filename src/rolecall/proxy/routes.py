@@ -1,10 +1,12 @@
 """Decides which part of the proxy answers a request; reads and plain writes are answered here.
 
 The order matters: discovery first, since it is most of what a cold client asks; then upgrades, which
-may be a GET or a POST; then whatever may create an object; then the rest, which passes through.
+may be a GET or a POST; then reads; then writes, of which those that may create an object get an owner.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from aiohttp import web
 
@@ -13,41 +15,35 @@ from rolecall.errors import ClusterError
 from rolecall.kube import Client, Resource
 from rolecall.proxy.bodies import JSON
 from rolecall.proxy.creates import Creates, may_create
-from rolecall.proxy.dependents import Dependents, DependentSink
-from rolecall.proxy.documents import Documents, changes_kinds
+from rolecall.proxy.dependent_finder import DependentFinder, DependentSink
+from rolecall.proxy.discovery_documents import DiscoveryDocuments, changes_kinds
 from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.forward import (
     Forwarder,
-    OnChunk,
+    OnBytes,
+    body_to_send,
     pass_answer,
-    pass_body,
-    pass_rest,
-    read_short,
-    whole_answer,
 )
 from rolecall.proxy.upgrades import join
 from rolecall.settings import ProxySettings
 
 
 class Routes:
-    """Everything behind the door."""
-
     def __init__(
         self, settings: ProxySettings, client: Client, sink: DependentSink, clock: Clock
     ) -> None:
         self._injects = settings.inject_owner
         self._discovery = client.discovery
         self._forwarder = Forwarder(client)
-        self._dependents = Dependents(sink)
-        self._documents = Documents(self._forwarder, clock)
-        self._creates = Creates(client, self._forwarder, self._dependents)
+        self._finder = DependentFinder(sink)
+        self._documents = DiscoveryDocuments(self._forwarder, clock)
+        self._creates = Creates(client, self._forwarder, self._finder)
 
     def forget_kinds(self) -> None:
         """Which kinds there are has changed."""
         self._documents.forget()
 
     async def answer(self, exchange: Exchange) -> web.StreamResponse:
-        """Answer one request."""
         if self._documents.can_answer(exchange):
             return await self._documents.answer(exchange)
         if exchange.is_upgrade:
@@ -63,53 +59,56 @@ class Routes:
         search = await self._search_for(exchange)
         headers = exchange.headers
         if search is not None:
-            # Compressed bytes tell nothing, and the play is next door.
+            # Compressed bytes tell nothing, and the play is on this machine.
             headers = exchange.headers_with({"Accept-Encoding": "identity"})
-        body = await pass_body(exchange)
+        body = await body_to_send(exchange)
         async with self._forwarder.send(exchange, body, headers=headers) as response:
             if response.content_type != JSON or response.status != 200:
                 search = None
             if response.status == 404 and response.content_type != JSON:
                 self._forget_kinds_of(exchange)  # not the object is missing, but its kind
-            return await pass_answer(exchange, response, search)
+            return await pass_answer(exchange, response, on_chunk=search)
 
     async def _write(self, exchange: Exchange) -> web.StreamResponse:
-        if self._owns(exchange) and may_create(exchange):
+        if self._gives_owner(exchange) and may_create(exchange):
             return await self._creates.answer(exchange)
-        body = await pass_body(exchange)
+        body = await body_to_send(exchange)
         async with self._forwarder.send(exchange, body) as response:
-            if exchange.is_endless or not self._owns(exchange):
+            is_kept = (
+                response.status < 300 and exchange.info.is_resource and not exchange.is_dry_run
+            )
+            if not (is_kept and self._gives_owner(exchange)):
                 return await pass_answer(exchange, response)
-            answer, is_whole = await read_short(response)
-            if not is_whole:
-                return await pass_rest(exchange, response, answer)
-            if response.status < 300 and exchange.path.is_resource and not exchange.is_dry_run:
-                self._dependents.note_write(response.content_type, answer)
-            return whole_answer(response, answer)
+            note = partial(self._finder.note_write, response.content_type)
+            return await pass_answer(exchange, response, on_whole=note)
 
-    async def _search_for(self, exchange: Exchange) -> OnChunk | None:
-        path = exchange.path
-        if not self._owns(exchange) or not path.is_whole_object or exchange.method != "GET":
+    async def _search_for(self, exchange: Exchange) -> OnBytes | None:
+        info = exchange.info
+        if not self._gives_owner(exchange) or not info.is_about_objects or exchange.method != "GET":
             return None
         resource = await self._find_resource(exchange)
         if resource is None or not resource.is_watchable:
             return None
-        namespace = path.namespace if resource.namespaced else ""
-        return self._dependents.search_for(exchange.lease, resource, namespace)
+        namespace = info.namespace if resource.namespaced else ""
+        return self._finder.search_for(exchange.credential, resource, namespace)
 
-    def _owns(self, exchange: Exchange) -> bool:
-        return self._injects and bool(exchange.lease.owner.uid)
+    def _gives_owner(self, exchange: Exchange) -> bool:
+        """Whether what the play creates gets an owner.
+
+        Not where that is switched off, nor for a CR that is in no cluster.
+        """
+        return self._injects and bool(exchange.credential.owner.uid)
 
     async def _find_resource(self, exchange: Exchange) -> Resource | None:
-        path = exchange.path
+        info = exchange.info
         try:
-            return await self._discovery.by_plural(path.group, path.version, path.resource)
+            return await self._discovery.by_plural(info.group, info.version, info.resource)
         except ClusterError:
             return None  # a read must not fail for what it does not need
 
     def _forget_kinds_of(self, exchange: Exchange) -> None:
         self._documents.forget()
-        path = exchange.path
-        self._discovery.forget(path.group, path.version)
+        info = exchange.info
+        self._discovery.forget(info.group, info.version)
         # The name of a CRD is `<plural>.<group>`, that of an APIService `<version>.<group>`.
-        self._discovery.forget(path.name.partition(".")[2])
+        self._discovery.forget(info.name.partition(".")[2])

@@ -1,11 +1,11 @@
-"""The proxy itself: the plays' only door to the API server.
+"""The proxy itself: the plays' only way to the API server.
 
 Promise: listens on loopback alone; answers nobody who does not hold the credential of a run in flight;
 reads pass through live, creates get their owner, discovery comes from memory. What goes wrong on the
 way is answered as a `Status` with its cause. Bodies, credentials and object names are never logged.
 
 `localhost` is two addresses. Clients try `::1` first where there is IPv6, so both are taken, with one
-port: a stranger on the other address would be handed credentials.
+port: otherwise another process could listen on the free one and be sent passwords.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import aiohttp
 from aiohttp import web
 
 from rolecall.clock import Clock, SystemClock
-from rolecall.errors import ClusterError, InputError
-from rolecall.kube import Client, UnavailableError
+from rolecall.errors import InputError
+from rolecall.kube import Client
+from rolecall.log_fields import log_fields
 from rolecall.proxy.answers import refusal, unauthorized
 from rolecall.proxy.creates import verbs_needed
-from rolecall.proxy.dependents import DependentSink
+from rolecall.proxy.dependent_finder import DependentSink
 from rolecall.proxy.exchange import Exchange
-from rolecall.proxy.forward import BODY_LIMIT, BodyTooLargeError
+from rolecall.proxy.failures import EXPECTED, refusal_for
 from rolecall.proxy.identity import Owner
 from rolecall.proxy.kubeconfig import write_kubeconfig
-from rolecall.proxy.leases import Lease, Leases
-from rolecall.proxy.record import Recorder
-from rolecall.proxy.request_path import has_dot_segment
+from rolecall.proxy.request_info import has_dot_segment
+from rolecall.proxy.request_record import RequestRecord
 from rolecall.proxy.routes import Routes
+from rolecall.proxy.run_credentials import RunCredential, RunCredentials
 from rolecall.reconcile import RunAccess
 from rolecall.settings import ProxySettings
 from rolecall.watches import Watch
@@ -44,12 +44,10 @@ _IPV4, _IPV6 = "127.0.0.1", "::1"
 _LONGEST_LINE = 64 * 1024
 _NO_SUCH_ADDRESS = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 _FREE_PORT_ATTEMPTS = 20
-_LAST_WORDS_S = 1.0  # for answers that are being written; not 0, which means without limit
+_SHUTDOWN_S = 1.0  # for answers that are being written; not 0, which means without limit
 
 
 class Proxy:
-    """One engine's proxy."""
-
     def __init__(
         self,
         settings: ProxySettings,
@@ -59,9 +57,9 @@ class Proxy:
         clock: Clock | None = None,
     ) -> None:
         self._settings = settings
-        self._leases = Leases()
+        self._run_credentials = RunCredentials()
         self._routes = Routes(settings, client, dependents, clock or SystemClock())
-        self._recorder = Recorder(settings.record) if settings.record is not None else None
+        self._record = RequestRecord(settings.record) if settings.record is not None else None
         self._server: web.Server | None = None
         self._listeners: list[asyncio.Server] = []
 
@@ -88,81 +86,85 @@ class Proxy:
             max_field_size=_LONGEST_LINE,
         )
         self._listeners = await _listen(self._server, self._settings.port)
-        _logger.info("proxy listens", extra={"fields": {"port": self.port}})
+        _logger.info("proxy listens", extra=log_fields(port=self.port))
 
     async def stop(self) -> None:
         """Cut what is open and stop listening."""
         for listener in self._listeners:
             listener.close()
         self._listeners = []
-        self._leases.revoke_all()
+        self._run_credentials.revoke_all()
         if self._server is not None:
             self._server.pre_shutdown()  # idle connections; those in use were just cut
-            await self._server.shutdown(_LAST_WORDS_S)
+            await self._server.shutdown(_SHUTDOWN_S)
             self._server = None
-        if self._recorder is not None:
-            self._recorder.close()
-            self._recorder = None
+        if self._record is not None:
+            self._record.close()
+            self._record = None
 
     def forget_kinds(self) -> None:
         """Somebody changed a CRD: read discovery anew."""
         self._routes.forget_kinds()
 
     @asynccontextmanager
-    async def lease(
+    async def issue_access(
         self, run_id: str, cr: dict[str, Any], watch: Watch
     ) -> AsyncIterator[RunAccess]:
         """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
-        lease = self._leases.issue(run_id, Owner.of(cr), watch)
+        credential = self._run_credentials.issue(run_id, Owner.of(cr), watch)
         written = []
         try:
             for is_for_modules in (False, True):
                 written.append(
                     write_kubeconfig(
-                        lease, self.port, self._settings.folder, is_for_modules=is_for_modules
+                        credential, self.port, self._settings.folder, is_for_modules=is_for_modules
                     )
                 )
             yield RunAccess(*written)
         finally:
-            self._leases.revoke(lease)
+            self._run_credentials.revoke(credential)
             for kubeconfig in written:
                 kubeconfig.unlink(missing_ok=True)
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        lease = self._leases.find(request.headers.get("Authorization", ""))
-        if lease is None:
+        credential = self._run_credentials.find(request.headers.get("Authorization", ""))
+        if credential is None:
             return unauthorized()
         if has_dot_segment(request.rel_url.raw_path):
-            return refusal(400, "a path with `.` or `..` segments was refused")
-        exchange = Exchange.of(request, lease)
-        with lease.serving():
+            return refusal(
+                400, "a path with `.` or `..` segments, in whatever spelling, was refused"
+            )
+        exchange = Exchange.of(request, credential)
+        with credential.serving():
             answer = await self._answer(exchange)
-        self._write_down(exchange, lease, answer.status)
+        self._write_down(exchange, credential, answer.status)
         return answer
 
     async def _answer(self, exchange: Exchange) -> web.StreamResponse:
         try:
             return await self._routes.answer(exchange)
-        except BodyTooLargeError:
-            return refusal(413, f"Request entity too large: limit is {BODY_LIMIT}")
-        except TimeoutError:
-            return refusal(504, "the API server gave no answer in time")
-        except (aiohttp.ClientError, OSError) as failure:
-            # Its text names host and port, never what was sent.
-            return refusal(502, f"the API server could not be reached: {failure}")
-        except ClusterError as failure:
-            is_timeout = isinstance(failure, UnavailableError) and failure.is_timeout
-            return refusal(504 if is_timeout else 502, f"the proxy {failure.message}")
+        except EXPECTED as failure:
+            return refusal_for(failure)
+        except (
+            Exception
+        ) as failure:  # a bug of ours: only this request fails, and its answer says so
+            _logger.exception("internal error: a request was given up", extra=_about(exchange))
+            return refusal(500, f"internal error of the proxy: {type(failure).__name__}")
 
-    def _write_down(self, exchange: Exchange, lease: Lease, code: int) -> None:
-        if self._recorder is not None:
+    def _write_down(self, exchange: Exchange, credential: RunCredential, code: int) -> None:
+        if self._record is not None:
             verbs = verbs_needed(exchange, code) if self._settings.inject_owner else None
-            for verb in verbs or [exchange.path.verb]:
-                self._recorder.write(lease.watch.gvk, verb, exchange.path, code)
+            for verb in verbs or [exchange.info.verb]:
+                self._record.write(credential.watch.gvk, verb, exchange.info, code)
         if _logger.isEnabledFor(logging.DEBUG):
-            path = exchange.path
-            fields = {"run": lease.run_id, "verb": path.verb, "resource": path.resource}
-            _logger.debug("request", extra={"fields": {**fields, "code": code}})
+            _logger.debug("request", extra=_about(exchange, code=code))
+
+
+def _about(exchange: Exchange, **more: object) -> dict[str, dict[str, object]]:
+    info = exchange.info
+    return log_fields(
+        run=exchange.credential.run_id, verb=info.verb, resource=info.resource, **more
+    )
 
 
 async def _listen(server: web.Server, port: int) -> list[asyncio.Server]:

@@ -18,7 +18,7 @@ import aiohttp
 from aiohttp import web
 
 from rolecall.proxy.exchange import Exchange, end_to_end
-from rolecall.proxy.forward import Forwarder, pass_answer, pass_body
+from rolecall.proxy.forward import Forwarder, body_to_send, pass_answer
 
 
 class _Pipe(asyncio.Protocol):
@@ -31,16 +31,13 @@ class _Pipe(asyncio.Protocol):
         self._on_lost = on_lost
 
     def data_received(self, data: bytes) -> None:
-        """Pass it to the other side."""
         if not self._target.is_closing():
             self._target.write(data)
 
     def pause_writing(self) -> None:
-        """This side takes no more: let the other side wait."""
         self._target.pause_reading()
 
     def resume_writing(self) -> None:
-        """This side takes more again."""
         self._target.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -75,7 +72,7 @@ async def join(exchange: Exchange, forwarder: Forwarder) -> web.StreamResponse:
     """Ask the API server to switch protocols, and become a wire if it does."""
     upgrade = exchange.request.headers["Upgrade"]
     headers = exchange.headers_with({"Connection": "Upgrade", "Upgrade": upgrade})
-    body = await pass_body(exchange)
+    body = await body_to_send(exchange)
     async with forwarder.send(exchange, body, headers=headers) as response:
         if response.status != 101:
             return await pass_answer(exchange, response)
@@ -94,7 +91,7 @@ async def _splice(request: web.BaseRequest, response: aiohttp.ClientResponse) ->
     leftover = _Leftover()
     connection.protocol.set_parser(leftover, None)
     ended = asyncio.Event()
-    # The HTTP server must hear that its connection is gone; it then cancels this very task.
+    # The HTTP server must learn that its connection is gone; it then cancels this very task.
     near.set_protocol(_Pipe(far, near.get_protocol().connection_lost))
     far.set_protocol(_Pipe(near, lambda _: ended.set()))
     try:

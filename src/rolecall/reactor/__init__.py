@@ -1,9 +1,9 @@
-"""Turns what happens in the cluster into keys in the queue; posts Events; the only room with kopf."""
+"""Turns what happens in the cluster into keys in the queue; posts Events."""
 
-from rolecall.reactor.dependents import Dependents
-from rolecall.reactor.events import Events
-from rolecall.reactor.ports import Onlooker, Sink
+from rolecall.reactor.dependent_informers import DependentInformers
+from rolecall.reactor.event_recorder import ApiEventRecorder
+from rolecall.reactor.known_crs import SyncState
+from rolecall.reactor.ports import CrMetrics, Sink
 from rolecall.reactor.reactor import Reactor
-from rolecall.reactor.receiver import Hearing
 
-__all__ = ["Dependents", "Events", "Hearing", "Onlooker", "Reactor", "Sink"]
+__all__ = ["ApiEventRecorder", "CrMetrics", "DependentInformers", "Reactor", "Sink", "SyncState"]

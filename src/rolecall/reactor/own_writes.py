@@ -1,8 +1,10 @@
 """Remembers what plays and the engine wrote, so that the events of these writes are no news.
 
-A play that changes a dependent needs no further run to see its own change; the Go operator starts
-one, and where a role never converges, another, without end. The same goes for the engine and a CR of
-a kind without generation, each of whose versions counts: writing its status would bring it for ever.
+A play that changes a dependent of its CR needs no further run to see its own change. A dependent of
+another CR brings nobody either: who wrote is not noted with a write, so that CR sees it at its period.
+The Go operator starts a run, and where a role never converges, another, without end. The same goes for
+the engine and a CR of a kind without generation, each of whose versions counts: writing its status
+would bring it for ever.
 
 The memory is short and bounded: an event follows its write within milliseconds, and a note that was
 lost costs one superfluous run.
@@ -17,16 +19,20 @@ from collections.abc import Callable
 _MOST = 4096
 # An event can overtake the answer to the write that caused it, by a few milliseconds; a person
 # does not notice that a repair begins so much later.
-_HOLD_S = 0.05
+_DELAY_S = 0.05
+CallLater = Callable[[Callable[[], None]], None]
 
 
-def hold(then: Callable[[], None]) -> None:
-    """Call later, when a write that caused an event has been noted."""
-    asyncio.get_running_loop().call_later(_HOLD_S, then)
+def call_after_notes(then: Callable[[], None]) -> None:
+    """Call `then` after 50 ms: a write of ours is noted by then."""
+    asyncio.get_running_loop().call_later(_DELAY_S, then)
 
 
 class OwnWrites:
-    """Versions of objects that plays made, each as a number of 64 bits: thousands are kept."""
+    """Versions made by us: one instance for plays' writes, one for the engine's.
+
+    Each is a number of 64 bits, as thousands are kept.
+    """
 
     def __init__(self) -> None:
         self._before: OrderedDict[int, int | None] = OrderedDict()

@@ -1,36 +1,33 @@
 """The dependents of one kind in one namespace (or all): which are owned by whom, and what changed.
 
-The rule, for each event: create never brings a key, delete always, an update where the digests
-differ. The keys are those of all owners, old and new. Lists follow the same rule: what was known
-and is not listed has been deleted, what differs has been updated, what is new was created. What is
-kept for an object is its uid, eight bytes of digest and its owners' keys, and only if it has owners
-that somebody asked for.
+The rule, for each event: a create never puts an owner's key into the queue, a delete always does, an
+update where the digests differ. The keys are those of all owners, old and new. Lists follow the same
+rule: what was known and is not listed has been deleted, what differs has been updated, what is new was
+created. What is kept for an object is its uid, eight bytes of digest and its owners' keys, and only if
+it has owners that somebody asked for.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any
 
 from rolecall.errors import ClusterError
-from rolecall.kube import ForbiddenError, Resource, UnavailableError, WatchEvent
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import ForbiddenError, Resource, WatchEvent
+from rolecall.log_fields import log_fields
 from rolecall.reactor.digest import digest_of
-from rolecall.reactor.follow import ListAgain
-from rolecall.reactor.own_writes import OwnWrites
-from rolecall.reactor.owners import Interest, keys_of
-from rolecall.reactor.ports import Sink
+from rolecall.reactor.own_writes import CallLater, OwnWrites, call_after_notes
+from rolecall.reactor.owner_keys import Interest, keys_of
+from rolecall.reactor.ports import ListAgain, Sink
 from rolecall.workqueue import Key, Urgency
 
-Json = dict[str, Any]
-# Waits a moment, in which the proxy may tell that the change was a play's own.
-Hold = Callable[[Callable[[], None]], None]
 _Memo = tuple[bytes, tuple[Key, ...]]
 _logger = logging.getLogger(__name__)
 
 
 class OwnedObjects:
-    """A listener of one stream."""
+    """The dependents of one kind and namespace (or all), as last told by their informer."""
 
     def __init__(
         self,
@@ -38,13 +35,13 @@ class OwnedObjects:
         namespace: str,
         sink: Sink,
         own_writes: OwnWrites,
-        hold: Hold = lambda then: then(),
+        call_later: CallLater = call_after_notes,
     ) -> None:
         self._resource = resource
         self._namespace = namespace
         self._sink = sink
         self._own_writes = own_writes
-        self._hold = hold
+        self._call_later = call_later
         self._interests: set[Interest] = set()
         self._memos: dict[str, _Memo] = {}
         self._unlisted: set[str] = set()
@@ -52,7 +49,7 @@ class OwnedObjects:
         self._generation_counts = "status" in resource.subresources
         self._saw_generation = False
         self._needs_content = not self._generation_counts
-        self.is_complete = False
+        self.is_synced = False
 
     def __len__(self) -> int:
         return len(self._memos)
@@ -72,51 +69,60 @@ class OwnedObjects:
         return is_new
 
     def on_list_begins(self) -> None:
-        """Whatever is not listed now is gone."""
         self._unlisted = set(self._memos)
 
     def on_listed(self, item: Json) -> None:
-        """An object that exists: news only if it was known and differs."""
-        self._unlisted.discard(item["metadata"]["uid"])
-        self._update(item, is_create=item["metadata"]["uid"] not in self._memos)
+        """An object that exists: news only if it was known and differs, whoever wrote it last.
+
+        What lies between was not told, and may be a person's edit that a play's write came after.
+        """
+        uid = _uid_of(item["metadata"])
+        self._unlisted.discard(uid)
+        is_create = uid not in self._memos
+        if (owners := self._learn(item)) and not is_create:
+            self._bring(owners)
 
     def on_list_complete(self) -> None:
-        """What was known and not listed was deleted meanwhile."""
         for uid in self._unlisted:
             self._bring(self._memos.pop(uid)[1])
         self._unlisted = set()
-        if not self.is_complete:
-            self.is_complete = True
-            fields = {"kind": str(self._resource.gvk), "namespace": self._namespace or "all"}
-            _logger.debug("watching dependents", extra={"fields": fields})
 
     def on_event(self, event: WatchEvent) -> None:
-        """An event of the stream."""
         if event.type == "DELETED":
             metadata = event.object["metadata"]
-            old = self._memos.pop(metadata["uid"], None)
+            old = self._memos.pop(_uid_of(metadata), None)
             keys = tuple(keys_of(metadata, self._interests))
             self._bring((*(old[1] if old else ()), *keys))
         else:
-            self._update(event.object, is_create=event.type == "ADDED")
+            self._learn_and_bring(event.object, is_create=event.type == "ADDED")
 
     def on_trouble(self, failure: ClusterError) -> None:
-        """The stream does not stand; it is tried again."""
-        if not isinstance(failure, UnavailableError):
-            self.is_complete = False
-        fields = {"kind": str(self._resource.gvk), "why": failure.message, "hint": failure.hint}
-        if isinstance(failure, ForbiddenError):
-            fields["rule"] = failure.rule
-        _logger.warning("cannot watch dependents", extra={"fields": fields})
+        warn_of_dependents(self._resource.gvk, failure)
 
-    def _update(self, document: Json, *, is_create: bool) -> None:
+    def on_synced(self, is_synced: bool) -> None:
+        """While it is not, what happens is found in the next list, and drift at the period."""
+        if is_synced != self.is_synced:
+            self.is_synced = is_synced
+            what = "watching dependents" if is_synced else "not watching dependents"
+            place = self._namespace or "all"
+            _logger.debug(what, extra=log_fields(kind=str(self._resource.gvk), namespace=place))
+
+    def _learn_and_bring(self, document: Json, *, is_create: bool) -> None:
         metadata = document["metadata"]
-        uid, version = metadata["uid"], str(metadata.get("resourceVersion") or "")
+        uid, version = _uid_of(metadata), str(metadata.get("resourceVersion") or "")
+        owners = self._learn(document)
+        if owners and not is_create:
+            self._call_later(lambda: self._bring_unless_own(uid, version, owners))
+
+    def _learn(self, document: Json) -> tuple[Key, ...]:
+        """Keep what is to be known of an object; returns whom it concerns that it differs."""
+        metadata = document["metadata"]
+        uid, version = _uid_of(metadata), str(metadata.get("resourceVersion") or "")
         self._saw_generation = self._saw_generation or bool(metadata.get("generation"))
         keys = tuple(dict.fromkeys(keys_of(metadata, self._interests)))
         old = self._memos.get(uid)
         if old is None and not keys:
-            return
+            return ()
         digest = self._digest(document, version)
         if keys:
             self._memos[uid] = (digest, keys)
@@ -124,10 +130,9 @@ class OwnedObjects:
             self._memos.pop(uid, None)
         if digest == _seen_at(version):
             raise ListAgain
-        if is_create or (old is not None and old[0] in (digest, _seen_at(version))):
-            return
-        owners = (*(old[1] if old else ()), *keys)
-        self._hold(lambda: self._bring_unless_own(uid, version, owners))
+        if old is not None and old[0] in (digest, _seen_at(version)):
+            return ()
+        return (*(old[1] if old else ()), *keys)
 
     def _bring_unless_own(self, uid: str, version: str, owners: tuple[Key, ...]) -> None:
         if not self._own_writes.made(uid, version):
@@ -146,6 +151,17 @@ class OwnedObjects:
     def _bring(self, keys: tuple[Key, ...]) -> None:
         for key in dict.fromkeys(keys):
             self._sink.add(key, Urgency.DEPENDENT)
+
+
+def warn_of_dependents(kind: Gvk, failure: ClusterError) -> None:
+    rule = {"rule": failure.rule} if isinstance(failure, ForbiddenError) else {}
+    fields = log_fields(kind=str(kind), why=failure.message, hint=failure.hint, **rule)
+    _logger.warning("cannot watch dependents", extra=fields)
+
+
+def _uid_of(metadata: Json) -> str:
+    """What tells objects apart; those of aggregated servers may have a name only."""
+    return str(metadata.get("uid") or f"{metadata.get('namespace', '')}/{metadata['name']}")
 
 
 def _seen_at(version: str) -> bytes:

@@ -9,11 +9,11 @@ from rolecall.clock import Clock
 
 _FIRST_S = 0.1
 # Long enough not to hammer a server in trouble, short enough for a person who just granted a right.
-LONGEST_S = 30.0
+_LONGEST_S = 30.0
 
 
 class Pauses:
-    """One attempt's pauses; `next` waits, each time longer until `reset`."""
+    """Pauses between attempts at one thing: each `wait` is longer, until `reset`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -29,11 +29,10 @@ class Pauses:
         self.reset()
         self._news.set()
 
-    async def next(self, *, longest_s: float = LONGEST_S) -> None:
-        """Wait."""
+    async def wait(self) -> None:
         # Jitter: kinds that failed together should not come back together.
-        pause_s = min(self._next_s, longest_s) * random.uniform(0.8, 1.2)  # noqa: S311 - no secret
-        self._next_s = min(self._next_s * 2, longest_s)
+        pause_s = self._next_s * random.uniform(0.8, 1.2)  # noqa: S311 - no secret
+        self._next_s = min(self._next_s * 2, _LONGEST_S)
         waits = (
             asyncio.ensure_future(self._news.wait()),
             asyncio.ensure_future(self._clock.sleep(pause_s)),

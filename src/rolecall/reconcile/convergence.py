@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from rolecall.json_object import Json
 from rolecall.workqueue import Key
-
-Json = dict[str, Any]
 
 # One repair makes one such run, and a role that needs a second pass to settle makes two or three.
 RUNS_IN_A_ROW = 5
@@ -38,16 +36,14 @@ class _Streak:
 
 
 class Convergence:
-    """What changed on run after run, by CR."""
-
     def __init__(self) -> None:
         self._streaks: dict[Key, _Streak] = {}
 
     def observe(self, key: Key, cr: Json, changed_tasks: Sequence[str], now: float) -> str | None:
         """Learn from a run that succeeded.
 
-        Returns what to tell: which tasks do not settle; an empty text when all is calm; None while
-        that is not known.
+        Returns what to tell: which tasks do not settle; an empty text where the run changed nothing;
+        None while that is not known.
         """
         if not changed_tasks:
             self._streaks.pop(key, None)
@@ -59,7 +55,7 @@ class Convergence:
             uid, generation, {task: counts.get(task, 0) + 1 for task in changed_tasks}, now
         )
         self._streaks[key] = streak
-        return _told(streak) if streak.longest >= RUNS_IN_A_ROW else None
+        return _message(streak) if streak.longest >= RUNS_IN_A_ROW else None
 
     def wait_s(self, key: Key, cr: Json, now: float) -> float:
         """How long a turn that a dependent asked for must still wait; 0 for not at all."""
@@ -73,14 +69,13 @@ class Convergence:
         return max(0.0, streak.last_run_at + pause_s - now)
 
     def forget(self, key: Key) -> None:
-        """The CR is gone."""
         self._streaks.pop(key, None)
 
 
-def _told(streak: _Streak) -> str:
-    restless = [task for task, count in streak.counts.items() if count >= RUNS_IN_A_ROW]
-    tasks = ", ".join(f"`{task}`" for task in restless[:SHOWN_TASKS])
-    more = f" and {len(restless) - SHOWN_TASKS} more" if len(restless) > SHOWN_TASKS else ""
+def _message(streak: _Streak) -> str:
+    unsettled = [task for task, count in streak.counts.items() if count >= RUNS_IN_A_ROW]
+    tasks = ", ".join(f"`{task}`" for task in unsettled[:SHOWN_TASKS])
+    more = f" and {len(unsettled) - SHOWN_TASKS} more" if len(unsettled) > SHOWN_TASKS else ""
     # Without the count: the text stays the same from run to run, and so does the Event.
     return (
         f"Changed something in {RUNS_IN_A_ROW} or more runs in a row, with no edit in between: "

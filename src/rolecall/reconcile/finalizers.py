@@ -1,25 +1,20 @@
 """Holds a CR until its finalizer play succeeded, and lets it go then, and only then.
 
 Promises: our finalizer is on the CR before its first run; it is taken off only by `release`; foreign
-finalizers are never touched; and none of this loses a race, since every patch names the version that it
-was computed from.
+finalizers are never touched; and none of this loses a race, since every patch names what it was
+computed from (see `status.object_writer`).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from rolecall.reconcile.requests import is_deleted
-from rolecall.status import ConflictSafe, VanishedError
+from rolecall.json_object import Json
+from rolecall.reconcile.annotations import is_deleted
+from rolecall.status import ObjectWriter, VanishedError
 from rolecall.watches import Watch
-
-Json = dict[str, Any]
 
 
 class Finalizers:
-    """Puts the watch's finalizer on CRs and takes it off."""
-
-    def __init__(self, objects: ConflictSafe) -> None:
+    def __init__(self, objects: ObjectWriter) -> None:
         self._objects = objects
 
     async def ensure(self, watch: Watch, cr: Json) -> Json:
@@ -57,7 +52,6 @@ def finalizer_name(watch: Watch) -> str:
 
 
 def is_finalizer_run(watch: Watch, cr: Json) -> bool:
-    """Whether a run for this CR is its finalizer run."""
     return is_deleted(cr) and finalizer_name(watch) in _finalizers(cr)
 
 

@@ -1,4 +1,4 @@
-"""What the story needs of the world, as small Protocols; `app.py` connects the real things.
+"""What a reconcile needs from other rooms, as small Protocols; `app.py` connects the real things.
 
 Written here, in the room that decides, so that it can be read and tested with nothing around it and
 so that no lower or side room has to know of another.
@@ -10,23 +10,15 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.runner import RunEvent, Runner
-from rolecall.status import OnWritten, WritableCluster, nobody
+from rolecall.status import ObjectApi, OnWritten
 from rolecall.watches import Watch
 from rolecall.workqueue import Key, Urgency
-
-Json = dict[str, Any]
-
-
-class Cluster(WritableCluster, Protocol):
-    """The objects of the API server, always live. `rolecall.kube.Client` is the real one.
-
-    Errors come by meaning: `kube.NotFoundError`, `ConflictError`, `ForbiddenError`, ... (see there).
-    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +33,10 @@ class RunAccess:
 class AccessIssuer(Protocol):
     """Hands out per-run kubeconfigs; the proxy is the real one."""
 
-    def lease(self, run_id: str, cr: Json, watch: Watch) -> AbstractAsyncContextManager[RunAccess]:
+    def issue_access(
+        self, run_id: str, cr: Json, watch: Watch
+    ) -> AbstractAsyncContextManager[RunAccess]:
         """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
-        ...
 
 
 class EventRecorder(Protocol):
@@ -51,39 +44,28 @@ class EventRecorder(Protocol):
 
     def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
         """Post one Event; `kind` is `Normal` or `Warning`."""
-        ...
 
 
 class Telemetry(Protocol):
-    """Counts what happened; the metrics room is the real one."""
-
     def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
         """One turn is over; `result` as controller-runtime names it: success, error, requeue_after."""
-        ...
 
     def run_finished(self, gvk: Gvk, *, succeeded: bool, seconds: float, way: str) -> None:
-        """One run is over (the contract's `ansible_operator_reconcile_result`, `_reconciles`)."""
-        ...
+        """One run is over (the Go operator's `ansible_operator_reconcile_result`, `_reconciles`)."""
 
-    def tasks_ran(self, way: str, count: int) -> None:
-        """A run told how it started so many of its tasks."""
-        ...
+    def tasks_ran(self, way: str, count: int) -> None: ...
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         """Time spent in one phase of a turn: queue, prepare, run, status."""
-        ...
 
 
 class PlayLog(Protocol):
-    """Prints what plays say, where the contract puts it."""
+    """Prints what plays say, where the Go operator puts it."""
 
-    def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None:
-        """One event of a run in flight."""
-        ...
+    def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None: ...
 
     async def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
         """The block after a run."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +78,15 @@ class Outcome:
     urgency: Urgency = Urgency.PERIOD
     # `after_s` is a period, which may be stretched a little, and not a time that a role asked for.
     is_period: bool = False
+    # Nothing was tried, so nothing is known: a key that failed before has still failed.
+    is_put_off: bool = False
     # The CR is gone: folders, counters and metrics of it may go too.
     forget: bool = False
-    # What the log shall tell of this turn's run; empty where nothing ran.
+    # Log fields of this turn's run; empty where nothing ran.
     ran: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def is_error(self) -> bool:
-        """Whether the key must back off."""
         return bool(self.error)
 
 
@@ -112,10 +95,8 @@ def _always() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """Everything around the story, connected by `app.py`."""
-
-    cluster: Cluster  # where there is an election: the fenced one
+class ReconcilerPorts:
+    cluster: ObjectApi  # where there is an election: the fenced one
     runner: Runner
     access: AccessIssuer
     events: EventRecorder
@@ -124,8 +105,8 @@ class World:
     clock: Clock
     # Asked before each run: another replica may lead by now, and two must not run for one CR.
     may_run: Callable[[], bool] = _always
-    # Where each version of a CR is news (its kind has no generations): that these are none.
-    on_written: OnWritten = nobody
+    # Told of our own writes to kinds without generations, where each version counts as an edit.
+    on_written: OnWritten = lambda *_: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ _WHY_NOTHING_IS_KNOWN = {
 
 
 def verdict_of(result: RunResult) -> Verdict:
-    """The verdict on a run."""
     recap = result.recap
     ansible_result = ansible_result_of(recap) if recap is not None else None
     if result.succeeded:
@@ -50,7 +49,7 @@ def reason_of(ending: Ending) -> str:
 
 
 def message_of(result: RunResult, run: str = "") -> str:
-    """Why a run failed, for the CR's owner; the same text for the same failure but for `run`."""
+    """Why a run failed, for the CR's user; the same text for the same failure but for `run`."""
     if result.ending is Ending.FINISHED:
         return _of_tasks(result.failures, run)
     text = _bounded(result.reason_text, MAX_MESSAGE)
@@ -60,7 +59,6 @@ def message_of(result: RunResult, run: str = "") -> str:
 
 
 def ansible_result_of(recap: Recap) -> dict[str, object]:
-    """The `ansibleResult` of a condition."""
     return {
         "ok": recap.ok,
         "changed": recap.changed,
@@ -105,6 +103,6 @@ def _one_line(text: str) -> str:
 
 
 def _bounded(text: str, limit: int) -> str:
-    # A lone surrogate is no text that JSON could carry.
+    # JSON cannot carry a lone surrogate.
     text = text.encode("utf-8", "replace").decode()
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,4 +1,4 @@
-"""Workers take keys, let the story happen, and put each key back the way its outcome says.
+"""Workers take keys, reconcile each, and put it back the way its outcome says.
 
 Promises: a key is put down whatever happened to its turn; a bug costs one CR one turn, is logged with
 its traceback and told in that CR's status; on shutdown, turns under way get some time, then their runs
@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from rolecall.clock import Clock
-from rolecall.reconcile.log_fields import about
+from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.loop import Reconciler
 from rolecall.reconcile.ports import Outcome, Telemetry
 from rolecall.workqueue import Key, Queue, QueueClosedError, Turn
@@ -27,7 +27,7 @@ AFTER_CANCEL_S = 5.0
 OnGone = Callable[[Key], Awaitable[None]]
 Ready = Callable[[], Awaitable[None]]
 
-log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 async def _keep(_: Key) -> None:
@@ -39,8 +39,6 @@ async def _at_once() -> None:
 
 
 class Workers:
-    """The hands of the engine."""
-
     def __init__(
         self,
         queue: Queue,
@@ -83,7 +81,7 @@ class Workers:
         for task in self._tasks:
             task.cancel()
         if not await self._is_drained_within(AFTER_CANCEL_S):
-            log.error("some turns did not end, though their runs were ended")
+            _logger.error("some turns did not end, though their runs were ended")
 
     async def _work(self) -> None:
         while True:
@@ -94,6 +92,12 @@ class Workers:
                 return
             try:
                 await self._take_turn(turn)
+            except Exception:  # a bug after the turn: the key must come back all the same
+                _logger.exception(
+                    "internal error: the end of a turn could not be recorded",
+                    extra=key_fields(turn.key),
+                )
+                self._queue.fail(turn.key)
             finally:
                 self._queue.done(turn.key)
 
@@ -113,8 +117,8 @@ class Workers:
                 await self._on_gone(turn.key)
             return outcome
         except Exception as error:  # the one place where a bug becomes an outcome
-            log.exception("internal error: a turn was given up", extra=about(turn.key))
-            await self._reconciler.confess(turn.key)
+            _logger.exception("internal error: a turn was given up", extra=key_fields(turn.key))
+            await self._reconciler.report_bug(turn.key)
             return Outcome(error=f"internal error: {error!r}")
 
     def _put_back(self, key: Key, outcome: Outcome) -> float | None:
@@ -125,6 +129,9 @@ class Workers:
                 return None
             case Outcome(is_error=True):
                 return self._queue.fail(key)
+            case Outcome(is_put_off=True):
+                self._queue.add_after(key, outcome.after_s or 0.0, outcome.urgency)
+                return outcome.after_s
             case Outcome(after_s=None):
                 self._queue.succeed(key)
                 return None
@@ -163,6 +170,6 @@ def _log_end(key: Key, outcome: Outcome, next_in_s: float | None) -> None:
         fields["next_in_s"] = round(next_in_s, 3)
     if outcome.is_error:
         what = "run failed" if outcome.ran else "reconcile failed"
-        log.error(what, extra=about(key, **fields, error=outcome.error))
+        _logger.error(what, extra=key_fields(key, **fields, error=outcome.error))
     elif outcome.ran:
-        log.info("run finished", extra=about(key, **fields))
+        _logger.info("run finished", extra=key_fields(key, **fields))

@@ -4,6 +4,7 @@ from rolecall.runner.choice import create_runner
 from rolecall.runner.contract import (
     Ending,
     OnEvent,
+    OnWarmSupport,
     Recap,
     RunEvent,
     RunHandle,
@@ -11,15 +12,24 @@ from rolecall.runner.contract import (
     RunRequest,
     RunResult,
     TaskFailure,
+    WarmState,
+    WarmSupport,
 )
-from rolecall.runner.folders import forget, forget_missing
-from rolecall.runner.params import extra_vars, snake_case
-from rolecall.runner.readable import as_json, as_yaml
-from rolecall.runner.temporary import folder_of_engine
+from rolecall.runner.installed import (
+    find_collection,
+    require_installed,
+    version_of,
+    why_stock,
+)
+from rolecall.runner.params import Unsafe, extra_vars, snake_case
+from rolecall.runner.porting import broken_conditionals
+from rolecall.runner.roots import claimed_root, cluster_of, forget
+from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
 __all__ = [
     "Ending",
     "OnEvent",
+    "OnWarmSupport",
     "Recap",
     "RunEvent",
     "RunHandle",
@@ -27,12 +37,20 @@ __all__ = [
     "RunResult",
     "Runner",
     "TaskFailure",
-    "as_json",
-    "as_yaml",
+    "Unsafe",
+    "WarmState",
+    "WarmSupport",
+    "broken_conditionals",
+    "claimed_root",
+    "cluster_of",
     "create_runner",
     "extra_vars",
+    "find_collection",
+    "folder_of_command",
     "folder_of_engine",
     "forget",
-    "forget_missing",
+    "require_installed",
     "snake_case",
+    "version_of",
+    "why_stock",
 ]

@@ -19,7 +19,7 @@ _DAY_S = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Rotation:
     """What may stay; None and 0 do not limit."""
 
     keep: int = 0
@@ -43,7 +43,7 @@ def point_latest(artifacts: Path, run_id: str) -> None:
     fresh.replace(link)
 
 
-def rotate(artifacts: Path, current: str, limits: Limits, now: float) -> list[str]:
+def rotate(artifacts: Path, current: str, limits: Rotation, now: float) -> list[str]:
     """Remove the runs that are over a limit; returns their ids. `now` counts from the epoch."""
     runs = sorted(_runs(artifacts, current), key=lambda run: run.finished, reverse=True)
     allowed = limits.keep - 1 if limits.keep > 0 else len(runs)

@@ -8,74 +8,92 @@ from __future__ import annotations
 import logging
 import sys
 import tempfile
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from rolecall.runner.contract import OnEvent, RunHandle, Runner, RunRequest
+from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES
+from rolecall.log_fields import log_fields
+from rolecall.runner.contract import OnEvent, OnWarmSupport, RunHandle, RunRequest
+from rolecall.runner.memory import Memory
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.temporary import remove_abandoned
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Watch
 
-_LOG = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from rolecall.runner.warm import WarmRunner
 
-
-@runtime_checkable
-class WarmUp(Protocol):
-    """A way that has something to get ready."""
-
-    async def warm_up(self, watch: Watch) -> None:
-        """Get ready for runs of this watch."""
-        ...
+_logger = logging.getLogger(__name__)
 
 
 class ChosenRunner:
     """Hands each request to the runner of its way; the warm one is made when wanted."""
 
-    def __init__(self, settings: RunnerSettings) -> None:
+    def __init__(self, settings: RunnerSettings, on_support: OnWarmSupport | None = None) -> None:
         self._settings = settings
-        self._stock: Runner = StockRunner(settings)
-        self._warm: Runner | None = None
+        self._on_support = on_support
+        self._memory = Memory(settings.memory_bytes)
+        # Called, on the loop, whenever runs of a watch begin to go another way than before.
+        self.on_way_change: Callable[[], None] = lambda: None
+        self._stock = StockRunner(settings, memory=self._memory)
+        self._warm: WarmRunner | None = None
+        self._has_told = False
         if settings.way == "warm":
             self._warm_runner()  # its imports would hold up the loop at the first run
 
     async def start(self, request: RunRequest, on_event: OnEvent) -> RunHandle:
-        """Start a run the way that its watch, or the engine's settings, name."""
-        return await self._runner_for(request.watch).start(request, on_event)
+        runner = self._warm_runner_for(request.watch) or self._stock
+        return await runner.start(request, on_event)
 
     async def warm_up(self, watches: Sequence[Watch]) -> None:
         """Get ready for the first run, where a run would otherwise have to wait."""
         temporary = self._settings.environment.get("TMPDIR")
         if removed := remove_abandoned({temporary or "", tempfile.gettempdir()} - {""}):
-            _LOG.info("removed what a killed engine left", extra={"folders": len(removed)})
+            _logger.info(
+                "removed what a killed engine left", extra=log_fields(folders=len(removed))
+            )
+        if self._settings.warm_idle_s is not None:
+            return
         for watch in watches:
-            runner = self._runner_for(watch)
-            if isinstance(runner, WarmUp) and self._settings.warm_idle_s is None:
-                await runner.warm_up(watch)
+            if warm := self._warm_runner_for(watch):
+                await warm.warm_up(watch)
                 return
 
+    def bytes_of(self, watch: Watch) -> int:
+        """The memory that a run of this watch would take if it began now."""
+        warm = self._warm_runner_for(watch)
+        is_warm = warm is not None and warm.way_of(watch) == "warm"
+        return WARM_RUN_BYTES if is_warm else STOCK_RUN_BYTES
+
     async def close(self) -> None:
-        """End what runs, whichever way it was started."""
-        for runner in (self._warm, self._stock):
-            if runner is not None:
-                await runner.close()
+        if self._warm is not None:
+            await self._warm.close()
+        await self._stock.close()
 
-    def _runner_for(self, watch: Watch) -> Runner:
+    def _warm_runner_for(self, watch: Watch) -> WarmRunner | None:
         way = watch.runner or self._settings.way
-        return self._warm_runner() if way == "warm" else self._stock
+        return self._warm_runner() if way == "warm" else None
 
-    def _warm_runner(self) -> Runner:
-        if self._warm is None:
-            self._warm = self._stock
-            if sys.platform.startswith("linux"):
-                from rolecall.runner.warm import WarmRunner  # noqa: PLC0415 - where it can work
+    def _warm_runner(self) -> WarmRunner | None:
+        if self._warm is None and sys.platform.startswith("linux"):
+            from rolecall.runner.warm import WarmRunner  # noqa: PLC0415 - where it can work
 
-                self._warm = WarmRunner(self._settings, self._stock)
-            else:
-                _LOG.info("runs start the stock way: the warm way needs linux")
+            self._warm = WarmRunner(
+                self._settings, self._stock, on_support=self._on_support, memory=self._memory
+            )
+            self._warm.on_way_change = lambda: self.on_way_change()  # noqa: PLW0108 - told later
+        elif self._warm is None and not self._has_told:
+            self._has_told = True
+            _logger.info("runs start the stock way: the warm way needs linux")
         return self._warm
 
 
-def create_runner(settings: RunnerSettings) -> ChosenRunner:
-    """The runner of an engine with these settings."""
-    return ChosenRunner(settings)
+def create_runner(
+    settings: RunnerSettings, on_support: OnWarmSupport | None = None
+) -> ChosenRunner:
+    """The runner of an engine with these settings.
+
+    `on_support` is told whether runs are warm. Without it, an unknown ansible-core is not proven: too
+    long for a command that runs one role.
+    """
+    return ChosenRunner(settings, on_support)

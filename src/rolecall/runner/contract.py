@@ -1,7 +1,8 @@
 """How the rest of the engine sees a run: a request goes in, events come by, one result comes out.
 
 The stock and the warm way stand behind the same `Runner`; nobody above can tell them apart but by the
-clock. Everything that Ansible says is folded here into few words, so that no other room reads events.
+clock. What Ansible says is folded here into few words, so that no other room must know its events (but
+`logs`, which prints them).
 """
 
 from __future__ import annotations
@@ -12,17 +13,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
+from rolecall.json_object import Json
 from rolecall.watches import Watch
-
-Json = dict[str, Any]
 
 
 class Ending(Enum):
-    """How a run ended; the values are the `reason` texts of a failure that is not a task's."""
+    """How a run ended; the values are the reasons of `Failure`, but for the first two: `Failed`."""
 
     FINISHED = "Finished"  # the play reached its recap; `failures` tell whether it succeeded
-    NOT_STARTED = "NotStarted"  # the play could not even start: bad inventory, missing role ...
-    NO_RECAP = "PlayBroken"  # syntax error, missing collection or role: Ansible gave up
+    NOT_STARTED = "NotStarted"  # it could not start: bad inventory, the watch's role is missing ...
+    NO_RECAP = "PlayBroken"  # syntax error, a collection or role that the play names is missing
     TIMED_OUT = "TimedOut"  # over the run's time limit
     NO_PROGRESS = "NoProgress"  # no event for longer than the watch allows
     CANCELLED = "Cancelled"  # the engine ended it: deletion, newer generation, shutdown
@@ -62,7 +62,7 @@ class RunEvent:
 class TaskFailure:
     """A task that failed and that nothing rescued."""
 
-    message: str  # `res.msg`, or the contract's text where there is none; redacted
+    message: str  # `res.msg`, or the Go operator's text where there is none; redacted
     task: str
     place: str  # `roles/app/tasks/main.yml:12`
     host: str = "localhost"
@@ -72,7 +72,7 @@ class TaskFailure:
 
 @dataclass(frozen=True, slots=True)
 class Recap:
-    """The stats event, for host `localhost` only, as the contract counts."""
+    """The stats event, for host `localhost` only, as the Go operator counts."""
 
     ok: int = 0
     changed: int = 0
@@ -83,14 +83,12 @@ class Recap:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run came to."""
-
     run_id: str
     ending: Ending
     rc: int | None
     recap: Recap | None = None
     failures: Sequence[TaskFailure] = ()
-    # Why a run that has no recap came to nothing, in one line for the CR's owner; redacted.
+    # Why a run that has no recap came to nothing, in one line for the CR's user; redacted.
     reason_text: str = ""
     changed_tasks: Sequence[str] = ()  # `place: task name`, in order
     telling_tasks: Set[str] = frozenset()  # those of them that wrote only status or Events
@@ -105,22 +103,40 @@ class RunResult:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the play reached its end and no task failed for good."""
         return self.ending is Ending.FINISHED and not self.failures
 
 
 OnEvent = Callable[[RunEvent], None]
 
 
-class RunHandle(Protocol):
-    """A run in flight."""
+class WarmState(Enum):
+    """Whether the warm way may be trusted with the ansible-core that is installed."""
 
+    KNOWN = "known"  # its code is what the hooks were written against
+    PROVING = "proving"  # it is not, and plays are compared in the background
+    PROVEN = "proven"  # they were equal
+    REFUSED = "refused"  # they were not, or could not be played
+
+
+@dataclass(frozen=True, slots=True)
+class WarmSupport:
+    """Which way plays go here, and why."""
+
+    state: WarmState
+    reason: str = ""
+
+
+# May be called from any thread.
+OnWarmSupport = Callable[[WarmSupport], None]
+
+
+class RunHandle(Protocol):
     async def result(self) -> RunResult:
-        """Wait for the end; cancelling this wait cancels the run and its whole process group."""
+        """Wait for the end; cancelling this wait ends the run with all its processes."""
         ...
 
     def cancel(self, reason: str) -> None:
-        """End the run's whole process group; `result` then says CANCELLED."""
+        """End all processes of the run; `result` then says CANCELLED."""
         ...
 
 
@@ -131,6 +147,4 @@ class Runner(Protocol):
         """Start a run. A run that cannot start still yields a handle, whose result says why."""
         ...
 
-    async def close(self) -> None:
-        """End what runs and release everything."""
-        ...
+    async def close(self) -> None: ...

@@ -47,7 +47,6 @@ class TaskEvent:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the task says that it changed something."""
         return self.name == "runner_on_ok" and self.result.get("changed") is True
 
     @property
@@ -63,7 +62,7 @@ class TaskEvent:
 
     @property
     def message(self) -> str:
-        """What a failed task says, or the contract's text where it says nothing."""
+        """What a failed task says, or the Go operator's text where it says nothing."""
         message = self.result.get("msg")
         return message if isinstance(message, str) and message else "unknown playbook failure"
 
@@ -82,7 +81,6 @@ class TaskEvent:
 
 
 def task_event(event: Mapping[str, Any]) -> TaskEvent:
-    """Read an event about a task."""
     data = event_data(event)
     result = data.get("res")
     return TaskEvent(
@@ -99,7 +97,6 @@ def task_event(event: Mapping[str, Any]) -> TaskEvent:
 
 
 def event_data(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The event's own data, or nothing."""
     data = event.get("event_data")
     return data if isinstance(data, dict) else {}
 

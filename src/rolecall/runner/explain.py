@@ -1,4 +1,4 @@
-"""Why a run that has no recap came to nothing, in one honest line for the CR's owner.
+"""Why a run that has no recap came to nothing, in one honest line for the CR's user.
 
 Ansible prints its reason and goes: as `ERROR! ...` up to core 2.18, as `[ERROR]: ...` from 2.19 on, as
 `ERROR: ...` where it cannot even begin; the place in one of two spellings below. The last such block is
@@ -29,7 +29,6 @@ OUT_OF_MEMORY_HINT = (
 
 
 def why_no_recap(stdout: str, rc: int | None) -> str:
-    """One line: what Ansible said, and where."""
     text = _ESCAPE_CODES.sub("", stdout).replace("\r\n", "\n")
     blocks = list(_BLOCK.finditer(text))
     if not blocks:

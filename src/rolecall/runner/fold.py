@@ -1,7 +1,8 @@
 """Folds the events of a run into one `RunResult`: the place that decides what a failed run is.
 
 Promise: a run failed where a task failed that nothing rescued or ignored, where a host could not be
-reached, where `ansible-playbook` exited with other than zero, or where there is no recap. Nothing else.
+reached, where `ansible-playbook` exited with other than zero, where there is no recap, where it was
+ended (a time limit, a signal; also after the recap), or where a `requeue_after` cannot be read.
 
 The hard part is `rescue`: a `runner_on_failed` event never tells whether its block rescued it. The
 recap does: it counts failed and rescued per host. Where a host has both kinds, its failures are the
@@ -32,6 +33,7 @@ from rolecall.runner.events import (
 )
 from rolecall.runner.explain import OUT_OF_MEMORY_HINT, signal_text, was_killed, why_no_recap
 from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.porting import way_out_of
 from rolecall.runner.secrets import Redactor
 from rolecall.watches import DurationError, parse_duration
 
@@ -44,7 +46,7 @@ class Exit:
     signal: int | None = None
     # Set by whoever ended the run on purpose: TIMED_OUT, NO_PROGRESS, CANCELLED; NOT_STARTED too.
     ended_as: Ending | None = None
-    reason: str = ""  # in one line, for the CR's owner
+    reason: str = ""  # in one line, for the CR's user
     started_late_s: float = 0.0
     seconds: float = 0.0
     way: str = "stock"
@@ -92,7 +94,7 @@ class Fold:
         """What the run came to; `stdout_tail` explains runs that have no recap."""
         ending = self._ending(exit_, stdout_tail)
         failures = self._failures(exit_) if ending is Ending.FINISHED else []
-        requeue_after_s, misunderstood = self._requeue()
+        requeue_after_s, bad_requeues = self._requeue()
         stats = self._seen.stats
         stdout = stats.get("stdout") if stats else ""
         return RunResult(
@@ -100,7 +102,7 @@ class Fold:
             ending=ending,
             rc=exit_.rc,
             recap=self._recap(),
-            failures=(*failures, *misunderstood),
+            failures=(*failures, *bad_requeues),
             reason_text=self._reason(ending, exit_, stdout_tail),
             changed_tasks=tuple(text for _, text in sorted(self._seen.changed)),
             telling_tasks=frozenset(self._seen.telling),
@@ -163,12 +165,15 @@ class Fold:
         return [TaskFailure(message, task="", place="")]
 
     def _failure(self, task: TaskEvent, message: str = "", detail: str = "") -> TaskFailure:
+        said = message or task.message
+        detail = detail or ("" if message else task.detail)
+        way_out = way_out_of(f"{said}\n{detail}")
         return TaskFailure(
-            message=self._redactor.text(message or task.message),
+            message=self._redactor.text(said),
             task=self._redactor.text(task.task),
             place=self._place(task),
             host=task.host,
-            detail=self._redactor.text(detail or ("" if message else task.detail)),
+            detail=self._redactor.text("; ".join(part for part in (detail, way_out) if part)),
         )
 
     def _requeue(self) -> tuple[float | None, list[TaskFailure]]:

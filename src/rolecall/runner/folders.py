@@ -16,10 +16,18 @@ from pathlib import Path
 
 from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 
 
 class CannotStartError(RolecallError):
-    """A run could not be set up; the text is for the CR's owner (`Ending.NOT_STARTED`)."""
+    """A run could not be set up; the text is for the CR's user (`Ending.NOT_STARTED`)."""
+
+
+def cannot_write(folder: Path, error: OSError) -> CannotStartError:
+    return CannotStartError(
+        f"the private folder `{folder}` could not be written: {error.strerror or error}",
+        hint="the engine needs a writable, private folder with free space there",
+    )
 
 
 def private_dir(root: Path, gvk: Gvk, namespace: str, name: str) -> Path:
@@ -28,6 +36,12 @@ def private_dir(root: Path, gvk: Gvk, namespace: str, name: str) -> Path:
     if not name or any(part in (".", "..") or "/" in part or "\0" in part for part in segments):
         raise CannotStartError(f"`{namespace}/{name}` is no name for a folder, so it was not run")
     return root.joinpath(*segments)
+
+
+def private_dir_of(root: Path, gvk: Gvk, cr: Json) -> Path:
+    metadata = cr.get("metadata") or {}
+    namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+    return private_dir(root, gvk, namespace, name)
 
 
 def make_private(root: Path, folder: Path) -> None:
@@ -55,7 +69,7 @@ def _check_owner(path: Path, allowed: Collection[int]) -> None:
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in allowed:
         raise CannotStartError(
             f"`{path}` is not a folder of this user, so no play was run in it",
-            hint=f"remove `{path}`; the engine makes it again",
+            hint=f"choose another with --artifacts-dir; where nobody uses it, remove `{path}`",
         )
     if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
         path.chmod(0o700)
@@ -78,32 +92,8 @@ def remove(path: Path) -> None:
             path.unlink()
 
 
-def forget(root: Path, gvk: Gvk, namespace: str, name: str) -> None:
-    """Remove what runs of a deleted CR left behind."""
-    folder = private_dir(root, gvk, namespace, name)
-    remove(folder)
-    _remove_empty_parents(root, folder)
-
-
-def forget_missing(root: Path, gvk: Gvk, alive: Collection[tuple[str, str]]) -> int:
-    """Remove the folders of CRs that were deleted while no engine looked; returns how many.
-
-    `alive` holds namespace and name of every CR of the kind (namespace empty for cluster-scoped ones).
-    """
-    kind_dir = root.joinpath(*(part for part in (gvk.group, gvk.version, gvk.kind) if part))
-    is_namespaced = any(namespace for namespace, _ in alive)
-    depth = "*/*" if is_namespaced else "*"
-    removed = 0
-    for folder in list(kind_dir.glob(depth)):
-        namespace, name = (folder.parent.name, folder.name) if is_namespaced else ("", folder.name)
-        if (namespace, name) not in alive and not folder.is_symlink():
-            remove(folder)
-            _remove_empty_parents(root, folder)
-            removed += 1
-    return removed
-
-
-def _remove_empty_parents(root: Path, folder: Path) -> None:
+def remove_empty_parents(root: Path, folder: Path) -> None:
+    """Remove what is empty now between a removed folder and the root."""
     for parent in folder.parents:
         if parent == root or not parent.is_relative_to(root):
             return

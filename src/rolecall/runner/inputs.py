@@ -22,11 +22,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rolecall.log_fields import log_fields
 from rolecall.runner.contract import RunRequest
 from rolecall.runner.folders import (
     CannotStartError,
+    cannot_write,
     make_private,
-    private_dir,
+    private_dir_of,
     remove,
     write_private,
 )
@@ -38,7 +40,7 @@ from rolecall.watches import Play
 if TYPE_CHECKING:
     from ansible_runner.config.runner import RunnerConfig
 
-_LOG = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 # `operator_sdk.util` for projects that did not install it. On PYTHONPATH and not in
 # ANSIBLE_COLLECTIONS_PATH, because Ansible looks at Python's path last: whatever a project's own
@@ -66,7 +68,6 @@ class PreparedRun:
     cwd: Path  # <private_dir>/project
     config: RunnerConfig
     role_play: Path | None = None  # the play that was written for a role
-    withheld: tuple[str, ...] = ()  # spec keys that would have configured Ansible itself
 
     def clean_up(self) -> None:
         """Remove what only this run needed (the synthesized play of a role)."""
@@ -80,20 +81,11 @@ def prepare(request: RunRequest, settings: RunnerSettings) -> PreparedRun:
     Touches the disk (about 1 ms); call it from a thread where the loop matters.
     """
     play = _play_of(request)
-    metadata = request.cr.get("metadata") or {}
-    folder = private_dir(
-        settings.root,
-        request.watch.gvk,
-        str(metadata.get("namespace") or ""),
-        str(metadata.get("name") or ""),
-    )
+    folder = private_dir_of(settings.root, request.watch.gvk, request.cr)
     try:
         return _prepare(request, settings, play, folder)
     except OSError as error:
-        raise CannotStartError(
-            f"the private folder `{folder}` could not be written: {error.strerror or error}",
-            hint="the engine needs a writable, private folder with free space there",
-        ) from error
+        raise cannot_write(folder, error) from error
 
 
 def _prepare(
@@ -102,7 +94,7 @@ def _prepare(
     make_private(settings.root, folder)
     for part in ("env", "project", "artifacts"):
         make_private(folder, folder / part)
-    withheld = _write_env(folder / "env", request, settings)
+    _write_env(folder / "env", request, settings)
     # Not settings that are read past `settings`: plays inherit the engine's environment, whole.
     environment = {**os.environ, **settings.environment}
     write_inventory(folder, settings.inventory, environment.get("VIRTUAL_ENV", ""))
@@ -130,7 +122,6 @@ def _prepare(
         cwd=Path(config.cwd),
         config=config,
         role_play=role_play,
-        withheld=withheld,
     )
 
 
@@ -146,8 +137,7 @@ def _play_of(request: RunRequest) -> Play:
     return play
 
 
-def _write_env(folder: Path, request: RunRequest, settings: RunnerSettings) -> tuple[str, ...]:
-    """Fill `env/`; returns the spec keys that were withheld."""
+def _write_env(folder: Path, request: RunRequest, settings: RunnerSettings) -> None:
     try:
         variables = extra_vars(request, trust_cr_text=settings.trust_cr_text)
         text = variables.dump()
@@ -155,16 +145,14 @@ def _write_env(folder: Path, request: RunRequest, settings: RunnerSettings) -> t
         raise CannotStartError("the object is nested too deeply to be handed to a play") from error
     if variables.withheld:
         cr = request.cr["metadata"]
-        _LOG.warning(
+        _logger.warning(
             "spec keys that would configure ansible were withheld from the play",
-            extra={
-                "fields": {
-                    "kind": request.watch.gvk.kind,
-                    "namespace": cr.get("namespace", ""),
-                    "name": cr.get("name"),
-                    "keys": ", ".join(variables.withheld),
-                }
-            },
+            extra=log_fields(
+                kind=request.watch.gvk.kind,
+                namespace=cr.get("namespace", ""),
+                name=cr.get("name"),
+                keys=", ".join(variables.withheld),
+            ),
         )
     write_private(folder / "extravars", text)
     kubeconfig = str(request.kubeconfig)
@@ -180,7 +168,6 @@ def _write_env(folder: Path, request: RunRequest, settings: RunnerSettings) -> t
         write_private(folder / "cmdline", arguments)
     else:
         remove(folder / "cmdline")
-    return variables.withheld
 
 
 def _show_main_playbook(project: Path, main: Play) -> None:

@@ -33,7 +33,6 @@ _CONFIGURED = (
 
 
 def write_inventory(private_dir: Path, custom: Path | None, virtual_env: str) -> None:
-    """Fill `<private_dir>/inventory`."""
     folder = private_dir / "inventory"
     try:
         remove(folder)

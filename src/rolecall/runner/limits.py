@@ -9,43 +9,30 @@ from rolecall.settings import RunnerSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TimeLimits:
     """None does not limit."""
 
     timeout_s: float | None = None
     no_progress_timeout_s: float | None = None
 
     @classmethod
-    def of(cls, request: RunRequest, settings: RunnerSettings) -> Limits:
+    def of(cls, request: RunRequest, settings: RunnerSettings) -> TimeLimits:
         """A run's own limits, else the engine's; zero switches a limit off."""
         return cls(
             _effective(request.timeout_s, settings.timeout_s),
             _effective(request.no_progress_timeout_s, settings.no_progress_timeout_s),
         )
 
-    def left_s(self, now: float, started: float, progress: float) -> float | None:
-        """Seconds until the next one passes, negative when it has; None: none ever will."""
-        ends = [
-            since + limit_s
-            for limit_s, since in (
-                (self.timeout_s, started),
-                (self.no_progress_timeout_s, progress),
-            )
-            if limit_s is not None
-        ]
-        return min(ends) - now if ends else None
-
-    def passed(self, now: float, started: float, progress: float) -> tuple[Ending, str] | None:
-        """The limit that a run has passed, in words for the CR's owner."""
-        if self.timeout_s is not None and now >= started + self.timeout_s:
-            return (
-                Ending.TIMED_OUT,
-                f"the play took longer than {self.timeout_s:g} s, so it was ended",
-            )
-        silence_s = self.no_progress_timeout_s
-        if silence_s is not None and now >= progress + silence_s:
-            return Ending.NO_PROGRESS, f"the play said nothing for {silence_s:g} s, so it was ended"
-        return None
+    def next_end(self, began_s: float, progress_s: float) -> tuple[float, Ending, str] | None:
+        """When the next one passes, and what to tell the CR's user then; None: none ever will."""
+        ends: list[tuple[float, Ending, str]] = []
+        if (limit_s := self.timeout_s) is not None:
+            why = f"the play took longer than {limit_s:g} s, so it was ended"
+            ends.append((began_s + limit_s, Ending.TIMED_OUT, why))
+        if (limit_s := self.no_progress_timeout_s) is not None:
+            why = f"the play said nothing for {limit_s:g} s, so it was ended"
+            ends.append((progress_s + limit_s, Ending.NO_PROGRESS, why))
+        return min(ends, key=lambda end: end[0], default=None)
 
 
 def _effective(own_s: float | None, default_s: float | None) -> float | None:

@@ -21,7 +21,8 @@ from functools import lru_cache
 from typing import Any
 
 from rolecall.gvk import Gvk
-from rolecall.runner.contract import Json, RunRequest
+from rolecall.json_object import Json
+from rolecall.runner.contract import RunRequest
 
 # Ansible turns JSON objects with one of these keys into something other than a mapping.
 _RESERVED_KEYS = frozenset({"__ansible_unsafe", "__ansible_vault"})
@@ -54,7 +55,7 @@ class ExtraVars:
 
 
 def extra_vars(request: RunRequest, *, trust_cr_text: bool = False) -> ExtraVars:
-    """Build the extra vars of a run; later entries overwrite earlier ones, as the contract orders.
+    """Build the extra vars of a run; later entries overwrite earlier ones, in the Go operator's order.
 
     Raises `RecursionError` for a CR that is nested too deeply to be handed on.
     """

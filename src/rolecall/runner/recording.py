@@ -24,7 +24,8 @@ from ansible_runner.runner import Runner as AnsibleRunner
 from ansible_runner.utils import OutputEventFilter
 
 from rolecall.clock import Clock, SystemClock
-from rolecall.runner.artifacts import Limits, point_latest, rotate
+from rolecall.log_fields import log_fields
+from rolecall.runner.artifacts import Rotation, point_latest, rotate
 from rolecall.runner.contract import Ending, OnEvent, RunResult
 from rolecall.runner.fold import Exit, Fold
 from rolecall.runner.folders import write_private
@@ -33,7 +34,7 @@ from rolecall.runner.scratch import sweep_leftovers
 from rolecall.runner.secrets import Redactor
 from rolecall.settings import RunnerSettings
 
-_LOG = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 # Enough to hold the last words of a play that broke.
 _TAIL_BYTES = 64 * 1024
 # A uuid; the callback numbers those that repeat.
@@ -114,11 +115,6 @@ class Recording:
     def __exit__(self, *_: object) -> None:
         self._stdout.close()  # also where something could not be written
 
-    @property
-    def redactor(self) -> Redactor:
-        """What knows this run's secrets."""
-        return self._redactor
-
     def feed(self, text: str) -> None:
         """Take the next piece of the process's output, cut anywhere."""
         self._filter.write(text)
@@ -135,7 +131,7 @@ class Recording:
             self._tidy(was_ended=exit_.rc is None)
         if result.rc == 0:
             # Users' own e2e tests wait for these words of the Go operator.
-            _LOG.info("Ansible-runner exited successfully", extra={"run": result.run_id})
+            _logger.info("Ansible-runner exited successfully", extra=log_fields(run=result.run_id))
         return result
 
     def _make_files(self) -> None:
@@ -194,7 +190,9 @@ class Recording:
         for leftover in (folder / "job_events").glob("*-partial.json*"):
             leftover.unlink(missing_ok=True)  # of a run that was ended in the middle of an event
         point_latest(folder.parent, request.run_id)
-        limits = Limits(request.keep_artifacts, self._settings.keep_days, self._settings.keep_bytes)
+        limits = Rotation(
+            request.keep_artifacts, self._settings.keep_days, self._settings.keep_bytes
+        )
         now = self._clock.now().timestamp()
         rotate(folder.parent, request.run_id, limits, now)
         if was_ended:

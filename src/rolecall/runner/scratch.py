@@ -18,25 +18,31 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner.folders import remove
 from rolecall.runner.inputs import PreparedRun
-from rolecall.runner.temporary import RUN_PREFIX, SCRATCH_VARIABLE, HeldFolder
+from rolecall.runner.temporary import (
+    RUN_PREFIX,
+    LockedFolder,
+    remove_old_runs,
+)
+from rolecall.settings import RunnerSettings
 
 # No module and no background job of a play is expected to run for longer.
 _TOO_OLD_S = 2 * 86400.0
 
 
 @contextlib.contextmanager
-def scratch(prepared: PreparedRun, *, has_own_inventory: bool) -> Iterator[dict[str, str]]:
+def scratch(prepared: PreparedRun, settings: RunnerSettings) -> Iterator[dict[str, str]]:
     """The run's environment with a scratch folder, which goes afterwards where nothing is in it."""
-    held = HeldFolder(RUN_PREFIX, prepared.env.get("TMPDIR"))
+    held = LockedFolder(RUN_PREFIX, prepared.env.get("TMPDIR"))
     folder = held.path
     ours = {
         "ANSIBLE_LOCAL_TEMP": str(folder / "local"),
         # Named after the server's URL, which carries the run's password: of no use to any other run.
         "KUBECACHEDIR": str(folder / "kube"),
     }
-    if not has_own_inventory:  # it would hold for remote hosts too
+    if settings.inventory is None:  # it would hold for remote hosts too
         ours["ANSIBLE_REMOTE_TEMP"] = str(folder / "remote")
     try:
         yield {**ours, **prepared.env, SCRATCH_VARIABLE: str(folder)}
@@ -50,17 +56,20 @@ def scratch(prepared: PreparedRun, *, has_own_inventory: bool) -> Iterator[dict[
 
 
 def sweep_leftovers(env: Mapping[str, str], now: float) -> None:
-    """Remove what killed plays left in shared folders long ago. `now` counts from the epoch."""
+    """Remove what killed plays left in shared folders long ago. `now` counts from the epoch.
+
+    Not `ansible-local-*` of the user's own Ansible: runs have theirs in the scratch folder.
+    """
+
+    def is_old(path: Path) -> bool:
+        found = path.lstat()
+        return found.st_uid == os.geteuid() and now - found.st_mtime > _TOO_OLD_S
+
     temporary = Path(env.get("TMPDIR") or tempfile.gettempdir())
     ansibles = Path(env.get("HOME", "/nonexistent")) / ".ansible" / "tmp"
-    for folder, pattern in (
-        (temporary, f"{RUN_PREFIX}*"),
-        (temporary, "ansible_*_payload_*"),
-        (ansibles, "ansible-tmp-*"),
-        (ansibles, "ansible-local-*"),
-    ):
+    remove_old_runs(temporary, is_old)
+    for folder, pattern in ((temporary, "ansible_*_payload_*"), (ansibles, "ansible-tmp-*")):
         for path in folder.glob(pattern):
             with contextlib.suppress(OSError):
-                found = path.lstat()
-                if found.st_uid == os.geteuid() and now - found.st_mtime > _TOO_OLD_S:
+                if is_old(path):
                     remove(path)

@@ -9,21 +9,22 @@ name in its environment, and then the folder stays.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from rolecall.environs import processes_with
+from rolecall.process_environ import SCRATCH_VARIABLE, processes_with
 from rolecall.runner.folders import remove
+from rolecall.runner.locks import LockedByAnotherError, lock_folder
 
 HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX = "rolecall-host-", "rolecall-run-", "rolecall-engine-"
-# Names a run's folder to whoever ends the run; nothing of Ansible's reads it.
-SCRATCH_VARIABLE = "ROLECALL_SCRATCH"
+COMMAND_PREFIX = "rolecall-command-"
+_PREFIXES = (HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX, COMMAND_PREFIX)
+_PROCESSES = Path("/proc")
 
 
-class HeldFolder:
+class LockedFolder:
     """A new temporary folder, locked until `let_go`. Removing it is up to who made it."""
 
     def __init__(self, prefix: str, parent: str | None = None) -> None:
@@ -42,8 +43,22 @@ class HeldFolder:
 
 @contextlib.contextmanager
 def folder_of_engine() -> Iterator[Path]:
-    """For what must go with the engine, however that one ends: credentials of runs."""
-    held = HeldFolder(ENGINE_PREFIX)
+    """For what must go with whoever runs plays, however that one ends: credentials of runs."""
+    with locked_folder(ENGINE_PREFIX) as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def folder_of_command() -> Iterator[Path]:
+    """For all that the runs of one command leave, where nobody wants to keep it."""
+    with locked_folder(COMMAND_PREFIX) as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def locked_folder(prefix: str) -> Iterator[Path]:
+    """A temporary folder that is there while the context lasts, and nobody else's to remove."""
+    held = LockedFolder(prefix)
     try:
         yield held.path
     finally:
@@ -57,19 +72,27 @@ def remove_abandoned(parents: Iterable[str]) -> list[Path]:
     found = [
         path
         for parent in dict.fromkeys(parents)
-        for prefix in (HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX)
+        for prefix in _PREFIXES
         for path in Path(parent).glob(f"{prefix}*")
         if _is_ours(path)
     ]
     return [path for path in found if _remove_if_abandoned(path)]
 
 
-def _remove_if_abandoned(path: Path) -> bool:
+def remove_old_runs(parent: Path, is_old: Callable[[Path], bool]) -> None:
+    """Remove old folders of runs that have no maker any more, also where /proc tells nothing."""
+    for path in parent.glob(f"{RUN_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if _is_ours(path) and is_old(path):
+                _remove_if_abandoned(path, is_surely_idle=not _PROCESSES.is_dir())
+
+
+def _remove_if_abandoned(path: Path, *, is_surely_idle: bool = False) -> bool:
     lock = _locked(path, wait=False)
     if lock is None:
         return False
     try:
-        if path.name.startswith(RUN_PREFIX) and _is_in_use(path):
+        if path.name.startswith(RUN_PREFIX) and not is_surely_idle and _is_in_use(path):
             return False
         with contextlib.suppress(OSError):
             remove(path)
@@ -82,17 +105,9 @@ def _remove_if_abandoned(path: Path) -> bool:
 def _locked(path: Path, *, wait: bool) -> int | None:
     """A descriptor that holds the lock; None where another has it, or the folder is gone."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+        return lock_folder(path, wait=wait)
+    except LockedByAnotherError:
         return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        if os.path.samestat(os.fstat(descriptor), path.lstat()):
-            return descriptor
-    except OSError:
-        pass  # held by another, or removed while we waited
-    os.close(descriptor)
-    return None
 
 
 def _is_ours(path: Path) -> bool:
@@ -102,6 +117,6 @@ def _is_ours(path: Path) -> bool:
 
 
 def _is_in_use(folder: Path) -> bool:
-    if not Path("/proc").is_dir():
+    if not _PROCESSES.is_dir():
         return True  # no way to know here; it goes when it is old
     return any(processes_with(SCRATCH_VARIABLE, str(folder)))

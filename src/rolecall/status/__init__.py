@@ -1,25 +1,24 @@
 """Computes conditions from what happened, and writes them once; never touches what is not ours."""
 
+from rolecall.status.ansible_conditions import FAILED, FAILURE, SUCCESSFUL, find, is_true
 from rolecall.status.changes import (
     Cancelled,
-    Change,
     Ended,
-    Held,
+    Paused,
     Refused,
     Started,
+    StatusChange,
     Verdict,
     conditions_of,
     generation_of,
 )
-from rolecall.status.conditions import FAILED, FAILURE, SUCCESSFUL, find, is_true
-from rolecall.status.conflicts import (
-    ConflictSafe,
+from rolecall.status.object_writer import (
+    ObjectApi,
+    ObjectWriter,
     OnWritten,
     VanishedError,
-    WritableCluster,
-    nobody,
 )
-from rolecall.status.extras import NOT_CONVERGING, PAUSED, READY
+from rolecall.status.own_conditions import NOT_CONVERGING, PAUSED, READY
 from rolecall.status.writer import StatusMissingError, StatusWriter
 
 __all__ = [
@@ -30,21 +29,20 @@ __all__ = [
     "READY",
     "SUCCESSFUL",
     "Cancelled",
-    "Change",
-    "ConflictSafe",
     "Ended",
-    "Held",
+    "ObjectApi",
+    "ObjectWriter",
     "OnWritten",
+    "Paused",
     "Refused",
     "Started",
+    "StatusChange",
     "StatusMissingError",
     "StatusWriter",
     "VanishedError",
     "Verdict",
-    "WritableCluster",
     "conditions_of",
     "find",
     "generation_of",
     "is_true",
-    "nobody",
 ]

@@ -12,17 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rolecall.status import conditions as of_old
-from rolecall.status import extras
-from rolecall.status.conditions import FALSE, TRUE, UNKNOWN, Conditions, Json
+from rolecall.json_object import Json
+from rolecall.status import ansible_conditions as ansible
+from rolecall.status import own_conditions as own
+from rolecall.status.ansible_conditions import FALSE, TRUE, UNKNOWN, Conditions
 
 
-class Change(Protocol):
+class StatusChange(Protocol):
     """Something that happened, and that status shall tell."""
 
     def __call__(self, cr: Json, now: str) -> Json:
         """The whole status that `cr` shall have; `cr` itself stays as it is."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Verdict:
     """What a run came to, in the words of conditions."""
 
     succeeded: bool
-    reason: str = of_old.FAILED
+    reason: str = ansible.FAILED
     message: str = ""
     ansible_result: Mapping[str, Any] | None = None
 
@@ -42,13 +42,12 @@ class Started:
     has_ready: bool = True
 
     def __call__(self, cr: Json, now: str) -> Json:
-        """Running."""
-        conditions = extras.resumed(conditions_of(cr), now)
+        conditions = own.resumed(conditions_of(cr), now)
         if self.has_ready:
             observed = status_of(cr).get("observedGeneration")
-            ready = extras.ready_while_running(conditions, observed, generation_of(cr))
-            conditions = extras.with_ready(conditions, ready, now) if ready else conditions
-        return _with(cr, of_old.running(conditions, now))
+            ready = own.ready_while_running(conditions, observed, generation_of(cr))
+            conditions = own.with_ready(conditions, ready, now) if ready else conditions
+        return _with(cr, ansible.running(conditions, now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +57,18 @@ class Ended:
     verdict: Verdict
     generation: int | None
     has_ready: bool = True
-    not_converging: str | None = None  # see `extras.not_converging`
+    not_converging: str | None = None  # see `own.not_converging`
 
     def __call__(self, cr: Json, now: str) -> Json:
-        """Successful, or Failure."""
         verdict = self.verdict
-        conditions = extras.not_converging(conditions_of(cr), self.not_converging, now)
+        conditions = own.not_converging(conditions_of(cr), self.not_converging, now)
         if self.has_ready:
-            conditions = extras.with_ready(conditions, self._ready(cr), now)
+            conditions = own.with_ready(conditions, self._ready(cr), now)
         if verdict.succeeded:
-            conditions = of_old.success(conditions, verdict.ansible_result, now)
+            conditions = ansible.success(conditions, verdict.ansible_result, now)
         else:
             result = verdict.ansible_result
-            conditions = of_old.failure(conditions, verdict.reason, verdict.message, result, now)
+            conditions = ansible.failure(conditions, verdict.reason, verdict.message, result, now)
         return _with(cr, conditions, self.generation if self.has_ready else None)
 
     def _ready(self, cr: Json) -> Json:
@@ -78,13 +76,16 @@ class Ended:
         if current != self.generation:
             word = "succeeded" if verdict.succeeded else "failed"
             text = f"Generation {current} awaits its run; that of {self.generation} {word}"
-            return extras.ready(UNKNOWN, extras.READY_WAITING, text, current)
+            return own.ready(UNKNOWN, own.READY_WAITING, text, current)
         if verdict.succeeded:
-            return extras.ready(
-                TRUE, extras.READY_SUCCEEDED, of_old.SUCCESS_MESSAGE, self.generation
+            return own.ready(
+                TRUE,
+                own.READY_SUCCEEDED,
+                ansible.SUCCESS_MESSAGE,
+                self.generation,
             )
-        reason = extras.READY_PREFIX + verdict.reason
-        return extras.ready(FALSE, reason, verdict.message, self.generation)
+        reason = own.READY_PREFIX + verdict.reason
+        return own.ready(FALSE, reason, verdict.message, self.generation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,13 @@ class Refused:
     has_ready: bool = True
 
     def __call__(self, cr: Json, now: str) -> Json:
-        """Failure, without a result."""
         conditions: Conditions = conditions_of(cr)
         generation = generation_of(cr) if self.has_ready else None
         if self.has_ready:
-            reason = extras.READY_PREFIX + of_old.FAILED
-            ready = extras.ready(FALSE, reason, self.message, generation)
-            conditions = extras.with_ready(conditions, ready, now)
-        return _with(cr, of_old.error(conditions, self.message, now), generation)
+            reason = own.READY_PREFIX + ansible.FAILED
+            ready = own.ready(FALSE, reason, self.message, generation)
+            conditions = own.with_ready(conditions, ready, now)
+        return _with(cr, ansible.error(conditions, self.message, now), generation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +112,15 @@ class Cancelled:
     message: str
 
     def __call__(self, cr: Json, now: str) -> Json:
-        """No longer Running."""
-        return _with(cr, of_old.cancelled(conditions_of(cr), self.message, now))
+        return _with(cr, ansible.cancelled(conditions_of(cr), self.message, now))
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The object is paused."""
-
+class Paused:
     message: str
 
     def __call__(self, cr: Json, now: str) -> Json:
-        """Paused."""
-        return _with(cr, extras.paused(conditions_of(cr), self.message, now))
+        return _with(cr, own.paused(conditions_of(cr), self.message, now))
 
 
 def status_of(cr: Json) -> Json:

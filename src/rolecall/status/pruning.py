@@ -14,14 +14,14 @@ from typing import Any
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
-
-Json = dict[str, Any]
+from rolecall.json_object import Json
+from rolecall.log_fields import log_fields
 
 # Long enough to be quiet, short enough that a mended CRD is noticed while its author still looks.
 REMEMBER_S = 600.0
 IN_CONDITIONS = "conditions[]."
 
-log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class PrunedFields:
@@ -55,10 +55,10 @@ class PrunedFields:
         if (gvk, pruned) not in self._told:
             self._told.add((gvk, pruned))
             fields = ", ".join(f"`status.{path}`" for path in sorted(pruned))
-            log.warning(
+            _logger.warning(
                 "the schema of this kind dropped status fields, so they will be missing\n"
                 "hint: add `x-kubernetes-preserve-unknown-fields: true` to `status` in its CRD",
-                extra={"fields": {"kind": gvk.kind, "version": gvk.api_version, "dropped": fields}},
+                extra=log_fields(kind=gvk.kind, version=gvk.api_version, dropped=fields),
             )
 
 

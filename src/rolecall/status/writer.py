@@ -11,10 +11,10 @@ from __future__ import annotations
 from rolecall.clock import Clock
 from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
-from rolecall.status.changes import Change, status_of
-from rolecall.status.conditions import Json
-from rolecall.status.conflicts import ConflictSafe
+from rolecall.status.changes import StatusChange, status_of
+from rolecall.status.object_writer import ObjectWriter
 from rolecall.status.pruning import PrunedFields
 
 
@@ -25,12 +25,12 @@ class StatusMissingError(RolecallError):
 class StatusWriter:
     """The only place that writes `.status`."""
 
-    def __init__(self, objects: ConflictSafe, clock: Clock) -> None:
+    def __init__(self, objects: ObjectWriter, clock: Clock) -> None:
         self._objects = objects
         self._clock = clock
         self._pruned = PrunedFields(clock)
 
-    async def write(self, gvk: Gvk, cr: Json, change: Change) -> Json:
+    async def write(self, gvk: Gvk, cr: Json, change: StatusChange) -> Json:
         """Apply `change`; returns the object as it is then: `cr` itself where nothing was to do."""
 
         async def attempt(known: Json) -> Json:
@@ -38,7 +38,7 @@ class StatusWriter:
 
         return await self._objects.write(gvk, cr, attempt)
 
-    async def _write_once(self, gvk: Gvk, cr: Json, change: Change) -> Json:
+    async def _write_once(self, gvk: Gvk, cr: Json, change: StatusChange) -> Json:
         now = self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
         wanted = self._pruned.without_pruned(gvk, change(cr, now))
         present = status_of(cr)

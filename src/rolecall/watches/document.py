@@ -139,7 +139,6 @@ def scalar_value(node: yaml.Node) -> str | int | float | bool | None:
 
 
 def number_text(value: float) -> str:
-    """Spell a float as Go does where it wants a text: the shortest that is the same 32-bit float."""
     if abs(value) > _LARGEST_FLOAT:
         return f"{value:e}"
     exact = struct.pack("f", value)

@@ -25,32 +25,31 @@ from rolecall.watches.report import Report
 from rolecall.watches.selectors import is_qualified_name, read_selector
 
 
-class Tell(Protocol):
+class AddProblem(Protocol):
     """How a fault is told: as an error or as a warning."""
 
     def __call__(
         self, line: int | None, what: str, *, details: Sequence[str] = (), hint: str = ""
-    ) -> None:
-        """Tell one."""
-        ...
+    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class EntryContext:
     """All that an entry's meaning depends on besides its own text."""
 
     environment: Mapping[str, str]
     defaults: WatchDefaults
     cwd: Path
+    project: Path  # the folder with watches.yaml
 
 
-def read_entry(node: yaml.MappingNode, around: Surroundings, report: Report) -> Watch:
+def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) -> Watch:
     """Read one entry; the result is only worth something where nothing was reported."""
     fields = Fields(node, ENTRY_KEYS, report)
     gvk = _read_kind(fields)
     _check_kind(gvk, fields, report)
     _warn_without_effect(gvk, fields, report)
-    play = _read_play(fields, around, report.error, report.warn)
+    play = _read_play(fields, context, report.error, report.warn)
     period_s = fields.duration("reconcilePeriod")
     selector = fields.submap("selector")
     return Watch(
@@ -58,15 +57,15 @@ def read_entry(node: yaml.MappingNode, around: Surroundings, report: Report) -> 
         play=play,
         line=fields.line,
         vars=fields.data("vars"),
-        finalizer=_read_finalizer(fields, around, report),
+        finalizer=_read_finalizer(fields, context, report),
         selector=Selector() if selector is None else read_selector(selector, report),
         blacklist=_read_blacklist(fields, report),
-        reconcile_period_s=period_s or around.defaults.reconcile_period_s,
+        reconcile_period_s=period_s or context.defaults.reconcile_period_s,
         max_runner_artifacts=fields.whole("maxRunnerArtifacts")
-        or around.defaults.max_runner_artifacts,
-        verbosity=verbosity(gvk, around.environment, around.defaults.verbosity, report),
+        or context.defaults.max_runner_artifacts,
+        verbosity=verbosity(gvk, context.environment, context.defaults.verbosity, report),
         max_concurrent_reconciles=concurrency(
-            gvk, around.environment, around.defaults.max_concurrent_reconciles, report
+            gvk, context.environment, context.defaults.max_concurrent_reconciles, report
         ),
         manage_status=_truth(fields, "manageStatus", default=True),
         watch_dependent_resources=_truth(fields, "watchDependentResources", default=True),
@@ -113,25 +112,25 @@ def _warn_without_effect(gvk: Gvk, fields: Fields, report: Report) -> None:
             )
 
 
-def _read_play(fields: Fields, around: Surroundings, tell: Tell, warn: Tell) -> Play:
+def _read_play(fields: Fields, context: EntryContext, add: AddProblem, warn: AddProblem) -> Play:
     """The play that a map names, found or told as missing; the playbook wins where both are there."""
     playbook, role = fields.text("playbook"), fields.text("role")
     if playbook:
         if role:
             warn(fields.line_of("role"), "`role` has no effect next to `playbook`")
-        return _find_playbook(playbook, fields.line_of("playbook"), around, tell)
+        return _find_playbook(playbook, fields.line_of("playbook"), context, add)
     if not role:
-        tell(fields.line, "must specify Role or Playbook", hint="add `role:` with a role's name")
-        return Play(around.cwd, is_role=True)
-    found = find_role(role, around.environment, around.cwd)
-    return found or _tell_missing_role(role, fields.line_of("role"), around, tell)
+        add(fields.line, "must specify Role or Playbook", hint="add `role:` with a role's name")
+        return Play(context.cwd, is_role=True)
+    found = find_role(role, context.environment, context.cwd, context.project)
+    return found or _missing_role(role, fields.line_of("role"), context, add)
 
 
-def _find_playbook(value: str, line: int, around: Surroundings, tell: Tell) -> Play:
-    path = playbook_path(value, around.cwd)
+def _find_playbook(value: str, line: int, context: EntryContext, add: AddProblem) -> Play:
+    path = playbook_path(value, context.cwd)
     if not path.is_file():
         is_folder = [f"{path} is a folder"] if path.is_dir() else []
-        tell(
+        add(
             line,
             f"playbook: {path} was not found",
             details=[*is_folder, *_unset(value)],
@@ -140,12 +139,12 @@ def _find_playbook(value: str, line: int, around: Surroundings, tell: Tell) -> P
     return Play(path, is_role=False)
 
 
-def _tell_missing_role(role: str, line: int, around: Surroundings, tell: Tell) -> Play:
-    candidates = role_candidates(role, around.environment, around.cwd)
-    looked_in = ", ".join(candidate.told(around.cwd) for candidate in candidates)
+def _missing_role(role: str, line: int, context: EntryContext, add: AddProblem) -> Play:
+    candidates = role_candidates(role, context.environment, context.cwd, context.project)
+    looked_in = ", ".join(candidate.shown(context.cwd) for candidate in candidates)
     details = [f"looked in: {looked_in}", *_unset(role)]
-    details += [f"{it.told(around.cwd)} is not a folder" for it in candidates if it.path.exists()]
-    tell(
+    details += [f"{it.shown(context.cwd)} is not a folder" for it in candidates if it.path.exists()]
+    add(
         line,
         f"role: {role} was not found",
         details=details,
@@ -158,7 +157,7 @@ def _unset(value: str) -> list[str]:
     return [f"{name} is not set in the environment" for name in unset_names(value)]
 
 
-def _read_finalizer(fields: Fields, around: Surroundings, report: Report) -> Finalizer | None:
+def _read_finalizer(fields: Fields, context: EntryContext, report: Report) -> Finalizer | None:
     node = fields.submap("finalizer")
     if node is None:
         return None
@@ -175,11 +174,11 @@ def _read_finalizer(fields: Fields, around: Surroundings, report: Report) -> Fin
             hint="use `<your group>/finalizer`",
         )
     if not variables:
-        return Finalizer(name, _read_play(inner, around, report.error, report.warn))
+        return Finalizer(name, _read_play(inner, context, report.error, report.warn))
     if not (inner.text("playbook") or inner.text("role")):
         return Finalizer(name, None, variables)
     # As in the Go operator, a missing play is no error next to `vars`; it fails when it is needed.
-    return Finalizer(name, _read_play(inner, around, report.warn, report.warn), variables)
+    return Finalizer(name, _read_play(inner, context, report.warn, report.warn), variables)
 
 
 def _read_blacklist(fields: Fields, report: Report) -> frozenset[Gvk]:

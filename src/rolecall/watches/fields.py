@@ -23,7 +23,7 @@ from rolecall.watches.document import (
     scalar_value,
 )
 from rolecall.watches.duration import DurationError, parse_duration
-from rolecall.watches.keys import Form, Key
+from rolecall.watches.keys import Form, YamlKey
 from rolecall.watches.report import Report
 
 _Value = TypeVar("_Value")
@@ -33,7 +33,7 @@ _INT_LIMIT = 1 << 63
 class Fields:
     """The known keys of one map. Getters return None for what is absent, null, or was reported."""
 
-    def __init__(self, node: yaml.MappingNode, keys: Sequence[Key], report: Report) -> None:
+    def __init__(self, node: yaml.MappingNode, keys: Sequence[YamlKey], report: Report) -> None:
         self.node = node
         self.line = report.line(node)
         self._report = report
@@ -92,15 +92,12 @@ class Fields:
         return self._read(name, self._as_text) or ""
 
     def truth(self, name: str) -> bool | None:
-        """A boolean."""
         return self._read(name, self._as_truth)
 
     def whole(self, name: str) -> int | None:
-        """A whole number."""
         return self._read(name, self._as_whole)
 
     def duration(self, name: str) -> float | None:
-        """A duration, in seconds."""
         return self._read(name, self._as_duration)
 
     def choice(self, name: str) -> str:

@@ -28,7 +28,7 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class YamlKey:
     """One key; `default` is spelled as somebody would type it, empty where there is none."""
 
     name: str
@@ -43,16 +43,16 @@ class Key:
 
 
 KIND_KEYS = (
-    Key("group", Form.TEXT, "", "API group; absent or empty: the core group"),
-    Key("version", Form.TEXT, "", "API version", is_required=True),
-    Key("kind", Form.TEXT, "", "kind, as in `kind:` of an object", is_required=True),
+    YamlKey("group", Form.TEXT, "", "API group; absent or empty: the core group"),
+    YamlKey("version", Form.TEXT, "", "API version", is_required=True),
+    YamlKey("kind", Form.TEXT, "", "kind, as in `kind:` of an object", is_required=True),
 )
 
 FINALIZER_KEYS = (
-    Key("name", Form.TEXT, "", "text put into `metadata.finalizers`", is_required=True),
-    Key("playbook", Form.TEXT, "", "playbook to run before the object goes; wins over `role`"),
-    Key("role", Form.TEXT, "", "role to run before the object goes"),
-    Key(
+    YamlKey("name", Form.TEXT, "", "text put into `metadata.finalizers`", is_required=True),
+    YamlKey("playbook", Form.TEXT, "", "playbook to run before the object goes; wins over `role`"),
+    YamlKey("role", Form.TEXT, "", "role to run before the object goes"),
+    YamlKey(
         "vars",
         Form.MAP,
         "",
@@ -61,8 +61,8 @@ FINALIZER_KEYS = (
 )
 
 REQUIREMENT_KEYS = (
-    Key("key", Form.TEXT, "", "label name", is_required=True),
-    Key(
+    YamlKey("key", Form.TEXT, "", "label name", is_required=True),
+    YamlKey(
         "operator",
         Form.TEXT,
         "",
@@ -70,60 +70,66 @@ REQUIREMENT_KEYS = (
         is_required=True,
         choices=("In", "NotIn", "Exists", "DoesNotExist"),
     ),
-    Key("values", Form.TEXTS, "", "what it is compared with, for `In` and `NotIn`"),
+    YamlKey("values", Form.TEXTS, "", "what it is compared with, for `In` and `NotIn`"),
 )
 
 SELECTOR_KEYS = (
-    Key("matchLabels", Form.TEXT_MAP, "", "labels that must have exactly these values"),
-    Key("matchExpressions", Form.REQUIREMENTS, "", "further requirements, all of which must hold"),
+    YamlKey("matchLabels", Form.TEXT_MAP, "", "labels that must have exactly these values"),
+    YamlKey(
+        "matchExpressions", Form.REQUIREMENTS, "", "further requirements, all of which must hold"
+    ),
 )
 
 ENTRY_KEYS = (
     *KIND_KEYS,
-    Key(
+    YamlKey(
         "playbook",
         Form.TEXT,
         "",
         "playbook to run, relative to the working directory; wins over `role`",
     ),
-    Key("role", Form.TEXT, "", "role to run: path, name, or `namespace.collection.role`"),
-    Key(
+    YamlKey("role", Form.TEXT, "", "role to run: path, name, or `namespace.collection.role`"),
+    YamlKey(
         "vars", Form.MAP, "", "extra variables; they win over everything that comes from the object"
     ),
-    Key(
+    YamlKey(
         "reconcilePeriod",
         Form.DURATION,
         "0s",
         "run again after so long; zero: as `--reconcile-period`",
     ),
-    Key("maxRunnerArtifacts", Form.WHOLE, "20", "runs whose artifacts are kept; 0: the default"),
-    Key("finalizer", Form.FINALIZER, "", "what runs before an object may go"),
-    Key("selector", Form.SELECTOR, "", "only objects with such labels; absent or empty: all"),
-    Key("manageStatus", Form.TRUTH, "true", "write conditions into the object's status"),
-    Key(
+    YamlKey(
+        "maxRunnerArtifacts", Form.WHOLE, "20", "runs whose artifacts are kept; 0: the default"
+    ),
+    YamlKey("finalizer", Form.FINALIZER, "", "what runs before an object may go"),
+    YamlKey("selector", Form.SELECTOR, "", "only objects with such labels; absent or empty: all"),
+    YamlKey("manageStatus", Form.TRUTH, "true", "write conditions into the object's status"),
+    YamlKey(
         "watchDependentResources", Form.TRUTH, "true", "run again when what a play created changes"
     ),
-    Key(
+    YamlKey(
         "watchClusterScopedResources",
         Form.TRUTH,
         "false",
         "the same for objects without a namespace",
     ),
-    Key(
+    YamlKey(
         "watchAnnotationsChanges",
         Form.TRUTH,
         "false",
         "run again when the object's annotations change",
     ),
-    Key("snakeCaseParameters", Form.TRUTH, "true", "turn `specKeys` into `spec_keys` variables"),
-    Key(
+    YamlKey(
+        "snakeCaseParameters", Form.TRUTH, "true", "turn `specKeys` into `spec_keys` variables"
+    ),
+    YamlKey(
         "markUnsafe",
         Form.TRUTH,
         "",
         "text from the object is never templated; only an explicit `false` lets Ansible template it",
     ),
-    Key("blacklist", Form.KINDS, "", "kinds that plays create and that are not watched"),
-    Key(
+    YamlKey("blacklist", Form.KINDS, "", "kinds that plays create and that are not watched"),
+    YamlKey(
         "runner",
         Form.TEXT,
         "",
@@ -131,14 +137,14 @@ ENTRY_KEYS = (
         is_ours=True,
         choices=("stock", "warm"),
     ),
-    Key(
+    YamlKey(
         "runTimeout",
         Form.DURATION,
         "",
         "end a run after so long; absent: as `--run-timeout`, zero: no limit",
         is_ours=True,
     ),
-    Key(
+    YamlKey(
         "noProgressTimeout",
         Form.DURATION,
         "",
@@ -146,21 +152,21 @@ ENTRY_KEYS = (
         " zero: no limit",
         is_ours=True,
     ),
-    Key(
+    YamlKey(
         "cancelOnDelete",
         Form.TRUTH,
         "false",
         "end a run in flight when its object is deleted",
         is_ours=True,
     ),
-    Key(
+    YamlKey(
         "cancelOnChange",
         Form.TRUTH,
         "false",
         "end a run in flight when its object's spec changes",
         is_ours=True,
     ),
-    Key(
+    YamlKey(
         "readyCondition",
         Form.TRUTH,
         "true",
@@ -168,14 +174,14 @@ ENTRY_KEYS = (
         is_ours=True,
     ),
     # Accepted by the Go operator too, and read by neither.
-    Key(
+    YamlKey(
         "maxWorkers",
         Form.UNUSED,
         "",
         "no effect; use `--max-concurrent-reconciles` or MAX_CONCURRENT_RECONCILES_<KIND>_<GROUP>",
         instead=("--max-concurrent-reconciles", "MAX_CONCURRENT_RECONCILES"),
     ),
-    Key(
+    YamlKey(
         "ansibleVerbosity",
         Form.UNUSED,
         "",

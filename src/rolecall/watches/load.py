@@ -16,7 +16,7 @@ import yaml
 from rolecall.errors import Problem, ProblemsError
 from rolecall.gvk import Gvk
 from rolecall.watches.document import NOTHING, compose_first
-from rolecall.watches.entry import Surroundings, read_entry
+from rolecall.watches.entry import EntryContext, read_entry
 from rolecall.watches.expansion import expand
 from rolecall.watches.model import Watch
 from rolecall.watches.overrides import WatchDefaults
@@ -33,8 +33,8 @@ def load_watches(
     if text is not None:
         expanded = expand(text, environment)
         report.located_in(expanded)
-        around = Surroundings(environment, defaults, cwd)
-        watches = [read_entry(node, around, report) for node in _entries(expanded.text, report)]
+        context = EntryContext(environment, defaults, cwd, (cwd / file).parent)
+        watches = [read_entry(node, context, report) for node in _entries(expanded.text, report)]
     _check_duplicates(watches, report)
     found = report.in_order()
     if report.has_errors:

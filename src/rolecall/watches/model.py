@@ -80,7 +80,7 @@ class Watch:
     finalizer: Finalizer | None = None
     selector: Selector = field(default_factory=Selector)
     blacklist: frozenset[Gvk] = frozenset()
-    # Effective values: entry over environment over flag, as the contract orders them.
+    # Effective values: entry over environment over flag, as in the Go operator.
     reconcile_period_s: float = 36000.0  # <= 0: no periodic reconcile
     max_runner_artifacts: int = 20
     verbosity: int = 2
@@ -99,3 +99,9 @@ class Watch:
     cancel_on_delete: bool = False
     cancel_on_change: bool = False
     ready_condition: bool = True  # the `Ready` condition and `observedGeneration`
+
+    @property
+    def plays(self) -> tuple[Play, ...]:
+        """All that may be run for a CR."""
+        last = self.finalizer.play if self.finalizer is not None else None
+        return (self.play,) if last is None else (self.play, last)

@@ -34,7 +34,6 @@ def variable_name(prefix: str, gvk: Gvk) -> str:
 
 
 def concurrency(gvk: Gvk, environment: Mapping[str, str], default: int, report: Report) -> int:
-    """How many objects of the kind may be reconciled at once; at least one."""
     name = variable_name("MAX_CONCURRENT_RECONCILES", gvk)
     old_name = variable_name("WORKER", gvk)
     if name not in environment and old_name in environment:

@@ -52,7 +52,6 @@ class Report:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything but warnings was found."""
         return any(not problem.is_warning for problem in self.found)
 
     def in_order(self) -> list[Problem]:

@@ -14,8 +14,6 @@ MAX_DOUBLINGS = 60
 
 
 class Backoff:
-    """Counts failures in a row, by key."""
-
     def __init__(self, start_s: float, cap_s: float) -> None:
         self._start_s = start_s
         self._cap_s = cap_s

@@ -36,7 +36,6 @@ class Delays:
         heapq.heappush(self._heap, (deadline, ticket, key))
 
     def drop(self, key: Key) -> None:
-        """Forget the key's deadline."""
         self._pending.pop(key, None)
 
     def take_due(self, now: float) -> list[tuple[Key, Urgency]]:

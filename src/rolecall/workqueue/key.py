@@ -24,8 +24,8 @@ class Key:
 class Urgency(IntEnum):
     """Why a key waits; the lower, the sooner. Ageing keeps the last from starving."""
 
-    EDIT = 0  # a user created, edited or deleted the CR
+    EDIT = 0  # a user created, edited or deleted the CR; or it must be read again at once
     DEPENDENT = 1  # an object that a play made changed or went away
-    RETRY = 2  # the last run failed
+    RETRY = 2  # the last turn failed
     PERIOD = 3  # the period passed, or a role asked with `requeue_after`
     STARTUP = 4  # the engine started and looks at everything once

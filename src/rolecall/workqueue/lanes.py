@@ -10,7 +10,7 @@ waits behind all of it. Counting jumps bounds both sides: an edit is passed by a
 old keys get at least one turn in `MAX_JUMPS + 1`.
 
 There is one lane for each kind and urgency, because a kind that is at its limit must not hide others.
-A turn looks at the heads of the lanes only, so its cost grows with kinds, never with keys.
+A search looks at the heads of the lanes only, so its cost grows with kinds, never with keys.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ class Waiting:
 Lane = OrderedDict[Key, Waiting]
 
 
-class Lanes:
-    """The waiting keys of all kinds."""
+def _any_kind(_: Gvk) -> bool:
+    return True
 
+
+class Lanes:
     def __init__(self, ageing_s: float) -> None:
         self._ageing_s = ageing_s
         # A key is in exactly one lane: that of its urgency in `_urgencies`.
@@ -63,18 +65,30 @@ class Lanes:
         lanes = self._lanes.setdefault(key.gvk, {level: OrderedDict() for level in Urgency})
         lanes[urgency][key] = Waiting(key, urgency, now, self._order)
 
-    def take(self, has_room: Callable[[Gvk], bool], now: float) -> Waiting | None:
-        """Remove and return the next key of a kind that has room; None where there is none."""
+    def take(
+        self,
+        has_room: Callable[[Gvk], bool],
+        now: float,
+        fits: Callable[[Gvk], bool] = _any_kind,
+    ) -> Waiting | None:
+        """Remove and return the next key of a kind that has room; None where there is none.
+
+        None, too, where the next one does not fit: a cheaper one behind it would be taken instead for
+        ever, and what is dear would starve.
+        """
         heads = list(self._heads(has_room))
         if not heads:
             return None
+        jumps = self._jumps
         chosen = self._choose(heads, now)
+        if not fits(chosen.key.gvk):
+            self._jumps = jumps
+            return None
         del self._urgencies[chosen.key]
         del self._lanes[chosen.key.gvk][chosen.urgency][chosen.key]
         return chosen
 
     def depths(self) -> dict[Gvk, dict[Urgency, int]]:
-        """How many keys wait, by kind and urgency."""
         return {
             gvk: {urgency: len(lane) for urgency, lane in lanes.items()}
             for gvk, lanes in self._lanes.items()
@@ -109,7 +123,3 @@ class Lanes:
             return most_urgent
         self._jumps = 0
         return oldest
-
-
-def _any_kind(_: Gvk) -> bool:
-    return True

@@ -2,7 +2,7 @@
 
 Promises: a key is never in two hands at once; adding it twice before it is taken yields it once;
 adding it while a worker holds it yields it once more afterwards; a more urgent reason moves a waiting
-key up; no kind exceeds its limit and all together never exceed `max_runs`; nothing starves (see
+key up; no kind exceeds its limit, all together never exceed `max_runs` nor memory; nothing starves (see
 `lanes`). Does not promise: survival of restarts (the start-up list replaces it), nor that every kind
 gets the same share.
 
@@ -11,7 +11,7 @@ gets a key gives the key back. Workers wait in line for a future each and `_serv
 keys whenever either side changes; a condition variable was rejected since it wakes all to serve one.
 
 Everything happens on one event loop and nothing here awaits but `take` and the alarm, so each method is
-atomic without a lock. `reconcile.workers` takes, `reactor` and `proxy` add.
+atomic without a lock. `reconcile.workers` takes and puts back, `reactor` adds.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ class Limits:
 
     max_runs: int
     per_kind: Mapping[Gvk, int]
+    # What their runs may take of memory together, and what one of a kind would take if it began now.
+    # The next key waits until there is as much; one alone always has room.
+    memory_bytes: int | None = None
+    run_bytes: Callable[[Gvk], int] = lambda _: 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,6 @@ class Turn:
 
 
 class Queue:
-    """The one queue of the engine."""
-
     def __init__(
         self,
         clock: Clock,
@@ -135,7 +137,6 @@ class Queue:
         return delay_s
 
     def succeed(self, key: Key) -> None:
-        """Forget the failures of a key."""
         self._backoff.reset(key)
 
     def forget(self, key: Key) -> None:
@@ -152,12 +153,14 @@ class Queue:
             if not taker.done():
                 taker.set_exception(QueueClosedError("the queue was closed"))
 
+    def hand_out(self) -> None:
+        """Hand out what has room now: runs of a kind take less memory than before."""
+        self._serve()
+
     async def wait_drained(self) -> None:
-        """Wait until no key is in hand."""
         await self._drained.wait()
 
     def snapshot(self) -> QueueSnapshot:
-        """The numbers of this moment."""
         now = self._clock.monotonic()
         oldest = self._lanes.oldest()
         return QueueSnapshot(
@@ -167,7 +170,7 @@ class Queue:
             waits=dict(self._waits),
             delayed=len(self._delays),
             backing_off=len(self._backoff),
-            max_runs=self._limits.max_runs,
+            max_runs=self._most_runs(),
         )
 
     def _put(self, key: Key, urgency: Urgency) -> None:
@@ -184,7 +187,7 @@ class Queue:
             if not self._takers:
                 return
             now = self._clock.monotonic()
-            waiting = self._lanes.take(self._has_room, now)
+            waiting = self._lanes.take(self._has_room, now, self._fits)
             if waiting is None:
                 return
             turn = Turn(waiting.key, waiting.urgency, now - waiting.since)
@@ -196,6 +199,22 @@ class Queue:
 
     def _has_room(self, gvk: Gvk) -> bool:
         return self._in_hand[gvk] < max(1, self._limits.per_kind.get(gvk, 1))
+
+    def _fits(self, gvk: Gvk) -> bool:
+        """Whether memory takes one more run, reckoning all in hand at what their kinds take now."""
+        if self._limits.memory_bytes is None or not self._hands:
+            return True
+        run_bytes = self._limits.run_bytes
+        in_hand = sum(count * run_bytes(kind) for kind, count in self._in_hand.items() if count)
+        return in_hand + run_bytes(gvk) <= self._limits.memory_bytes
+
+    def _most_runs(self) -> int:
+        """How many runs of the cheapest kind memory takes now."""
+        kinds, memory_bytes = self._limits.per_kind, self._limits.memory_bytes
+        if memory_bytes is None or not kinds:
+            return self._limits.max_runs
+        cheapest = max(1, min(self._limits.run_bytes(gvk) for gvk in kinds))
+        return max(1, min(self._limits.max_runs, memory_bytes // cheapest))
 
     def _give_back(self, turn: Turn) -> None:
         again = self._hands[turn.key]
@@ -213,9 +232,11 @@ class Queue:
     async def _ring(self) -> None:
         await self._clock.sleep(max(0.0, self._alarm_at - self._clock.monotonic()))
         self._alarm, self._alarm_at = None, float("inf")
-        for key, urgency in self._delays.take_due(self._clock.monotonic()):
-            self._put(key, urgency)
-        self._set_alarm()
+        try:
+            for key, urgency in self._delays.take_due(self._clock.monotonic()):
+                self._put(key, urgency)
+        finally:
+            self._set_alarm()  # whatever happens: without it, no key ever came back by itself
         self._serve()
 
     def _cancel_alarm(self) -> None:

@@ -17,14 +17,11 @@ class Waits:
     total_s: float = 0.0
 
     def plus(self, waited_s: float) -> Waits:
-        """The same with one more key."""
         return Waits(self.count + 1, self.total_s + waited_s)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueSnapshot:
-    """The queue at one moment."""
-
     depth: Mapping[Gvk, Mapping[Urgency, int]]  # keys that wait for a worker
     in_hand: Mapping[Gvk, int]  # keys that a worker holds
     oldest_age_s: Mapping[Urgency, float]  # 0 where nothing waits
@@ -32,8 +29,3 @@ class QueueSnapshot:
     delayed: int  # keys that come back at a set time
     backing_off: int  # keys whose last turn failed
     max_runs: int
-
-    @property
-    def total_depth(self) -> int:
-        """All keys that wait, over kinds and urgencies."""
-        return sum(sum(lanes.values()) for lanes in self.depth.values())

@@ -6,20 +6,19 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from rolecall.cli import main
-from rolecall.localcluster import Binaries, Cluster
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import Binaries, Cluster
 from tests.apiserver.kubectl import Kubectl
 
 ROOT = Path(__file__).parents[3]
 # The CRDs of OLM's own API are not part of this repository.
 OLM_CRDS = Path(os.environ.get("OLM_CRDS", ROOT.parent / "shared" / "olm"))
 CSV_CRD = "operators.coreos.com_clusterserviceversions.yaml"
-Json = dict[str, Any]
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rolecall.json_object import Json
 from rolecall.runner.inputs import BUNDLED_COLLECTIONS
 
-Json = dict[str, Any]
 _START = """
 import json, runpy, sys
 from ansible.module_utils import basic

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from rolecall.localcluster import Cluster
-from tests.apiserver.collection.modules import Json, Modules
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import Cluster
+from tests.apiserver.collection.modules import Modules
 
 
 class Events:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.collection.modules import Json, run
+from rolecall.json_object import Json
+from tests.apiserver.collection.modules import run
 
 
 class Operator(HTTPServer):

@@ -5,17 +5,16 @@ from __future__ import annotations
 import copy
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from rolecall.cli import main
-from rolecall.localcluster import Binaries, Cluster
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import Binaries, Cluster
 from tests.apiserver.kubectl import Kubectl
 
 ROOT = Path(__file__).parents[3]
-Json = dict[str, Any]
 
 
 @pytest.fixture

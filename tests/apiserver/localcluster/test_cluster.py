@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rolecall.errors import ClusterError
-from rolecall.localcluster import Cluster
+from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually
 

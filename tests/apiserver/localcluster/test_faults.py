@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from rolecall.errors import ClusterError
-from rolecall.localcluster import Binaries, Cluster, Wanted
-from tests.fixtures.cluster import brought_up, unique_name
+from rolecall_dev.localcluster import Binaries, Cluster, Wanted, temporary_cluster
+from tests.fixtures.cluster import unique_name
 from tests.fixtures.eventually import eventually
 
 PATH = "/api/v1/namespaces/default/configmaps"
@@ -18,8 +18,8 @@ PATH = "/api/v1/namespaces/default/configmaps"
 @pytest.fixture(scope="module")
 def broken(binaries: Binaries) -> Iterator[Cluster]:
     """One for this module: each test leaves it whole."""
-    wanted = Wanted(name=unique_name(), kept=False, relays=True)
-    yield from brought_up(wanted, binaries)
+    with temporary_cluster(Wanted(name=unique_name(), relays=True), binaries) as cluster:
+        yield cluster
 
 
 def put(cluster: Cluster, name: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rolecall.localcluster import Binaries, Layout, processes, take_down
+from rolecall_dev.localcluster import Binaries, Layout, processes, take_down
 from tests.fixtures.eventually import eventually
 
 
@@ -119,8 +119,13 @@ def test_what_a_killed_up_left_is_recognised_and_cleaned(shell: Shell) -> None:
 def test_interrupted_up_leaves_nothing(shell: Shell) -> None:
     folder = shell.clusters / "default"
     with shell.start("up") as process:
-        eventually(lambda: {one.component for one in processes.find(folder)} >= {"etcd"})
+        etcd = eventually(
+            lambda: [one.pid for one in processes.find(folder) if one.component == "etcd"]
+        )[0]
+        # Without etcd no cluster gets ready: `up` is at it still when the signal comes.
+        os.kill(etcd, signal.SIGSTOP)
         process.send_signal(signal.SIGINT)
+        os.kill(etcd, signal.SIGCONT)
         assert process.wait(timeout=60) == 130
     assert processes.find(folder) == []
     assert not folder.exists()

@@ -10,8 +10,8 @@ import yaml
 
 from rolecall.clock import SystemClock
 from rolecall.kube import Client, Credentials
-from rolecall.localcluster import Cluster
 from rolecall.metrics import Reviewer
+from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 
 SCRAPE = {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}

@@ -17,14 +17,14 @@ import yaml
 from yarl import URL
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
-from rolecall.localcluster import Cluster
 from rolecall.proxy import Proxy
 from rolecall.settings import ProxySettings
 from rolecall.watches import Play, Watch
+from rolecall_dev.localcluster import Cluster
 
 CONFIG_MAP = Gvk("", "v1", "ConfigMap")
-Json = dict[str, Any]
 
 
 @dataclass
@@ -34,8 +34,10 @@ class Notes:
     dependents: list[tuple[Gvk, Gvk, bool, str]] = field(default_factory=list)
     own_writes: list[tuple[str, str]] = field(default_factory=list)
 
-    def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
-        self.dependents.append((owner, dependent, by_annotation, namespace))
+    def note(
+        self, owner_kind: Gvk, dependent_kind: Gvk, *, by_annotation: bool, namespace: str
+    ) -> None:
+        self.dependents.append((owner_kind, dependent_kind, by_annotation, namespace))
 
     def note_own_write(self, uid: str, resource_version: str) -> None:
         self.own_writes.append((uid, resource_version))
@@ -100,7 +102,7 @@ class Run:
 
 
 @dataclass
-class Door:
+class RunningProxy:
     """A proxy with its cluster, and what it told."""
 
     cluster: Cluster
@@ -114,7 +116,7 @@ class Door:
     @asynccontextmanager
     async def run_for(self, cr: Json, **watch_options: Any) -> AsyncIterator[Run]:
         watch = replace(self.watch, **watch_options)
-        async with self.proxy.lease("run-1", cr, watch) as access:
+        async with self.proxy.issue_access("run-1", cr, watch) as access:
             yield Run(
                 access.kubeconfig, Path(self.cluster.record.programs["kubectl"]), self.scratch
             )
@@ -130,22 +132,24 @@ class Door:
         return found
 
 
-OpenDoor = Callable[..., AbstractAsyncContextManager[Door]]
+OpenProxy = Callable[..., AbstractAsyncContextManager[RunningProxy]]
 
 
 @pytest.fixture
-def open_door(cluster: Cluster, tmp_path: Path) -> OpenDoor:
-    """`async with open_door(inject_owner=False) as door:`"""
+def open_proxy(cluster: Cluster, tmp_path: Path) -> OpenProxy:
+    """`async with open_proxy(inject_owner=False) as running_proxy:`"""
 
     @asynccontextmanager
-    async def opened(kubeconfig: Path | None = None, **settings: Any) -> AsyncIterator[Door]:
+    async def opened(
+        kubeconfig: Path | None = None, **settings: Any
+    ) -> AsyncIterator[RunningProxy]:
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig or cluster.kubeconfig)})
         notes = Notes()
         async with Client(credentials) as client:
             proxy = Proxy(ProxySettings(port=0, **settings), client, dependents=notes)
             await proxy.start()
             try:
-                yield Door(cluster, proxy, notes, tmp_path)
+                yield RunningProxy(cluster, proxy, notes, tmp_path)
             finally:
                 await proxy.stop()
 
@@ -153,22 +157,22 @@ def open_door(cluster: Cluster, tmp_path: Path) -> OpenDoor:
 
 
 @pytest.fixture
-async def door(open_door: OpenDoor) -> AsyncIterator[Door]:
+async def running_proxy(open_proxy: OpenProxy) -> AsyncIterator[RunningProxy]:
     """A proxy with default settings."""
-    async with open_door() as opened:
+    async with open_proxy() as opened:
         yield opened
 
 
 @pytest.fixture
-def cr(door: Door, namespace: str) -> Json:
+def cr(running_proxy: RunningProxy, namespace: str) -> Json:
     """The CR that the run is for."""
-    return door.owner_in(namespace)
+    return running_proxy.owner_in(namespace)
 
 
 @pytest.fixture
-async def run(door: Door, cr: Json) -> AsyncIterator[Run]:
+async def run(running_proxy: RunningProxy, cr: Json) -> AsyncIterator[Run]:
     """A run of it, in flight."""
-    async with door.run_for(cr) as running:
+    async with running_proxy.run_for(cr) as running:
         yield running
 
 

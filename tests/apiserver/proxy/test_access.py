@@ -11,13 +11,14 @@ import aiohttp
 import pytest
 import yaml
 
-from tests.apiserver.proxy.conftest import Door, OpenDoor, Run, config_map
+from rolecall.json_object import Json
+from tests.apiserver.proxy.conftest import OpenProxy, Run, RunningProxy, config_map
 from tests.fixtures.eventually import eventually_async
 
-Json = dict[str, Any]
 
-
-async def test_kubeconfig_has_the_known_shape(door: Door, run: Run, namespace: str) -> None:
+async def test_kubeconfig_has_the_known_shape(
+    running_proxy: RunningProxy, run: Run, namespace: str
+) -> None:
     assert stat.S_IMODE(run.kubeconfig.stat().st_mode) == 0o600
     config = yaml.safe_load(run.kubeconfig.read_text())
     user = config["users"][0]["user"]
@@ -27,10 +28,14 @@ async def test_kubeconfig_has_the_known_shape(door: Door, run: Run, namespace: s
         "cluster": "proxy-server",
         "user": "admin/proxy-server",
     }
-    assert server == (f"http://{user['username']}:{user['password']}@localhost:{door.proxy.port}")
+    assert server == (
+        f"http://{user['username']}:{user['password']}@localhost:{running_proxy.proxy.port}"
+    )
 
 
-async def test_without_a_credential_nothing_is_answered(door: Door, run: Run) -> None:
+async def test_without_a_credential_nothing_is_answered(
+    running_proxy: RunningProxy, run: Run
+) -> None:
     for authorization in ("", "Bearer x", "Basic !", aiohttp.encode_basic_auth("a", "unused")):
         async with (
             aiohttp.ClientSession(headers={"Authorization": authorization}) as session,
@@ -51,8 +56,8 @@ async def test_name_of_another_owner_with_a_live_password_is_refused(run: Run) -
         assert response.status == 401
 
 
-async def test_credential_ends_with_its_run(door: Door, cr: Json) -> None:
-    async with door.run_for(cr) as run:
+async def test_credential_ends_with_its_run(running_proxy: RunningProxy, cr: Json) -> None:
+    async with running_proxy.run_for(cr) as run:
         async with run.request("GET", "/version") as response:
             assert response.status == 200
         url = run.url
@@ -62,10 +67,10 @@ async def test_credential_ends_with_its_run(door: Door, cr: Json) -> None:
 
 
 async def test_requests_still_open_when_the_run_ends_are_cut(
-    door: Door, cr: Json, namespace: str
+    running_proxy: RunningProxy, cr: Json, namespace: str
 ) -> None:
     async with aiohttp.ClientSession() as session:
-        async with door.run_for(cr) as run:
+        async with running_proxy.run_for(cr) as run:
             path = f"api/v1/namespaces/{namespace}/configmaps"
             response = await session.get((run.url / path).with_query(watch="true"))
             assert await response.content.readline()
@@ -75,7 +80,7 @@ async def test_requests_still_open_when_the_run_ends_are_cut(
 
 
 async def test_the_credential_and_what_is_sent_are_never_logged(
-    door: Door, run: Run, namespace: str, caplog: pytest.LogCaptureFixture
+    running_proxy: RunningProxy, run: Run, namespace: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     await run.kubectl("create", "-f", "-", stdin=config_map(namespace, key="hush"))
@@ -87,12 +92,12 @@ async def test_the_credential_and_what_is_sent_are_never_logged(
 
 
 async def test_what_the_engine_may_not_do_is_told_in_the_api_servers_words(
-    open_door: OpenDoor, service_account_kubeconfig: Any, namespace: str
+    open_proxy: OpenProxy, service_account_kubeconfig: Any, namespace: str
 ) -> None:
     rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]
     async with (
-        open_door(service_account_kubeconfig(rules)) as door,
-        door.run_for(door.owner_in(namespace)) as run,
+        open_proxy(service_account_kubeconfig(rules)) as running_proxy,
+        running_proxy.run_for(running_proxy.owner_in(namespace)) as run,
     ):
         ended = await run.kubectl("get", "secrets", "-n", namespace)
         assert "cannot list resource" in ended.stderr
@@ -104,13 +109,16 @@ async def test_what_the_engine_may_not_do_is_told_in_the_api_servers_words(
 
 
 async def test_what_plays_ask_is_recorded(
-    open_door: OpenDoor, namespace: str, tmp_path: Any
+    open_proxy: OpenProxy, namespace: str, tmp_path: Any
 ) -> None:
     record = tmp_path / "record.jsonl"
     path = f"/api/v1/namespaces/{namespace}/configmaps/made"
     headers = {"Content-Type": "application/apply-patch+yaml"}
     options: Json = {"json": config_map(namespace), "headers": headers}
-    async with open_door(record=record) as door, door.run_for(door.owner_in(namespace)) as run:
+    async with (
+        open_proxy(record=record) as running_proxy,
+        running_proxy.run_for(running_proxy.owner_in(namespace)) as run,
+    ):
         async with run.request("GET", f"/api/v1/namespaces/{namespace}/secrets"):
             pass
         async with run.request("PATCH", f"{path}?fieldManager=play", **options):

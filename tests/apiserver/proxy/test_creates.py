@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from tests.apiserver.proxy.conftest import CONFIG_MAP, Door, Run, config_map, reference_to
-
-Json = dict[str, Any]
+from rolecall.json_object import Json
+from tests.apiserver.proxy.conftest import CONFIG_MAP, Run, RunningProxy, config_map, reference_to
 
 
 def owners(made: Json) -> list[Json]:
@@ -16,21 +13,23 @@ def owners(made: Json) -> list[Json]:
     return found
 
 
-async def test_created_from_a_manifest(door: Door, run: Run, cr: Json, namespace: str) -> None:
+async def test_created_from_a_manifest(
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
+) -> None:
     ended = await run.kubectl("create", "-f", "-", stdin=config_map(namespace))
     assert ended.code == 0, ended.stderr
-    assert owners(door.get(namespace, "made")) == [reference_to(cr)]
-    assert (CONFIG_MAP, CONFIG_MAP, False, namespace) in door.notes.dependents
+    assert owners(running_proxy.get(namespace, "made")) == [reference_to(cr)]
+    assert (CONFIG_MAP, CONFIG_MAP, False, namespace) in running_proxy.notes.dependents
 
 
 async def test_created_imperatively_in_protobuf(
-    door: Door, run: Run, cr: Json, namespace: str
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:
     ended = await run.kubectl(
         "create", "configmap", "made", "--from-literal=a=b", "-n", namespace, "-v=8"
     )
     assert ended.code == 0, ended.stderr
-    made = door.get(namespace, "made")
+    made = running_proxy.get(namespace, "made")
     assert owners(made) == [reference_to(cr)]
     assert made["data"] == {"a": "b"}
     assert "application/vnd.kubernetes.protobuf" in ended.stderr
@@ -39,18 +38,20 @@ async def test_created_imperatively_in_protobuf(
 @pytest.mark.parametrize(
     "way", [["apply"], ["apply", "--server-side"], ["create", "--save-config"]]
 )
-async def test_applied(door: Door, run: Run, cr: Json, namespace: str, way: list[str]) -> None:
+async def test_applied(
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str, way: list[str]
+) -> None:
     for value in ("1", "2"):
         command = way if value == "1" or way[0] == "apply" else ["replace"]
         ended = await run.kubectl(*command, "-f", "-", stdin=config_map(namespace, value=value))
         assert ended.code == 0, ended.stderr
-    made = door.get(namespace, "made")
+    made = running_proxy.get(namespace, "made")
     assert owners(made) == [reference_to(cr)]
     assert made["data"] == {"value": "2"}
 
 
 async def test_applied_as_yaml_keeps_every_text(
-    door: Door, run: Run, cr: Json, namespace: str
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:
     manifest = (
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made\n"
@@ -60,12 +61,14 @@ async def test_applied_as_yaml_keeps_every_text(
     headers = {"Content-Type": "application/apply-patch+yaml"}
     async with run.request("PATCH", path, data=manifest, headers=headers) as response:
         assert response.status == 201, await response.text()
-    made = door.get(namespace, "made")
+    made = running_proxy.get(namespace, "made")
     assert owners(made) == [reference_to(cr)]
     assert made["data"] == {"when": "2026-11-21", "ports": "22:22", "text": "a\nb\n"}
 
 
-async def test_put_that_creates(door: Door, run: Run, cr: Json, namespace: str) -> None:
+async def test_put_that_creates(
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
+) -> None:
     path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles/made"
     body = {"metadata": {"name": "made", "namespace": namespace}, "rules": []}
     for code in (201, 200):
@@ -74,7 +77,9 @@ async def test_put_that_creates(door: Door, run: Run, cr: Json, namespace: str) 
             assert owners(await response.json()) == [reference_to(cr)]
 
 
-async def test_generated_name(door: Door, run: Run, cr: Json, namespace: str) -> None:
+async def test_generated_name(
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
+) -> None:
     body = {"metadata": {"generateName": "made-"}}
     async with run.request(
         "POST", f"/api/v1/namespaces/{namespace}/configmaps", json=body
@@ -84,23 +89,37 @@ async def test_generated_name(door: Door, run: Run, cr: Json, namespace: str) ->
     assert owners(made) == [reference_to(cr)]
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/namespaces%2F{}%2Fconfigmaps", "/api/v1/namespaces/{}%2Fconfigmaps"],
+)
+async def test_slashes_may_be_encoded(
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str, path: str
+) -> None:
+    async with run.request("POST", path.format(namespace), json=config_map(namespace)) as response:
+        assert response.status == 201
+    assert owners(running_proxy.get(namespace, "made")) == [reference_to(cr)]
+
+
 async def test_owner_that_the_play_wrote_itself_stays_the_only_one(
-    door: Door, run: Run, cr: Json, namespace: str
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:
     mine = {**reference_to(cr), "controller": True}
     body = config_map(namespace)
     body["metadata"]["ownerReferences"] = [mine]
     await run.kubectl("create", "-f", "-", stdin=body)
-    assert owners(door.get(namespace, "made")) == [mine]
+    assert owners(running_proxy.get(namespace, "made")) == [mine]
 
 
-async def test_dry_run_tells_of_no_dependent(door: Door, run: Run, namespace: str) -> None:
+async def test_dry_run_tells_of_no_dependent(
+    running_proxy: RunningProxy, run: Run, namespace: str
+) -> None:
     ended = await run.kubectl(
         "create", "-f", "-", "--dry-run=server", "-o", "json", stdin=config_map(namespace)
     )
     assert owners(ended.object)
-    assert door.notes.dependents == []
-    assert door.notes.own_writes == []
+    assert running_proxy.notes.dependents == []
+    assert running_proxy.notes.own_writes == []
 
 
 async def test_access_review_is_left_alone(run: Run) -> None:
@@ -109,7 +128,7 @@ async def test_access_review_is_left_alone(run: Run) -> None:
 
 
 async def test_other_namespace_is_tied_by_annotations(
-    door: Door, run: Run, cr: Json, namespace: str
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:
     made = (
         await run.kubectl("create", "-f", "-", "-o", "json", stdin=config_map("default", namespace))
@@ -120,6 +139,6 @@ async def test_other_namespace_is_tied_by_annotations(
             "operator-sdk/primary-resource": f"{namespace}/owner",
             "operator-sdk/primary-resource-type": "ConfigMap",
         }
-        assert (CONFIG_MAP, CONFIG_MAP, True, "default") in door.notes.dependents
+        assert (CONFIG_MAP, CONFIG_MAP, True, "default") in running_proxy.notes.dependents
     finally:
         await run.kubectl("delete", "configmap", namespace, "-n", "default")

@@ -1,33 +1,32 @@
-"""Whoever follows dependents hears of them: from creates, and after a restart from what plays read."""
+"""Who follows dependents is told of them: by creates, and after a restart by what plays read."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from tests.apiserver.proxy.conftest import (
     CONFIG_MAP,
-    Door,
-    OpenDoor,
+    OpenProxy,
     Run,
+    RunningProxy,
     config_map,
     reference_to,
 )
-
-Json = dict[str, Any]
 
 NAMESPACE = Gvk("", "v1", "Namespace")
 BY_REFERENCE = (CONFIG_MAP, CONFIG_MAP, False)
 
 
 @pytest.fixture
-def owned(door: Door, cr: Json, namespace: str) -> Json:
+def owned(running_proxy: RunningProxy, cr: Json, namespace: str) -> Json:
     """A dependent from the days before the restart."""
     body = config_map(namespace, "owned")
     body["metadata"]["ownerReferences"] = [reference_to(cr)]
-    made: Json = door.cluster.api.create(f"/api/v1/namespaces/{namespace}/configmaps", body)
+    made: Json = running_proxy.cluster.api.create(
+        f"/api/v1/namespaces/{namespace}/configmaps", body
+    )
     return made
 
 
@@ -40,38 +39,42 @@ def owned(door: Door, cr: Json, namespace: str) -> Json:
     ],
 )
 async def test_found_again_in_what_a_play_reads(
-    door: Door, run: Run, owned: Json, namespace: str, command: list[str]
+    running_proxy: RunningProxy, run: Run, owned: Json, namespace: str, command: list[str]
 ) -> None:
     await run.kubectl(*command, "-n", namespace)
-    assert door.notes.dependents == [(*BY_REFERENCE, namespace)]
+    assert running_proxy.notes.dependents == [(*BY_REFERENCE, namespace)]
 
 
-async def test_found_again_in_a_list_over_all_namespaces(door: Door, run: Run, owned: Json) -> None:
+async def test_found_again_in_a_list_over_all_namespaces(
+    running_proxy: RunningProxy, run: Run, owned: Json
+) -> None:
     await run.kubectl("get", "configmaps", "--all-namespaces")
-    assert door.notes.dependents == [(*BY_REFERENCE, "")]
+    assert running_proxy.notes.dependents == [(*BY_REFERENCE, "")]
 
 
 async def test_objects_of_others_teach_nothing(
-    door: Door, run: Run, owned: Json, namespace: str
+    running_proxy: RunningProxy, run: Run, owned: Json, namespace: str
 ) -> None:
-    stranger = door.owner_in(namespace, "stranger")
-    async with door.run_for(stranger) as other:
+    stranger = running_proxy.owner_in(namespace, "stranger")
+    async with running_proxy.run_for(stranger) as other:
         await other.kubectl("get", "configmaps", "-n", namespace)
-    assert door.notes.dependents == []
+    assert running_proxy.notes.dependents == []
 
 
-async def test_found_again_by_annotation(door: Door, run: Run, cr: Json, namespace: str) -> None:
+async def test_found_again_by_annotation(
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
+) -> None:
     body = config_map("default", namespace)
     body["metadata"]["annotations"] = {
         "operator-sdk/primary-resource": f"{namespace}/owner",
         "operator-sdk/primary-resource-type": "ConfigMap",
     }
-    door.cluster.api.create("/api/v1/namespaces/default/configmaps", body)
+    running_proxy.cluster.api.create("/api/v1/namespaces/default/configmaps", body)
     try:
         await run.kubectl("get", "configmap", namespace, "-n", "default")
-        assert door.notes.dependents == [(CONFIG_MAP, CONFIG_MAP, True, "default")]
+        assert running_proxy.notes.dependents == [(CONFIG_MAP, CONFIG_MAP, True, "default")]
     finally:
-        door.cluster.api.delete(f"/api/v1/namespaces/default/configmaps/{namespace}")
+        running_proxy.cluster.api.delete(f"/api/v1/namespaces/default/configmaps/{namespace}")
 
 
 @pytest.mark.parametrize(
@@ -80,72 +83,76 @@ async def test_found_again_by_annotation(door: Door, run: Run, cr: Json, namespa
     ids=["blacklisted", "not wanted"],
 )
 async def test_kinds_that_the_watch_leaves_out_still_get_their_owner(
-    door: Door, cr: Json, namespace: str, owned: Json, watch: Json
+    running_proxy: RunningProxy, cr: Json, namespace: str, owned: Json, watch: Json
 ) -> None:
-    async with door.run_for(cr, **watch) as run:
+    async with running_proxy.run_for(cr, **watch) as run:
         await run.kubectl("create", "-f", "-", stdin=config_map(namespace))
         await run.kubectl("get", "configmaps", "-n", namespace)
-    assert door.get(namespace, "made")["metadata"]["ownerReferences"] == [reference_to(cr)]
-    assert door.notes.dependents == []
+    assert running_proxy.get(namespace, "made")["metadata"]["ownerReferences"] == [reference_to(cr)]
+    assert running_proxy.notes.dependents == []
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])
 async def test_cluster_scoped_dependents_are_followed_only_where_the_watch_says_so(
-    door: Door, cr: Json, namespace: str, is_wanted: bool
+    running_proxy: RunningProxy, cr: Json, namespace: str, is_wanted: bool
 ) -> None:
     made = f"{namespace}-made"
-    async with door.run_for(cr, watch_cluster_scoped_resources=is_wanted) as run:
+    async with running_proxy.run_for(cr, watch_cluster_scoped_resources=is_wanted) as run:
         ended = await run.kubectl("create", "namespace", made)
         assert ended.code == 0, ended.stderr
-        found = door.cluster.api.get(f"/api/v1/namespaces/{made}")
+        found = running_proxy.cluster.api.get(f"/api/v1/namespaces/{made}")
         await run.kubectl("delete", "namespace", made, "--wait=false")
     assert found["metadata"]["annotations"]["operator-sdk/primary-resource"] == f"{namespace}/owner"
     assert "ownerReferences" not in found["metadata"]
     expected = [(CONFIG_MAP, NAMESPACE, True, "")] if is_wanted else []
-    assert door.notes.dependents == expected
+    assert running_proxy.notes.dependents == expected
 
 
 async def test_cluster_scoped_owner_owns_by_reference_everywhere(
-    door: Door, namespace: str
+    running_proxy: RunningProxy, namespace: str
 ) -> None:
-    found = door.cluster.api.get(f"/api/v1/namespaces/{namespace}")
+    found = running_proxy.cluster.api.get(f"/api/v1/namespaces/{namespace}")
     owner = {"apiVersion": "v1", "kind": "Namespace", **found}
-    async with door.run_for(owner, gvk=NAMESPACE) as run:
+    async with running_proxy.run_for(owner, gvk=NAMESPACE) as run:
         await run.kubectl("create", "-f", "-", stdin=config_map(namespace))
-    assert door.get(namespace, "made")["metadata"]["ownerReferences"] == [reference_to(owner)]
-    assert (NAMESPACE, CONFIG_MAP, False, namespace) in door.notes.dependents
+    assert running_proxy.get(namespace, "made")["metadata"]["ownerReferences"] == [
+        reference_to(owner)
+    ]
+    assert (NAMESPACE, CONFIG_MAP, False, namespace) in running_proxy.notes.dependents
 
 
 @pytest.mark.parametrize("is_protobuf", [False, True])
 async def test_own_writes_are_told_with_their_version(
-    door: Door, run: Run, namespace: str, is_protobuf: bool
+    running_proxy: RunningProxy, run: Run, namespace: str, is_protobuf: bool
 ) -> None:
     if is_protobuf:
         await run.kubectl("create", "configmap", "made", "-n", namespace)
     else:
         await run.kubectl("create", "-f", "-", stdin=config_map(namespace))
     await run.kubectl("label", "configmap", "made", "a=b", "-n", namespace)
-    metadata = door.get(namespace, "made")["metadata"]
-    assert (metadata["uid"], metadata["resourceVersion"]) in door.notes.own_writes
-    assert len(door.notes.own_writes) == 2
+    metadata = running_proxy.get(namespace, "made")["metadata"]
+    assert (metadata["uid"], metadata["resourceVersion"]) in running_proxy.notes.own_writes
+    assert len(running_proxy.notes.own_writes) == 2
 
 
-async def test_cr_that_is_in_no_cluster_owns_nothing(door: Door, namespace: str) -> None:
+async def test_cr_that_is_in_no_cluster_owns_nothing(
+    running_proxy: RunningProxy, namespace: str
+) -> None:
     cr = {**config_map(namespace, "only-a-file")}
-    async with door.run_for(cr) as run:
+    async with running_proxy.run_for(cr) as run:
         ended = await run.kubectl("create", "-f", "-", stdin=config_map(namespace))
         assert ended.code == 0, ended.stderr
         await run.kubectl("get", "configmaps", "-n", namespace)
-    assert "ownerReferences" not in door.get(namespace, "made")["metadata"]
-    assert door.notes.dependents == []
+    assert "ownerReferences" not in running_proxy.get(namespace, "made")["metadata"]
+    assert running_proxy.notes.dependents == []
 
 
 async def test_without_injection_nothing_is_stamped_and_nothing_told(
-    open_door: OpenDoor, namespace: str
+    open_proxy: OpenProxy, namespace: str
 ) -> None:
-    async with open_door(inject_owner=False) as door:
-        async with door.run_for(door.owner_in(namespace)) as run:
+    async with open_proxy(inject_owner=False) as running_proxy:
+        async with running_proxy.run_for(running_proxy.owner_in(namespace)) as run:
             await run.kubectl("create", "-f", "-", stdin=config_map(namespace))
             await run.kubectl("get", "configmaps", "-n", namespace)
-        assert "ownerReferences" not in door.get(namespace, "made")["metadata"]
-        assert door.notes.dependents == []
+        assert "ownerReferences" not in running_proxy.get(namespace, "made")["metadata"]
+        assert running_proxy.notes.dependents == []

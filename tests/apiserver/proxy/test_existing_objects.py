@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
+from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
-from tests.apiserver.proxy.conftest import Door, Run, config_map, reference_to
-
-Json = dict[str, Any]
+from tests.apiserver.proxy.conftest import Run, RunningProxy, config_map, reference_to
 
 APPLY = ("apply", "--server-side", "--force-conflicts", "-f", "-")
 
 
-def owners(door: Door, namespace: str) -> list[Json]:
-    found: list[Json] = door.get(namespace, "made")["metadata"].get("ownerReferences", [])
+def owners(running_proxy: RunningProxy, namespace: str) -> list[Json]:
+    found: list[Json] = running_proxy.get(namespace, "made")["metadata"].get("ownerReferences", [])
     return found
 
 
 @pytest.mark.parametrize("command", [APPLY, ("replace", "-f", "-"), ("apply", "-f", "-")])
 async def test_somebody_elses_object_gets_no_owner(
-    door: Door, run: Run, namespace: str, command: tuple[str, ...]
+    running_proxy: RunningProxy, run: Run, namespace: str, command: tuple[str, ...]
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
-    door.cluster.api.create(path, config_map(namespace))
+    running_proxy.cluster.api.create(path, config_map(namespace))
     ended = await run.kubectl(*command, stdin=config_map(namespace, key="value"))
     assert ended.code == 0, ended.stderr
-    assert door.get(namespace, "made")["data"] == {"key": "value"}
-    assert owners(door, namespace) == []
-    assert door.notes.dependents == []
+    assert running_proxy.get(namespace, "made")["data"] == {"key": "value"}
+    assert owners(running_proxy, namespace) == []
+    assert running_proxy.notes.dependents == []
 
 
 async def test_object_shared_by_two_crs_stays_with_the_first(
-    door: Door, run: Run, cr: Json, namespace: str
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:
-    second = door.owner_in(namespace, "second")
-    async with door.run_for(second) as other:
+    second = running_proxy.owner_in(namespace, "second")
+    async with running_proxy.run_for(second) as other:
         for play in (run, other, run, other):
             ended = await play.kubectl(*APPLY, stdin=config_map(namespace))
             assert ended.code == 0, ended.stderr
-            assert owners(door, namespace) == [reference_to(cr)]
+            assert owners(running_proxy, namespace) == [reference_to(cr)]
 
 
 @pytest.mark.parametrize("is_applied", [True, False])
 async def test_annotated_object_stays_annotated(
-    door: Door, run: Run, namespace: str, is_applied: bool
+    running_proxy: RunningProxy, run: Run, namespace: str, is_applied: bool
 ) -> None:
     manifest = config_map("default", namespace)
     manifest["metadata"]["annotations"] = {"theirs": "stays"}
@@ -55,43 +53,43 @@ async def test_annotated_object_stays_annotated(
         for command in commands:
             ended = await run.kubectl(*command, stdin=manifest)
             assert ended.code == 0, ended.stderr
-        assert door.get("default", namespace)["metadata"]["annotations"] == {
+        assert running_proxy.get("default", namespace)["metadata"]["annotations"] == {
             "operator-sdk/primary-resource": f"{namespace}/owner",
             "operator-sdk/primary-resource-type": "ConfigMap",
             "theirs": "stays",
         }
     finally:
-        door.cluster.api.delete(f"/api/v1/namespaces/default/configmaps/{namespace}")
+        running_proxy.cluster.api.delete(f"/api/v1/namespaces/default/configmaps/{namespace}")
 
 
 async def test_replace_that_speaks_of_owners_means_it(
-    door: Door, run: Run, cr: Json, namespace: str
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:
     await run.kubectl("create", "-f", "-", stdin=config_map(namespace))
-    assert owners(door, namespace) == [reference_to(cr)]
+    assert owners(running_proxy, namespace) == [reference_to(cr)]
     body = config_map(namespace)
     body["metadata"]["ownerReferences"] = []
     path = f"/api/v1/namespaces/{namespace}/configmaps/made"
     async with run.request("PUT", path, json=body) as response:
         assert response.status == 200
-    assert owners(door, namespace) == []
+    assert owners(running_proxy, namespace) == []
 
 
 async def test_refusals_of_the_api_server_come_unchanged(
-    door: Door, run: Run, namespace: str
+    running_proxy: RunningProxy, run: Run, namespace: str
 ) -> None:
-    direct = await _refusals(door, run, namespace, is_direct=True)
-    assert await _refusals(door, run, namespace, is_direct=False) == direct
+    direct = await _refusals(running_proxy, run, namespace, is_direct=True)
+    assert await _refusals(running_proxy, run, namespace, is_direct=False) == direct
     assert [code for code, _ in direct] == [400, 404, 409, 422]
 
 
 async def _refusals(
-    door: Door, run: Run, namespace: str, *, is_direct: bool
+    running_proxy: RunningProxy, run: Run, namespace: str, *, is_direct: bool
 ) -> list[tuple[int, Json]]:
     """A body that is no JSON, a kind and a name that are not there, two that are wrong."""
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     if is_direct:
-        door.cluster.api.create(path, config_map(namespace))
+        running_proxy.cluster.api.create(path, config_map(namespace))
     asked = [
         (path, "{"),
         (
@@ -104,7 +102,7 @@ async def _refusals(
     answers = []
     for url, body in asked:
         if is_direct:
-            answers.append(await _admin_post(door, url, body))
+            answers.append(await _admin_post(running_proxy, url, body))
             continue
         headers = {"Content-Type": "application/json"}
         async with run.request("POST", url, data=body, headers=headers) as response:
@@ -112,9 +110,9 @@ async def _refusals(
     return answers
 
 
-async def _admin_post(door: Door, path: str, body: str) -> tuple[int, Json]:
+async def _admin_post(running_proxy: RunningProxy, path: str, body: str) -> tuple[int, Json]:
     """The same without a proxy between."""
-    credentials = Credentials.load({"KUBECONFIG": str(door.cluster.kubeconfig)})
+    credentials = Credentials.load({"KUBECONFIG": str(running_proxy.cluster.kubeconfig)})
     headers = {"Content-Type": "application/json"}
     async with (
         Client(credentials) as client,

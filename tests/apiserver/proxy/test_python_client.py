@@ -6,11 +6,9 @@ import asyncio
 import json
 import os
 import sys
-from typing import Any
 
-from tests.apiserver.proxy.conftest import Door, Run, reference_to
-
-Json = dict[str, Any]
+from rolecall.json_object import Json
+from tests.apiserver.proxy.conftest import Run, RunningProxy, reference_to
 
 PROGRAM = """
 import json, sys, tempfile
@@ -37,7 +35,9 @@ print(json.dumps(names))
 """
 
 
-async def test_reads_writes_and_watches(door: Door, run: Run, cr: Json, namespace: str) -> None:
+async def test_reads_writes_and_watches(
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
+) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
@@ -52,7 +52,7 @@ async def test_reads_writes_and_watches(door: Door, run: Run, cr: Json, namespac
     assert process.returncode == 0, err.decode()
     names = json.loads(out)
     assert {"owner", "created", "applied", "seen created", "seen applied"} <= set(names)
-    applied = door.get(namespace, "applied")["metadata"]
+    applied = running_proxy.get(namespace, "applied")["metadata"]
     assert applied["ownerReferences"] == [reference_to(cr)]
-    versions = [version for uid, version in door.notes.own_writes if uid == applied["uid"]]
+    versions = [version for uid, version in running_proxy.notes.own_writes if uid == applied["uid"]]
     assert set(versions) == {applied["resourceVersion"]}

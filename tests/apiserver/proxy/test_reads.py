@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from typing import Any
 
 import pytest
 
 from rolecall.gvk import Gvk
-from tests.apiserver.proxy.conftest import Door, Run, config_map, reference_to
+from rolecall.json_object import Json
+from tests.apiserver.proxy.conftest import Run, RunningProxy, config_map, reference_to
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 
-Json = dict[str, Any]
 
-
-async def test_watch_brings_events_as_they_happen(door: Door, run: Run, namespace: str) -> None:
+async def test_watch_brings_events_as_they_happen(
+    running_proxy: RunningProxy, run: Run, namespace: str
+) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     async with run.request("GET", path, params={"watch": "1"}) as response:
         first = json.loads(await response.content.readline())
-        door.cluster.api.create(path, config_map(namespace))
+        running_proxy.cluster.api.create(path, config_map(namespace))
         seen = first
         while seen["object"]["metadata"]["name"] != "made":
             seen = json.loads(await asyncio.wait_for(response.content.readline(), 30))
@@ -38,7 +38,9 @@ async def test_kubectl_reads_waits_and_deletes(run: Run, namespace: str) -> None
     assert "NotFound" in gone.stderr
 
 
-async def test_what_was_just_written_is_read(door: Door, run: Run, namespace: str) -> None:
+async def test_what_was_just_written_is_read(
+    running_proxy: RunningProxy, run: Run, namespace: str
+) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     async with run.request("POST", path, json=config_map(namespace)) as response:
         version = (await response.json())["metadata"]["resourceVersion"]
@@ -47,7 +49,9 @@ async def test_what_was_just_written_is_read(door: Door, run: Run, namespace: st
 
 
 @pytest.mark.parametrize("path", ["/version", "/apis", "/api/v1", "/readyz", "/openapi/v3"])
-async def test_other_documents_are_the_api_servers(run: Run, door: Door, path: str) -> None:
+async def test_other_documents_are_the_api_servers(
+    run: Run, running_proxy: RunningProxy, path: str
+) -> None:
     async with run.request("GET", path) as response:
         assert response.status == 200
         body = await response.read()
@@ -56,7 +60,9 @@ async def test_other_documents_are_the_api_servers(run: Run, door: Door, path: s
             assert await response.read() == body
 
 
-async def test_large_answer_passes_whole(door: Door, run: Run, namespace: str) -> None:
+async def test_large_answer_passes_whole(
+    running_proxy: RunningProxy, run: Run, namespace: str
+) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     for number in range(3):
         body = config_map(namespace, f"large-{number}", text="x" * 900_000)
@@ -77,7 +83,7 @@ async def test_body_above_the_api_servers_limit_is_refused(run: Run, namespace: 
 
 
 async def test_kind_that_a_play_installs_is_seen_by_its_next_task(
-    door: Door, run: Run, cr: Json, namespace: str
+    running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:
     word = f"boat{namespace[-6:]}s"
     definition = crd_for(Gvk(f"{word}.example.com", "v1", "Boat"))
@@ -94,9 +100,9 @@ async def test_kind_that_a_play_installs_is_seen_by_its_next_task(
             lambda: run.kubectl("create", "-f", "-", stdin=boat), lambda ended: ended.code == 0
         )
         path = f"/apis/{word}.example.com/v1/namespaces/{namespace}/boats/made"
-        found = door.cluster.api.get(path)
+        found = running_proxy.cluster.api.get(path)
         assert found["metadata"]["ownerReferences"] == [reference_to(cr)]
-        assert any(note[1].kind == "Boat" for note in door.notes.dependents)
+        assert any(note[1].kind == "Boat" for note in running_proxy.notes.dependents)
     finally:
         definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        door.cluster.api.delete(f"{definitions}/boats.{word}.example.com")
+        running_proxy.cluster.api.delete(f"{definitions}/boats.{word}.example.com")

@@ -12,7 +12,7 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, NotFoundError
-from rolecall.reactor import Dependents, Reactor
+from rolecall.reactor import DependentInformers, Reactor
 from rolecall.settings import ReactorSettings
 from rolecall.watches import Watch
 from tests.fixtures.crds import CRD, crd_for
@@ -72,40 +72,40 @@ def body(gvk: Gvk, namespace: str, name: str, **rest: Any) -> dict[str, Any]:
 
 
 @dataclass
-class Listening:
+class Following:
     """A reactor at work, and what came of it."""
 
     reactor: Reactor
-    dependents: Dependents
+    dependents: DependentInformers
     keys: Keys = field(default_factory=Keys)
     roll: Roll = field(default_factory=Roll)
 
     async def synced(self) -> None:
         await eventually_async(lambda: self.reactor.is_synced, timeout_s=60)
 
-    async def heard(self, *names: str) -> None:
+    async def brings(self, *names: str) -> None:
         """Wait for exactly these keys, and forget them."""
         await eventually_async(lambda: sorted(self.keys.names), lambda seen: seen == sorted(names))
         self.keys.added.clear()
 
 
 @asynccontextmanager
-async def listening(
+async def follow(
     client: Client,
     watches: Sequence[Watch | Gvk],
     *,
     namespaces: tuple[str, ...] = (),
     silence_s: float = 300.0,
-) -> AsyncIterator[Listening]:
+) -> AsyncIterator[Following]:
     """A reactor over some watches."""
     all_watches = [each if isinstance(each, Watch) else watch(each) for each in watches]
     settings = ReactorSettings(namespaces=namespaces, silence_s=silence_s)
     keys, roll = Keys(), Roll()
     reactor = Reactor(all_watches, client, keys, roll, settings=settings)
-    dependents = Dependents(all_watches, client, keys, settings=settings)
+    dependents = DependentInformers(all_watches, client, keys, settings=settings)
     running = asyncio.create_task(reactor.run())
     try:
-        yield Listening(reactor, dependents, keys, roll)
+        yield Following(reactor, dependents, keys, roll)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

@@ -8,23 +8,23 @@ import yaml
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Client
-from rolecall.localcluster import Cluster
-from rolecall.reactor import Hearing
+from rolecall.reactor import SyncState
+from rolecall_dev.localcluster import Cluster
 from tests.apiserver.reactor.setting import (
     CONFIG_MAP,
     body,
     client_for,
+    follow,
     kind_of,
-    listening,
 )
-from tests.apiserver.reactor.test_dependents import cr_heard, owned_by, watched
+from tests.apiserver.reactor.test_dependent_informers import cr_followed, owned_by, watched
 from tests.fixtures.eventually import eventually_async
 
 SILENCE_S = 3.0
 
 
 async def change_behind_the_relay(admin: Client, app: Gvk) -> None:
-    """While nothing of it can be heard: a create, an edit, a delete, and a dependent deleted."""
+    """While nothing of it is told: a create, an edit, a delete, and a dependent deleted."""
     await admin.create(app, body(app, "default", "created"))
     await admin.merge_patch(app, "default", "edited", {"spec": {"a": 2}})
     await admin.delete(app, "default", "deleted")
@@ -40,11 +40,11 @@ async def test_dead_streams_are_replaced_and_nothing_is_missed(
         client_for(direct) as admin,
         client_for(own_cluster.kubeconfig) as client,
         kind_of(admin) as app,
-        listening(client, [app], silence_s=SILENCE_S) as heard,
+        follow(client, [app], silence_s=SILENCE_S) as following,
     ):
-        cr = await cr_heard(client, heard, app, "default")
-        heard.dependents.note(app, CONFIG_MAP, by_annotation=False, namespace="")
-        await watched(heard, CONFIG_MAP)
+        cr = await cr_followed(client, following, app, "default")
+        following.dependents.note(app, CONFIG_MAP, by_annotation=False, namespace="")
+        await watched(following, CONFIG_MAP)
         expected = ("created", "deleted", "edited", "owner")
         for end_the_fault, fault in (
             (relay.release, relay.hold),  # frozen: open connections, no bytes
@@ -55,19 +55,19 @@ async def test_dead_streams_are_replaced_and_nothing_is_missed(
                 await admin.create(app, body(app, "default", name, spec={"a": 1}))
             made = body(CONFIG_MAP, "default", "dependent", metadata=owned_by(cr))
             await admin.create(CONFIG_MAP, made)
-            await eventually_async(lambda: {"edited", "deleted"} <= set(heard.keys.names))
-            heard.keys.added.clear()
+            await eventually_async(lambda: {"edited", "deleted"} <= set(following.keys.names))
+            following.keys.added.clear()
             fault()
             await change_behind_the_relay(admin, app)
             end_the_fault()
             await eventually_async(
-                lambda: sorted(set(heard.keys.names)) == list(expected), timeout_s=60
+                lambda: sorted(set(following.keys.names)) == list(expected), timeout_s=60
             )
-            assert "deleted" not in {key.name for key in heard.roll.present}
+            assert "deleted" not in {key.name for key in following.roll.present}
             for name in ("created", "edited"):
                 await admin.delete(app, "default", name)
-            await eventually_async(lambda: len(heard.roll.present), lambda left: left == 1)
-            heard.keys.added.clear()
+            await eventually_async(lambda: len(following.roll.present), lambda left: left == 1)
+            following.keys.added.clear()
 
 
 async def test_server_that_restarts_brings_nobody_who_did_not_change(
@@ -78,18 +78,18 @@ async def test_server_that_restarts_brings_nobody_who_did_not_change(
         client_for(direct) as admin,
         client_for(own_cluster.kubeconfig) as client,
         kind_of(admin) as app,
-        listening(client, [app], silence_s=SILENCE_S) as heard,
+        follow(client, [app], silence_s=SILENCE_S) as following,
     ):
-        await heard.synced()
+        await following.synced()
         for number in range(20):
             await admin.create(app, body(app, "default", f"a-{number}"))
-        await eventually_async(lambda: len(heard.keys.added), lambda count: count == 20)
-        heard.keys.added.clear()
+        await eventually_async(lambda: len(following.keys.added), lambda count: count == 20)
+        following.keys.added.clear()
         own_cluster.apiserver.restart()
         async with client_for(direct) as afresh:  # the old connections are dead
             await afresh.create(app, body(app, "default", "after"))
-        await eventually_async(lambda: "after" in heard.keys.names, timeout_s=60)
-        assert heard.keys.names == ["after"]
+        await eventually_async(lambda: "after" in following.keys.names, timeout_s=60)
+        assert following.keys.names == ["after"]
 
 
 async def test_right_that_is_taken_away_is_noticed(own_cluster: Cluster, tmp_path: Path) -> None:
@@ -110,15 +110,19 @@ async def test_right_that_is_taken_away_is_noticed(own_cluster: Cluster, tmp_pat
         client_for(own_cluster.kubeconfig) as admin,
         client_for(as_somebody) as client,
         kind_of(admin) as app,
-        listening(client, [app]) as heard,
+        follow(client, [app]) as following,
     ):
-        await heard.synced()
-        assert heard.reactor.hearing[app] is Hearing.SYNCED
+        await following.synced()
+        assert following.reactor.states[app] is SyncState.SYNCED
         api.delete(f"{rbac}/clusterrolebindings/some")
         own_cluster.apiserver.relay.cut()  # streams are not examined again
-        await eventually_async(lambda: heard.reactor.hearing[app] is Hearing.REFUSED, timeout_s=60)
+        await eventually_async(
+            lambda: following.reactor.states[app] is SyncState.REFUSED, timeout_s=60
+        )
         api.create(f"{rbac}/clusterrolebindings", binding)
-        await eventually_async(lambda: heard.reactor.hearing[app] is Hearing.SYNCED, timeout_s=60)
+        await eventually_async(
+            lambda: following.reactor.states[app] is SyncState.SYNCED, timeout_s=60
+        )
 
 
 def direct_kubeconfig(cluster: Cluster, folder: Path) -> Path:

@@ -6,14 +6,14 @@ import logging
 
 import pytest
 
-from rolecall.localcluster import Cluster
-from rolecall.reactor import Hearing
-from tests.apiserver.reactor.setting import READ_CRDS, body, client_for, kind_of, listening
+from rolecall.reactor import SyncState
+from rolecall_dev.localcluster import Cluster
+from tests.apiserver.reactor.setting import READ_CRDS, body, client_for, follow, kind_of
 from tests.fixtures.cluster import ServiceAccountKubeconfig, grant
 from tests.fixtures.eventually import eventually_async
 
 
-async def test_refused_kind_is_named_and_heard_once_granted_while_others_work(
+async def test_refused_kind_is_named_and_followed_once_granted_while_others_work(
     cluster: Cluster,
     namespace: str,
     service_account_kubeconfig: ServiceAccountKubeconfig,
@@ -28,14 +28,14 @@ async def test_refused_kind_is_named_and_heard_once_granted_while_others_work(
         kubeconfig = service_account_kubeconfig(cluster_rules=[rule, READ_CRDS])
         async with client_for(kubeconfig) as client:
             with caplog.at_level(logging.WARNING, logger="rolecall"):
-                async with listening(client, [free, shut]) as heard:
-                    await heard.synced()
-                    assert heard.reactor.hearing == {
-                        free: Hearing.SYNCED,
-                        shut: Hearing.REFUSED,
+                async with follow(client, [free, shut]) as following:
+                    await following.synced()
+                    assert following.reactor.states == {
+                        free: SyncState.SYNCED,
+                        shut: SyncState.REFUSED,
                     }
                     await admin.create(free, body(free, namespace, "a"))
-                    await heard.heard("a")
+                    await following.brings("a")
                     (entry,) = caplog.records
                     fields = entry.__dict__["fields"]
                     assert f"not allowed to list, watch `shuts.{shut.group}`" in fields["why"]
@@ -48,10 +48,10 @@ async def test_refused_kind_is_named_and_heard_once_granted_while_others_work(
                     }
                     grant(cluster, "", "ClusterRole", f"{namespace}-more", ([more], subject))
                     await eventually_async(
-                        lambda: heard.reactor.hearing[shut] is Hearing.SYNCED, timeout_s=60
+                        lambda: following.reactor.states[shut] is SyncState.SYNCED, timeout_s=60
                     )
                     await admin.create(shut, body(shut, namespace, "b"))
-                    await heard.heard("b")
+                    await following.brings("b")
     for kind in ("clusterrolebindings", "clusterroles"):
         cluster.api.delete(f"/apis/rbac.authorization.k8s.io/v1/{kind}/{namespace}-more")
 
@@ -64,8 +64,8 @@ async def test_refused_namespace_does_not_silence_the_others(
         kubeconfig = service_account_kubeconfig(rules=[rule], cluster_rules=[READ_CRDS])
         async with (
             client_for(kubeconfig) as client,
-            listening(client, [app], namespaces=(namespace, "default")) as heard,
+            follow(client, [app], namespaces=(namespace, "default")) as following,
         ):
-            await heard.synced()
+            await following.synced()
             await admin.create(app, body(app, namespace, "a"))
-            await heard.heard("a")
+            await following.brings("a")

@@ -17,13 +17,13 @@ from rolecall.kube import (
     NoSuchKindError,
     NotFoundError,
 )
-from rolecall.localcluster import Cluster
+from rolecall_dev.localcluster import Cluster
 from tests.apiserver.reconcile.crds import ALL_KINDS, STORY, all_crds
 from tests.fixtures.crds import CRD
 from tests.fixtures.eventually import eventually_async
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.scripted import watch_of
-from tests.unit.reconcile.stage import Stage
+from tests.unit.reconcile.setting import Setting
 
 
 @pytest.fixture
@@ -44,14 +44,14 @@ def shop(client: Client, namespace: str) -> Shop:
 
 
 @pytest.fixture
-def stage(shop: Shop) -> Stage:
-    return Stage(shop, watch_of(STORY), SystemClock())
+def setting(shop: Shop) -> Setting:
+    return Setting(shop, watch_of(STORY), SystemClock())
 
 
 @pytest.fixture
-def holding_stage(shop: Shop) -> Stage:
-    """A stage whose watch has a finalizer."""
-    return Stage(shop, watch_of(STORY, with_finalizer=True), SystemClock())
+def holding_setting(shop: Shop) -> Setting:
+    """A setting whose watch has a finalizer."""
+    return Setting(shop, watch_of(STORY, with_finalizer=True), SystemClock())
 
 
 async def _is_served(client: Client, gvk: Gvk) -> bool:

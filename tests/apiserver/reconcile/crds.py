@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from tests.fixtures.crds import ANYTHING, crd_for
 
-Json = dict[str, Any]
 GROUP = "story.example.com"
 _STRICT_CONDITION: Json = {
     "type": "object",

@@ -11,28 +11,30 @@ from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.reconcile import Outcome
+from rolecall.reconcile.finalizers import Finalizers
 from rolecall.runner import RunRequest
+from rolecall.status import ObjectWriter
 from tests.apiserver.reconcile.crds import PRUNING, STATUSLESS, STORY, STRICT
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
 from tests.unit.reconcile.scripted import BAD, GOOD, watch_of
-from tests.unit.reconcile.stage import Stage
+from tests.unit.reconcile.setting import Setting
 
 FOREIGN = "other.example.com/hold"
 
 
-def stage_of(client: Client, gvk: Gvk, namespace: str) -> Stage:
-    return Stage(Shop(client, gvk, namespace), watch_of(gvk), SystemClock())
+def setting_of(client: Client, gvk: Gvk, namespace: str) -> Setting:
+    return Setting(Shop(client, gvk, namespace), watch_of(gvk), SystemClock())
 
 
-async def test_first_success_reads_as_the_go_operators(stage: Stage) -> None:
-    await stage.shop.create()
+async def test_first_success_reads_as_the_go_operators(setting: Setting) -> None:
+    await setting.shop.create()
 
-    outcome = await stage.turn()
+    outcome = await setting.turn()
 
     assert not outcome.is_error
-    conditions = (await stage.shop.get())["status"]["conditions"]
+    conditions = (await setting.shop.get())["status"]["conditions"]
     texts = [(item["type"], item["status"], item["reason"], item["message"]) for item in conditions]
     assert texts == [
         ("Ready", "True", "RunSucceeded", "Last reconciliation succeeded"),
@@ -43,62 +45,62 @@ async def test_first_success_reads_as_the_go_operators(stage: Stage) -> None:
     assert conditions[1]["ansibleResult"]["ok"] == 3
 
 
-async def test_failure_and_recovery_read_right(stage: Stage) -> None:
-    await stage.shop.create()
-    stage.runner.will(BAD, GOOD)
+async def test_failure_and_recovery_read_right(setting: Setting) -> None:
+    await setting.shop.create()
+    setting.runner.will(BAD, GOOD)
 
-    assert (await stage.turn()).is_error
-    assert (await stage.told("Failure"))[2].startswith("disk full (task `apply | claim`")
-    await stage.turn()
+    assert (await setting.turn()).is_error
+    assert (await setting.told("Failure"))[2].startswith("disk full (task `apply | claim`")
+    await setting.turn()
 
-    assert (await stage.told("Failure"))[0] == "False"
-    assert stage.events.reasons == ["Failed", "Recovered"]
+    assert (await setting.told("Failure"))[0] == "False"
+    assert setting.events.reasons == ["Failed", "Recovered"]
 
 
-async def test_status_is_about_the_generation_that_ran(stage: Stage) -> None:
-    await stage.shop.create()
+async def test_status_is_about_the_generation_that_ran(setting: Setting) -> None:
+    await setting.shop.create()
 
     async def user_edits(_: RunRequest) -> None:
-        await stage.shop.patch({"spec": {"size": 2}})
+        await setting.shop.patch({"spec": {"size": 2}})
 
-    stage.runner.will(user_edits, GOOD)
-    await stage.turn()
-    assert (await stage.shop.get())["status"]["observedGeneration"] == 1
-    assert (await stage.told("Ready"))[0] == "Unknown"
-    await stage.turn()
+    setting.runner.will(user_edits, GOOD)
+    await setting.turn()
+    assert (await setting.shop.get())["status"]["observedGeneration"] == 1
+    assert (await setting.told("Ready"))[0] == "Unknown"
+    await setting.turn()
 
-    assert (await stage.shop.get())["status"]["observedGeneration"] == 2
-    assert (await stage.told("Ready"))[0] == "True"
+    assert (await setting.shop.get())["status"]["observedGeneration"] == 2
+    assert (await setting.told("Ready"))[0] == "True"
 
 
-async def test_nobodys_word_is_lost_in_a_storm_of_writes(stage: Stage) -> None:
+async def test_nobodys_word_is_lost_in_a_storm_of_writes(setting: Setting) -> None:
     """A role's side-car counts in status, as fast as it can, all through the turn."""
-    await stage.shop.create()
+    await setting.shop.create()
     stop = asyncio.Event()
     written = 0
 
     async def side_car() -> None:
         nonlocal written
         while not stop.is_set():
-            await stage.shop.patch({"status": {"ticks": written + 1}}, subresource="status")
+            await setting.shop.patch({"status": {"ticks": written + 1}}, subresource="status")
             written += 1
 
     async def ten_ticks(_: RunRequest) -> None:
         target = written + 10
         await eventually_async(lambda: written, lambda count: count >= target)
 
-    stage.runner.will(ten_ticks)
+    setting.runner.will(ten_ticks)
     storm = asyncio.create_task(side_car())
     try:
-        outcome = await stage.turn()
+        outcome = await setting.turn()
     finally:
         stop.set()
         await storm
 
     assert not outcome.is_error
-    status = (await stage.shop.get())["status"]
+    status = (await setting.shop.get())["status"]
     assert status["ticks"] == written
-    assert (await stage.told("Successful"))[0] == "True"
+    assert (await setting.told("Successful"))[0] == "True"
 
 
 async def test_right_to_update_alone_is_enough_to_tell_and_to_hold(
@@ -109,115 +111,134 @@ async def test_right_to_update_alone_is_enough_to_tell_and_to_hold(
     kubeconfig = service_account_kubeconfig([{**mine, "resources": ["storys", "storys/status"]}])
     async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as limited:
         watch = watch_of(STORY, with_finalizer=True)
-        stage = Stage(Shop(limited, STORY, namespace), watch, SystemClock())
-        await stage.shop.create()
+        setting = Setting(Shop(limited, STORY, namespace), watch, SystemClock())
+        await setting.shop.create()
 
-        assert not (await stage.turn()).is_error
-        assert (await stage.told("Successful"))[0] == "True"
-        assert (await stage.shop.get())["metadata"]["finalizers"] == [FINALIZER]
-        await stage.shop.delete()
-        await stage.turn()
+        assert not (await setting.turn()).is_error
+        assert (await setting.told("Successful"))[0] == "True"
+        assert (await setting.shop.get())["metadata"]["finalizers"] == [FINALIZER]
+        await setting.shop.delete()
+        await setting.turn()
 
     with pytest.raises(NotFoundError):
         await client.get(STORY, namespace, "a")
 
 
-async def test_finalizer_survives_a_storm_of_foreign_finalizers(holding_stage: Stage) -> None:
-    stage = holding_stage
-    await stage.shop.create()
+async def test_finalizer_survives_a_storm_of_foreign_finalizers(holding_setting: Setting) -> None:
+    setting = holding_setting
+    await setting.shop.create()
 
     async def meddle() -> None:
         for number in range(15):
-            present = (await stage.shop.get())["metadata"]
+            present = (await setting.shop.get())["metadata"]
             others = [name for name in present.get("finalizers", []) if name != FOREIGN]
             wanted = others if number % 2 else [*others, FOREIGN]
             patch = {"finalizers": wanted, "resourceVersion": present["resourceVersion"]}
             try:
-                await stage.shop.patch({"metadata": patch})
+                await setting.shop.patch({"metadata": patch})
             except Exception as error:
                 assert type(error).__name__ == "ConflictError"
 
     meddling = asyncio.create_task(meddle())
-    outcome = await stage.turn()
+    outcome = await setting.turn()
     await meddling
 
     assert not outcome.is_error
-    assert FINALIZER in (await stage.shop.get())["metadata"]["finalizers"]
+    assert FINALIZER in (await setting.shop.get())["metadata"]["finalizers"]
+
+
+async def test_write_after_somebody_elses_is_noted_with_the_version_before_it(
+    client: Client, namespace: str
+) -> None:
+    """Of a kind without generation, whose every version counts."""
+    gvk = Gvk("", "v1", "ConfigMap")
+    metadata = {"name": "a", "namespace": namespace}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    stale = await client.create(gvk, body)
+    theirs = await client.merge_patch(gvk, namespace, "a", {"data": {"theirs": "1"}})
+    notes: list[tuple[str, str, str]] = []
+    objects = ObjectWriter(client, SystemClock(), lambda *note: notes.append(note))
+
+    held = await Finalizers(objects).ensure(watch_of(gvk, with_finalizer=True), stale)
+
+    uid, before = theirs["metadata"]["uid"], theirs["metadata"]["resourceVersion"]
+    assert notes == [(uid, held["metadata"]["resourceVersion"], before)]
+    assert held["data"] == {"theirs": "1"}
 
 
 async def test_object_deleted_during_its_run_gets_its_finalizer_run_and_goes(
-    holding_stage: Stage,
+    holding_setting: Setting,
 ) -> None:
-    stage = holding_stage
-    await stage.shop.create()
+    setting = holding_setting
+    await setting.shop.create()
 
     async def user_deletes(_: RunRequest) -> None:
-        await stage.shop.delete()
+        await setting.shop.delete()
 
-    stage.runner.will(user_deletes, BAD, GOOD)
-    assert (await stage.turn()).after_s == 5.0
-    assert (await stage.turn()).is_error
-    assert (await stage.shop.get())["metadata"]["finalizers"] == [FINALIZER]
-    await stage.turn()
+    setting.runner.will(user_deletes, BAD, GOOD)
+    assert (await setting.turn()).after_s == 5.0
+    assert (await setting.turn()).is_error
+    assert (await setting.shop.get())["metadata"]["finalizers"] == [FINALIZER]
+    await setting.turn()
 
     with pytest.raises(NotFoundError):
-        await stage.shop.get()
-    assert [request.is_finalizer for request in stage.runner.requests] == [False, True, True]
-    assert await stage.turn() == Outcome(forget=True)
+        await setting.shop.get()
+    assert [request.is_finalizer for request in setting.runner.requests] == [False, True, True]
+    assert await setting.turn() == Outcome(forget=True)
 
 
 @pytest.mark.parametrize("result", [GOOD, BAD])
 async def test_object_that_took_the_name_during_a_run_is_told_nothing(
-    stage: Stage, result: Any
+    setting: Setting, result: Any
 ) -> None:
-    await stage.shop.create()
+    await setting.shop.create()
 
     async def user_replaces(_: RunRequest) -> Any:
-        await stage.shop.delete()
-        await stage.shop.create()
+        await setting.shop.delete()
+        await setting.shop.create()
         return result
 
-    stage.runner.will(user_replaces, GOOD)
+    setting.runner.will(user_replaces, GOOD)
 
-    assert (await stage.turn()).after_s == 0.0
-    assert "status" not in await stage.shop.get()
+    assert (await setting.turn()).after_s == 0.0
+    assert "status" not in await setting.shop.get()
 
 
 async def test_crd_that_prunes_is_served_and_not_rewritten_for_ever(
     client: Client, namespace: str
 ) -> None:
-    stage = stage_of(client, PRUNING, namespace)
-    await stage.shop.create()
+    setting = setting_of(client, PRUNING, namespace)
+    await setting.shop.create()
     for _ in range(2):
-        await stage.turn()
+        await setting.turn()
 
-    running = await stage.condition("Running")
+    running = await setting.condition("Running")
     assert running is not None
     assert running["reason"] == "Successful"
     assert "ansibleResult" not in running
-    assert (await stage.told("Ready"))[0] == "True"
+    assert (await setting.told("Ready"))[0] == "True"
 
 
 async def test_kind_without_status_subresource_runs_nothing_and_says_why(
     client: Client, namespace: str
 ) -> None:
-    stage = stage_of(client, STATUSLESS, namespace)
-    await stage.shop.create()
+    setting = setting_of(client, STATUSLESS, namespace)
+    await setting.shop.create()
 
-    outcome = await stage.turn()
+    outcome = await setting.turn()
 
     assert "no status subresource" in outcome.error
-    assert stage.runner.requests == []
-    assert stage.events.reasons == ["StatusNotWritten"]
+    assert setting.runner.requests == []
+    assert setting.events.reasons == ["StatusNotWritten"]
 
 
 async def test_schema_that_refuses_our_conditions_is_an_error_that_is_told(
     client: Client, namespace: str
 ) -> None:
-    stage = stage_of(client, STRICT, namespace)
-    await stage.shop.create()
+    setting = setting_of(client, STRICT, namespace)
+    await setting.shop.create()
 
-    outcome = await stage.turn()
+    outcome = await setting.turn()
 
     assert "reason" in outcome.error
-    assert "StatusNotWritten" in stage.events.reasons
+    assert "StatusNotWritten" in setting.events.reasons

@@ -18,19 +18,20 @@ from typing import Any
 
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, Client, Credentials, NoSuchKindError, NotFoundError
-from rolecall.localcluster import Access, Cluster, write_kubeconfig
 from rolecall.metrics import Address, RoleMetrics, role_metrics_app, served
 from rolecall.proxy import Proxy
 from rolecall.runner import RunRequest
+from rolecall.runner.warm.proof.groups import CaseGroup
+from rolecall.runner.warm.proof.normal import Normal, Words
 from rolecall.settings import ProxySettings
+from rolecall_dev.localcluster import Cluster, ClusterAccess, write_kubeconfig
 from tests.fixtures.cluster import grant, unique_name
 from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually_async
-from tests.play.fidelity.harness import Group, Staged, Surroundings
-from tests.play.fidelity.normal import Normal, Words
+from tests.play.fidelity.harness import ReadyRun, Surroundings
 
-Json = dict[str, Any]
 CASE = Gvk("test.example.com", "v1", "Case")
 NAMESPACE, NODE = Gvk("", "v1", "Namespace"), Gvk("", "v1", "Node")
 WORLD = [
@@ -104,7 +105,9 @@ class ApiServer(Surroundings):
         await self._stack.aclose()
 
     @asynccontextmanager
-    async def stage(self, group: Group, request: RunRequest, words: Words) -> AsyncIterator[Staged]:
+    async def ready_run(
+        self, group: CaseGroup, request: RunRequest, words: Words
+    ) -> AsyncIterator[ReadyRun]:
         """A namespace, a CR, perhaps a node, and a credential for this run."""
         place = self._place(group, request.run_id)
         await self._admin.create(NAMESPACE, {"metadata": {"name": place}})
@@ -113,7 +116,7 @@ class ApiServer(Surroundings):
             await self._admin.create(NODE, _node(node))
         spec = {**request.cr["spec"], "node": node, "metrics": self._metrics}
         cr = await self.made_case(place, "case", spec)
-        async with self.proxy.lease(request.run_id, cr, request.watch) as access:
+        async with self.proxy.issue_access(request.run_id, cr, request.watch) as access:
             login = _login_in(access.kubeconfig)
             normal = _ServersNormal(
                 [
@@ -129,7 +132,7 @@ class ApiServer(Surroundings):
                 _SERVERS_KEYS,
                 _SERVERS_TEXTS,
             )
-            yield Staged(
+            yield ReadyRun(
                 replace(
                     request,
                     cr=cr,
@@ -147,7 +150,7 @@ class ApiServer(Surroundings):
         metadata = {"name": name, "namespace": namespace}
         return await self._admin.create(CASE, {**own, "metadata": metadata, "spec": spec})
 
-    async def world(self, group: Group, way: str, normal: Normal) -> Any:
+    async def world(self, group: CaseGroup, way: str, normal: Normal) -> Any:
         """Every object of the namespace, and the node."""
         place = self._place(group, f"run-{way}-0")
         found = {}
@@ -163,7 +166,7 @@ class ApiServer(Surroundings):
             {name: {"kind": name.split("/")[0], **it} for name, it in found.items()}
         )
 
-    def _place(self, group: Group, run_id: str) -> str:
+    def _place(self, group: CaseGroup, run_id: str) -> str:
         return f"{self._id}-{group.name}-{run_id}"
 
     async def _lists(self, gvk: Gvk) -> bool:
@@ -181,7 +184,7 @@ class ApiServer(Surroundings):
         grant(self._cluster, "", "ClusterRole", name, (RULES, subject))
         token = api.create(f"{place}/{name}/token", {"spec": {}})["status"]["token"]
         authority = self._cluster.layout.certificates / "ca.crt"
-        access = Access(self._cluster.url, authority, token=token, namespace="default")
+        access = ClusterAccess(self._cluster.url, authority, token=token, namespace="default")
         return write_kubeconfig(self._folder / "engine.kubeconfig", access)
 
 

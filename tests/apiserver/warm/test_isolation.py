@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.gvk import Gvk
-from rolecall.localcluster import Cluster
+from rolecall_dev.localcluster import Cluster
 from tests.apiserver.warm.conftest import Bench
 from tests.fixtures.crds import crd_for
 from tests.play.warm.runs import Tasks

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 
-Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
 
 CLAIM = Gvk("", "v1", "PersistentVolumeClaim")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.localcluster import Cluster
+from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import ROOT, EngineProcess
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
 
+from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError, UnprocessableError
 from tests.e2e.engine import PATIENCE_S
 from tests.e2e.own.cases import Case
 from tests.fixtures.eventually import eventually_async
 
-Json = dict[str, Any]
 STEPS = ("create", "update", "child deleted", "child edited", "bad spec", "delete")
 NOT_YET = (AssertionError, LookupError, NotFoundError)
 

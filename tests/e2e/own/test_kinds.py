@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client
-from rolecall.localcluster import Cluster
+from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PATIENCE_S
 from tests.e2e.own.cases import CASES, CLAIM, POD, Case
 from tests.e2e.own.life import NOT_YET, STEPS, Life
@@ -28,7 +27,6 @@ from tests.fixtures.eventually import eventually_async
 
 pytestmark = pytest.mark.usefixtures("engine")
 
-Json = dict[str, Any]
 OPERATION = Gvk("compute.rolecall.dev", "v1alpha1", "MachineOperation")
 MACHINE = Gvk("compute.rolecall.dev", "v1alpha1", "Machine")
 

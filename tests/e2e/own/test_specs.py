@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client, UnprocessableError
 from tests.e2e.own.cases import DEPLOYMENT, POD, SERVICE
 from tests.e2e.own.world import (
@@ -29,7 +28,6 @@ from tests.e2e.own.world import (
 
 pytestmark = pytest.mark.usefixtures("engine")
 
-Json = dict[str, Any]
 TEMPLATE = "{{ 7*7 }}{{ lookup('env','HOME') }}{%if(1)%}yes{%endif%}"
 
 

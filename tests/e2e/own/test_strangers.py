@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.own.cases import BUDGET, CLAIM, DEPLOYMENT, POD, SERVICE, Case
 from tests.e2e.own.world import (
@@ -24,8 +23,6 @@ from tests.e2e.own.world import (
 )
 
 pytestmark = pytest.mark.usefixtures("engine")
-
-Json = dict[str, Any]
 
 
 def their_deployment(namespace: str, name: str) -> Json:

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.engine import PATIENCE_S
 from tests.e2e.own.cases import CASES, Case
 from tests.e2e.own.life import NOT_YET
 from tests.fixtures.eventually import eventually_async
 
-Json = dict[str, Any]
 IMAGE = "registry.example.com/app:1.0"
 CASE = {case.sample: case for case in CASES}
 APPOPERATOR, DEMO_VOLUME = CASE["appoperator"].gvk, CASE["demovolume"].gvk

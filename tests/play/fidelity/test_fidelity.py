@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.play.fidelity.harness import MOST_REPEATED, Both, Group, groups
+from rolecall.runner.warm.proof.groups import CaseGroup
+from tests.play.fidelity.harness import MOST_REPEATED, Both, groups
 
 _GROUPS = groups()
 _CASES = [(group, case) for group in _GROUPS for case in group.cases]
@@ -28,14 +29,14 @@ def both(
 @pytest.mark.parametrize(
     ("group", "case"), _CASES, ids=[f"{group.name}-{case}" for group, case in _CASES]
 )
-def test_case_looks_the_same_both_ways(both: Both, group: Group, case: str) -> None:
+def test_case_looks_the_same_both_ways(both: Both, group: CaseGroup, case: str) -> None:
     outcomes = both.outcomes(group)
     assert case in outcomes["stock"].slices, "the stock run did not get as far as this case"
     assert outcomes["warm"].part(case) == outcomes["stock"].part(case)
 
 
 @pytest.mark.parametrize("group", _GROUPS, ids=[group.name for group in _GROUPS])
-def test_run_ends_the_same_both_ways(both: Both, group: Group) -> None:
+def test_run_ends_the_same_both_ways(both: Both, group: CaseGroup) -> None:
     outcomes = both.outcomes(group)
     stock, warm = outcomes["stock"], outcomes["warm"]
     assert warm.way == group.data.get("way", "warm"), "it was not run the way that was expected"

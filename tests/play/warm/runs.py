@@ -128,9 +128,13 @@ async def until(condition: Callable[[], Any], what: str) -> Any:
 def is_alive(pid: int) -> bool:
     """Whether a process runs; zombies do not."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+        return _state_of(pid) not in "ZX"
     except OSError:
         return False
+
+
+def _state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def marked(word: str) -> list[int]:
@@ -165,13 +169,15 @@ def shell(command: str, **more: Any) -> dict[str, Any]:
     return {"name": command[:40], "ansible.builtin.shell": command, **more}
 
 
-async def who_stands_by(shop: Workshop) -> int:
+async def spare_of(shop: Workshop) -> int:
     """The child of the host that is ready for the next order."""
 
-    def standing_by() -> list[int]:
-        return [pid for pid in children_of(shop.host_pid) if _name_of(pid) == "rolecall-next"]
+    def spares() -> list[int]:
+        return [pid for pid in children_of(shop.host_pid) if _name_of(pid) == "rolecall-spare"]
 
-    (pid,) = await until(standing_by, "somebody to stand by")
+    (pid,) = await until(spares, "a spare process")
+    # Only then has it let go of what was the child's in the fork.
+    await until(lambda: _state_of(shop.host_pid) == "S", "the host to wait for orders")
     return int(pid)
 
 

@@ -21,8 +21,8 @@ from tests.play.warm.runs import (
     is_alive,
     marked,
     shell,
+    spare_of,
     until,
-    who_stands_by,
     workshop,
 )
 from tests.play.warm.surroundings import fill_bytes, fill_names, little_memory, small_disk
@@ -52,7 +52,7 @@ async def full_of_names(tmp_path: Path) -> AsyncIterator[tuple[Path, Workshop, P
         async with workshop(tmp_path, environment={"TMPDIR": str(disk)}) as shop:
             role = shop.role("fine", [debug("fine")])
             assert (await shop.run(role)).way == "warm"
-            await who_stands_by(shop)  # from now on the host makes and removes no file
+            await spare_of(shop)  # from now on the host makes and removes no file
             fill_names(disk)
             yield disk, shop, role
 
@@ -107,7 +107,7 @@ async def test_artifacts_that_cannot_be_written_are_told(tmp_path: Path) -> None
             assert len((tmp_path / "done").read_text().splitlines()) <= 2
 
 
-async def test_host_that_finds_no_room_for_its_folder_costs_only_warmth(
+async def test_host_that_finds_no_room_for_its_folder_costs_only_speed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with small_disk(tmp_path / "disk") as disk:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from pathlib import Path
 
 import pytest
 
 from rolecall.runner import Ending
-from tests.play.warm.runs import debug, is_alive, marked, shell, until, workshop
+from rolecall.runner.warm.processes import children_of
+from tests.play.warm.runs import debug, is_alive, kill, marked, shell, until, workshop
 
 
 async def test_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
@@ -85,6 +87,36 @@ async def test_background_job_of_a_finished_run_lives_on(tmp_path: Path) -> None
         await shop.run(shop.role("fine", [debug("fine")]))
         (tmp_path / "stop").touch()
         await until((tmp_path / "stopped").exists, "the job to go on to its end")
+
+
+async def test_background_job_lives_on_though_another_run_was_killed_in_the_same_moment(
+    tmp_path: Path,
+) -> None:
+    async with workshop(tmp_path) as shop:
+        job = "while [ ! -e {{ work }}/stop ]; do sleep 0.05; done; touch {{ work }}/stopped"
+        wait = "touch {{ work }}/waits; while [ ! -e {{ work }}/go ]; do sleep 0.02; done"
+        finishes = shop.role("finishes", [{**shell(job), "async": 900, "poll": 0}, shell(wait)])
+        word = f"5432{tmp_path.name[-1]}"
+        left = f"setsid sleep {word} & echo $PPID > {{{{ work }}}}/pid; sleep {word}; true"
+        killed = shop.role("killed", [shell(left)])
+        await shop.run(shop.role("fine", [debug("fine")]))
+        finishing, _ = await shop.start(finishes, name="finishes")
+        await until((tmp_path / "waits").exists, "the job to be left behind")
+        others = set(children_of(shop.host_pid))
+        dying, _ = await shop.start(killed, name="killed")
+        await until(lambda: len(marked(f"sleep\0{word}")) == 2, "what the other run started")
+        (child,) = [pid for pid in set(children_of(shop.host_pid)) - others if is_alive(pid)]
+        host = shop.host_pid
+        kill(host, signal.SIGSTOP)  # so that it finds both ended at once
+        (tmp_path / "go").touch()
+        assert (await finishing.result()).succeeded
+        kill(child)
+        assert (await dying.result()).ending is Ending.KILLED
+        kill(host, signal.SIGCONT)
+        await until(lambda: not marked(f"sleep\0{word}"), "all of the killed run to be gone")
+        (tmp_path / "stop").touch()
+        await until((tmp_path / "stopped").exists, "the job to go on to its end")
+        assert shop.host_pid == host
 
 
 async def test_closing_the_runner_ends_runs_and_hosts(tmp_path: Path) -> None:

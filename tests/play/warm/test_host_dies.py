@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 import signal
 from pathlib import Path
 
 import pytest
 
 from rolecall.runner import Ending
-from rolecall.runner.warm.processes import children_of
-from tests.play.warm.runs import debug, is_alive, kill, marked, shell, until, workshop
+from rolecall.runner.warm import run_child
+from rolecall.runner.warm.processes import children_of, descendants_of
+from tests.play.warm.runs import (
+    PATIENCE_S,
+    debug,
+    descriptors,
+    is_alive,
+    kill,
+    marked,
+    shell,
+    spare_of,
+    until,
+    workshop,
+)
 
 ONCE = "echo done >> {{ work }}/done"
 
@@ -63,6 +77,22 @@ async def test_order_that_no_child_took_goes_the_stock_way_once(tmp_path: Path) 
         assert _times_done(tmp_path) == 2
 
 
+async def test_child_that_hangs_before_its_first_word_never_begins_what_went_the_stock_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("once", [shell(ONCE)])
+        await shop.run(role)
+        hangs = await spare_of(shop)
+        kill(hangs, signal.SIGSTOP)
+        monkeypatch.setattr(run_child, "_BEGIN_TIMEOUT_S", 0.5)
+        result = await asyncio.wait_for(shop.run(role), PATIENCE_S)
+        assert result.succeeded and result.way == "stock"
+        kill(hangs, signal.SIGCONT)
+        await until(lambda: not is_alive(hangs), "it to give up")
+        assert _times_done(tmp_path) == 2
+
+
 async def test_run_child_killed_is_told_as_killed_and_leaves_nothing(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         word = f"sleep 4321{tmp_path.name[-1]}"
@@ -79,13 +109,74 @@ async def test_run_child_killed_is_told_as_killed_and_leaves_nothing(tmp_path: P
         assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
 
 
-async def test_host_that_cannot_start_costs_only_warmth(tmp_path: Path) -> None:
+async def test_run_child_killed_after_its_host_leaves_nothing(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        waits = "touch {{ work }}/began; while [ ! -e {{ work }}/go ]; do sleep 0.02; done"
+        tasks = [shell(f"{waits}; touch {{{{ work }}}}/went_on"), debug("after")]
+        handle, _events = await shop.start(shop.role("killed", tasks))
+        await until((tmp_path / "began").exists, "the task to begin")
+        host = shop.host_pid
+        (child,) = [pid for pid in children_of(host) if is_alive(pid)]
+        below = descendants_of(child)
+        kill(host)
+        await until(lambda: not is_alive(host), "the host to be gone")
+        kill(child)
+        assert (await handle.result()).ending is Ending.KILLED
+        await until(lambda: not any(map(is_alive, below)), "what the run started to be gone")
+        (tmp_path / "go").touch()
+        assert not marked(f"{tmp_path}/go") and not (tmp_path / "went_on").exists()
+
+
+async def test_host_killed_while_it_starts_is_started_again_at_once(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+
+        def hosts() -> set[int]:
+            return set(marked("host/__main__.py")).intersection(children_of(os.getpid()))
+
+        others = hosts()  # of a test before, that end still
+        handle, _events = await shop.start(shop.role("fine", [debug("fine")]))
+        (host,) = await until(lambda: hosts() - others, "the host's start")
+        kill(host)
+        assert (await handle.result()).way == "warm"
+        assert shop.host_pid != host
+
+
+async def test_host_stays_though_a_spare_process_died_with_its_order(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("once", [shell(ONCE)])
+        await shop.run(role)
+        host, spare = shop.host_pid, await spare_of(shop)
+        kill(spare, signal.SIGSTOP)
+        before = descriptors(host)
+        handle, _events = await shop.start(role)
+        await until(lambda: descriptors(host) < before, "the spare process to have its order")
+        kill(spare)
+        assert (await handle.result()).way == "stock"
+        assert (await shop.run(role)).way == "warm" and shop.host_pid == host
+        assert _times_done(tmp_path) == 3
+
+
+async def test_host_stays_though_it_had_no_descriptor_for_an_order(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        role = shop.role("once", [shell(ONCE)])
+        await shop.run(role)
+        host = shop.host_pid
+        await spare_of(shop)
+        usual = resource.prlimit(host, resource.RLIMIT_NOFILE)
+        resource.prlimit(host, resource.RLIMIT_NOFILE, (descriptors(host), usual[1]))
+        assert (await shop.run(role)).way == "stock"
+        resource.prlimit(host, resource.RLIMIT_NOFILE, usual)
+        assert (await shop.run(role)).way == "warm" and shop.host_pid == host
+        assert _times_done(tmp_path) == 3
+
+
+async def test_host_that_cannot_start_costs_only_speed(tmp_path: Path) -> None:
     broken = tmp_path / "python"
     broken.mkdir()
     (broken / "sitecustomize.py").write_text(
         "import sys\n"
         "if 'warm/host/__main__.py' in ' '.join(sys.orig_argv):\n"
-        "    raise SystemExit('no warmth today')\n"
+        "    raise SystemExit('not today')\n"
     )
     environment = {"PYTHONPATH": str(broken)}
     async with workshop(tmp_path, environment=environment) as shop:

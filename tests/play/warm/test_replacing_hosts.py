@@ -100,8 +100,7 @@ async def test_unknown_ansible_core_is_not_trusted(tmp_path: Path) -> None:
         "import sys\n"
         "if 'warm/host/__main__.py' in ' '.join(sys.orig_argv):\n"
         "    from rolecall.runner.warm.hooks import digests\n"
-        "    for label in digests.READ_SOURCES:\n"
-        "        digests.READ_SOURCES[label] = frozenset({'of another version'})\n",
+        "    digests.known_digests = dict\n",
     )
     environment = {"PYTHONPATH": str(strange)}
     async with workshop(tmp_path, environment=environment) as shop:

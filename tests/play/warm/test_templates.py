@@ -8,22 +8,24 @@ import sys
 
 import pytest
 
-_STAGE = """
+from rolecall.runner.warm.hooks.digests import version_of_core
+from rolecall.runner.warm.hooks.sources import family_of
+
+_PROGRAM = """
 import importlib, json
+from rolecall.runner.warm.hooks.streams import StreamSettings
+streams = StreamSettings.of_this_process()
 from ansible.plugins.loader import init_plugin_loader
 init_plugin_loader([])
-from ansible._internal._templating._engine import TemplateEngine, TemplateOptions
-from ansible._internal._templating._jinja_bits import AnsibleEnvironment, TemplateOverrides
-from ansible.template import trust_as_template as text
 from rolecall.runner.warm.hooks import seams
-from rolecall.runner.warm.hooks.templates import TemplateShelf
+from rolecall.runner.warm.hooks.cores import core_at_hand
+from rolecall.runner.warm.hooks.templates import CompiledTemplates
+rules = core_at_hand(streams).template_rules()
 compiled = []
-original = AnsibleEnvironment._compile
-AnsibleEnvironment._compile = lambda self, *args: (compiled.append(1), original(self, *args))[1]
+original = rules.environment._compile
+rules.environment._compile = lambda self, *args: (compiled.append(1), original(self, *args))[1]
 if {is_kept}:
-    seams._wrap_environment(AnsibleEnvironment, TemplateShelf())
-def engine(**variables):
-    return TemplateEngine(variables=variables)
+    seams._wrap_environment(rules.environment, CompiledTemplates(rules))
 def outcome(act):
     try:
         return act()
@@ -32,9 +34,29 @@ def outcome(act):
 def told(*acts):
     print(json.dumps([[outcome(act) for act in acts], len(compiled)]))
 """
+_SINCE_2_19 = """
+from ansible._internal._templating._engine import TemplateEngine, TemplateOptions
+from ansible._internal._templating._jinja_bits import TemplateOverrides
+from ansible.template import trust_as_template as text
+def engine(**variables):
+    return TemplateEngine(variables=variables)
+"""
+_BEFORE_2_19 = """
+from ansible.playbook.conditional import Conditional
+from ansible.template import Templar
+text = str
+class engine(Templar):
+    def __init__(self, **variables):
+        super().__init__(loader=None, variables=variables)
+    def evaluate_conditional(self, condition):
+        task = Conditional(loader=None)
+        task.when = [condition]
+        return task.evaluate_conditional(self, self._available_variables)
+"""
+_IS_2_18 = family_of(version_of_core()) == "2.18"
 
 # Each says something twice and more; kept or not, it must say the same.
-_CASES = {
+_EVERYWHERE = {
     "same_text_other_values": """
 told(*[lambda n=n: engine(a=n).template(text("{{ a + 1 }}")) for n in (1, 2)])""",
     "condition": """
@@ -44,14 +66,6 @@ told(*[lambda n=n: engine(a=n).evaluate_conditional(text("a == 1 and b is not de
 told(lambda: engine(a=1).template(text("a == 1")),
      lambda: engine(a=1).evaluate_conditional(text("a == 1")),
      lambda: engine(a=1).template(text("a == 1")))""",
-    "backslashes_read_both_ways": r"""
-options = [TemplateOptions(escape_backslashes=flag) for flag in (True, False, True)]
-told(*[lambda o=o: engine().template(text(r"{{ 'a\\nb' }}"), options=o) for o in options])""",
-    "other_delimiters": """
-other = TemplateOverrides.from_kwargs(dict(variable_start_string="<<", variable_end_string=">>"))
-told(lambda: engine(a=1).template(text("{{ a }} << a >>")),
-     lambda: engine(a=1).template(text("{{ a }} << a >>"), options=TemplateOptions(overrides=other)),
-     lambda: engine(a=1).template(text("{{ a }} << a >>")))""",
     "unknown_filter": """
 told(*[lambda: engine(a=1).template(text("{{ a | nobodys }}")) for _ in range(2)])""",
     "unknown_filter_in_a_branch_not_taken": """
@@ -76,8 +90,32 @@ told(*[lambda n=n: engine(a=text("{{ b * 2 }}"), b=n).template(text("{{ a }}")) 
 }
 
 
+_ONLY_SINCE_2_19 = {
+    "backslashes_read_both_ways": r"""
+options = [TemplateOptions(escape_backslashes=flag) for flag in (True, False, True)]
+told(*[lambda o=o: engine().template(text(r"{{ 'a\\nb' }}"), options=o) for o in options])""",
+    "other_delimiters": """
+other = TemplateOverrides.from_kwargs(dict(variable_start_string="<<", variable_end_string=">>"))
+told(lambda: engine(a=1).template(text("{{ a }} << a >>")),
+     lambda: engine(a=1).template(text("{{ a }} << a >>"), options=TemplateOptions(overrides=other)),
+     lambda: engine(a=1).template(text("{{ a }} << a >>")))""",
+}
+_ONLY_BEFORE_2_19 = {
+    "backslashes_in_an_expression": r"""
+told(*[lambda: engine(a="b").template(r"{{ a | regex_replace('(b)', '\\1') }} \1")
+       for _ in range(2)])""",
+    "delimiters_of_a_header": """
+told(lambda: engine(a=1).template("{{ a }} << a >>"),
+     lambda: engine(a=1).template("#jinja2:variable_start_string:'<<',variable_end_string:'>>'\\n"
+                                  "{{ a }} << a >>"),
+     lambda: engine(a=1).template("{{ a }} << a >>"))""",
+}
+_CASES = {**_EVERYWHERE, **(_ONLY_BEFORE_2_19 if _IS_2_18 else _ONLY_SINCE_2_19)}
+
+
 def _told(case: str, *, is_kept: bool) -> tuple[list[object], int]:
-    program = _STAGE.replace("{is_kept}", str(is_kept)) + _CASES[case]
+    beginning = _PROGRAM.replace("{is_kept}", str(is_kept))
+    program = beginning + (_BEFORE_2_19 if _IS_2_18 else _SINCE_2_19) + _CASES[case]
     process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
@@ -97,3 +135,15 @@ def test_kept_code_says_what_new_code_says(case: str) -> None:
 def test_text_is_compiled_once() -> None:
     assert _told("same_text_other_values", is_kept=True)[1] == 1
     assert _told("same_text_other_values", is_kept=False)[1] == 2
+
+
+_CHANCE = """
+told(*[lambda: engine().template(text("{{ 1000000000 | random }}")) for _ in range(3)])"""
+
+
+def test_what_is_computed_when_a_template_is_compiled_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(_CASES, "chance", _CHANCE)
+    said, _compiled = _told("chance", is_kept=True)
+    assert len(set(map(str, said))) == 3

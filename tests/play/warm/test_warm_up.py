@@ -27,7 +27,7 @@ async def test_role_that_vanished_is_left_to_its_first_run(tmp_path: Path) -> No
         assert shop.hosts.pids == ()
 
 
-async def test_home_that_cannot_be_written_costs_no_warmth(tmp_path: Path) -> None:
+async def test_home_that_cannot_be_written_costs_no_speed(tmp_path: Path) -> None:
     """As in a container whose root filesystem is read-only."""
     no_home = {"HOME": "/dev/null", "ANSIBLE_HOME": "/dev/null/.ansible"}
     async with workshop(tmp_path, environment=no_home) as shop:

@@ -55,7 +55,8 @@ async def executor_that_ends() -> AsyncIterator[None]:
 
 def leftovers(root: Path, cluster: Listing, *namespaces: str) -> Leftovers:
     settings = Settings(
-        runner=RunnerSettings(root=root), reactor=ReactorSettings(namespaces=namespaces)
+        runner=RunnerSettings(root=root, cluster="ours"),
+        reactor=ReactorSettings(namespaces=namespaces),
     )
     watch = Watch(APP, Play(Path("x"), True))
     return Leftovers(settings, [watch], cluster)  # type: ignore[arg-type] # only what it calls
@@ -66,9 +67,12 @@ def folders(root: Path) -> set[str]:
     return {str(one.parent.relative_to(top)) for one in top.rglob("artifacts")}
 
 
-def make(root: Path, *places: str) -> None:
+def make(root: Path, *places: str, cluster: str = "ours") -> None:
     for place in places:
-        (root / "demo.example.com" / "v1" / "App" / place / "artifacts").mkdir(parents=True)
+        folder = root / "demo.example.com" / "v1" / "App" / place
+        (folder / "artifacts").mkdir(parents=True)
+        if cluster:
+            (folder / ".rolecall-cluster").write_text(cluster)
 
 
 async def test_folders_of_crs_that_are_gone_are_removed(tmp_path: Path) -> None:
@@ -81,6 +85,16 @@ async def test_namespaces_that_are_not_watched_are_left_alone(tmp_path: Path) ->
     make(tmp_path, "a/y", "b/x")
     await leftovers(tmp_path, Listing(), "a").sweep()
     assert folders(tmp_path) == {"b/x"}
+
+
+@pytest.mark.parametrize("owner", ["another", ""])
+async def test_folders_of_other_clusters_or_operators_are_left_alone(
+    tmp_path: Path, owner: str
+) -> None:
+    make(tmp_path, "a/y", cluster=owner)
+    make(tmp_path, "a/x")
+    await leftovers(tmp_path, Listing()).sweep()
+    assert folders(tmp_path) == {"a/y"}
 
 
 async def test_cr_that_is_created_meanwhile_keeps_its_folder(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from rolecall.errors import LeadershipLostError, RolecallError
-from rolecall.lifetime import Stop, live, signals_asking
+from rolecall.lifetime import Stop, run_parts, signals_asking
 from tests.fixtures.eventually import eventually_async
 
 
@@ -22,7 +22,7 @@ class Engine:
         self.story: list[str] = []
         self.part_ends: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.runs_end = asyncio.Event()
-        self.task = asyncio.ensure_future(live({"part": self._part()}, self._drain, self.stop))
+        self.task = asyncio.ensure_future(run_parts({"part": self._part()}, self._drain, self.stop))
 
     async def _part(self) -> None:
         try:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rolecall.bundle.version import precedence
 from rolecall.cli import main
+from rolecall_dev.bundle.version import precedence
 from tests.unit.bundle.conftest import WriteBundle, change_csv
 
 Csv = dict[str, Any]

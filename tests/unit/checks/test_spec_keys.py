@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from rolecall.checks.spec_keys import cr_variable
 from rolecall.gvk import Gvk
 from rolecall.runner import RunRequest, extra_vars
 from rolecall.watches import Play, Watch
+from rolecall_dev.checks.spec_keys import cr_variable
 from tests.unit.checks.workshop import ARGUMENTS, CRD, WATCHES, Workshop, only
 
 TEXT = {"type": "string"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from rolecall.checks import Findings, Project, check_project
+from rolecall_dev.checks import Findings, Project, check_project
 
 CRD = "config/crd/bases/demos.yaml"
 WATCHES = "watches.yaml"
@@ -152,9 +152,17 @@ class Workshop:
         environment: Mapping[str, str] | None = None,
         crds: Sequence[Path] = (),
         rbac: Path | None = None,
+        *,
+        for_strict_core: bool = False,
     ) -> Findings:
         return check_project(
-            Project(self.folder, environment or {}, crd_folders=crds, rbac_folder=rbac)
+            Project(
+                self.folder,
+                environment or {},
+                crd_folders=crds,
+                rbac_folder=rbac,
+                for_strict_core=for_strict_core,
+            )
         ).findings
 
     def errors(self, **options: Any) -> list[str]:

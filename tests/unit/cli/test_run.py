@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,3 +69,32 @@ def test_flag_that_is_wrong_is_told_before_anything_starts(
         "error: leader election was asked for, but the Lease has no name\n"
         "hint: add --leader-election-id\n"
     )
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "watches.yaml").write_text(
+        "- {version: v1, group: example.com, kind: Thing, role: thing}\n"
+    )
+    (tmp_path / "roles" / "thing" / "tasks").mkdir(parents=True)
+    (tmp_path / "roles" / "thing" / "tasks" / "main.yml").write_text("[]\n")
+    return tmp_path
+
+
+def test_project_that_would_start_is_valid_without_a_cluster(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(project / "nowhere"))
+    assert main(["run", "--validate"]) == 0
+    assert "valid  kinds=1\n" in capsys.readouterr().err
+
+
+def test_validation_names_the_line_whose_role_is_not_there(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(project / "roles")
+    assert main(["run", "--validate"]) == 2
+    said = capsys.readouterr().err
+    assert "watches.yaml:1" in said
+    assert "looked in: ./roles/thing" in said

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.demo import find_project
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
+from rolecall_dev.demo import find_project
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = "apiVersion: example.com/v1\nkind: Box\nmetadata:\n  name: one\n"

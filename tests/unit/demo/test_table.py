@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from rolecall.demo import Row, table_of
-from rolecall.demo.dependents import in_words
 from rolecall.gvk import Gvk
+from rolecall_dev.demo import Row, table_of
+from rolecall_dev.demo.dependents import in_words
 
 
 def printed(*rows: Row) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 from rolecall.clock import Clock
 from rolecall.election.record import LEASE
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, ConflictError, NotFoundError, Target, UnavailableError
 
-Json = dict[str, Any]
 _TARGET = Target("update", path="lease")
 
 

@@ -13,30 +13,35 @@ from rolecall.election import FencedClient
 from rolecall.errors import NotLeadingError
 from rolecall.gvk import Gvk
 from rolecall.kube import Credentials
+from tests.unit.kube.test_odd_answers import Hurried
 
 APP = Gvk("", "v1", "ConfigMap")
+REVIEW = Gvk("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
+PATH = "/api/v1/namespaces/ns/configmaps/x"
 BODY = {"metadata": {"name": "x", "namespace": "ns"}}
 DISCOVERY = {
     "resources": [
-        {"name": "configmaps", "kind": "ConfigMap", "namespaced": True, "verbs": ["get", "patch"]}
+        {"name": "configmaps", "kind": "ConfigMap", "namespaced": True, "verbs": ["get", "patch"]},
+        {"name": "selfsubjectaccessreviews", "kind": "SelfSubjectAccessReview"},
     ]
 }
 Write = Callable[[FencedClient], Coroutine[Any, Any, Any]]
 
 
-async def raw(client: FencedClient, method: str) -> None:
-    async with client.request_raw(method, "/api/v1/namespaces/ns/configmaps/x"):
+async def raw(client: FencedClient, method: str, path: str = PATH, **more: Any) -> None:
+    async with client.request_raw(method, path, **more):
         pass
 
 
 WRITES: dict[str, Write] = {
+    "POST": lambda client: client.create(APP, BODY),
     "PUT": lambda client: client.replace(APP, BODY),
     "PATCH": lambda client: client.merge_patch(APP, "ns", "x", {}),
     "PATCH in steps": lambda client: client.json_patch(APP, "ns", "x", []),
-    "apply": lambda client: client.apply(APP, BODY, field_manager="f"),
     "DELETE": lambda client: client.delete(APP, "ns", "x"),
     "a play's POST": lambda client: raw(client, "POST"),
     "a play's DELETE": lambda client: raw(client, "DELETE"),
+    "a play's exec": lambda client: raw(client, "GET", headers={"Upgrade": "websocket"}),
 }
 
 
@@ -45,13 +50,19 @@ class World:
 
     def __init__(self) -> None:
         self.leads = True
+        self.leads_until = 0  # so many requests; 0: for ever
+        self.trouble: Callable[[], web.Response] | None = None
         self.methods: list[str] = []
         self.client: FencedClient
 
     async def answer(self, request: web.Request) -> web.Response:
-        if request.path == "/api/v1":
+        if request.path in ("/api/v1", "/apis/authorization.k8s.io/v1"):
             return web.json_response(DISCOVERY)
         self.methods.append(request.method)
+        if len(self.methods) == self.leads_until:
+            self.leads = False
+        if self.trouble is not None:
+            return self.trouble()
         return web.json_response({"metadata": {"name": "x"}})
 
 
@@ -67,7 +78,7 @@ async def world(tmp_path: Any) -> AsyncIterator[World]:
             f" clusters: [{{name: k, cluster: {{server: '{server.make_url('')}'}}}}]}}"
         )
         credentials = Credentials.load({"KUBECONFIG": str(config)})
-        world.client = FencedClient(credentials, lambda: world.leads)
+        world.client = FencedClient(credentials, lambda: world.leads, clock=Hurried())
         async with world.client:
             yield world
 
@@ -90,4 +101,29 @@ async def test_reads_pass_while_not_leading(world: World) -> None:
     world.leads = False
     await world.client.get(APP, "ns", "x")
     await raw(world.client, "GET")
-    assert world.methods == ["GET", "GET"]
+    await raw(world.client, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
+    assert world.methods == ["GET", "GET", "POST"]
+
+
+TROUBLES: dict[str, Callable[[], web.Response]] = {
+    "is busy": lambda: web.Response(status=429, headers={"Retry-After": "30"}),
+    "is away": lambda: web.Response(status=503, headers={"Retry-After": "30"}),
+    "has a page instead": lambda: web.Response(text="<html>", content_type="text/html"),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=TROUBLES)
+async def test_write_is_not_repeated_once_leadership_went(
+    world: World, trouble: Callable[[], web.Response]
+) -> None:
+    world.trouble, world.leads_until = trouble, 2
+    with pytest.raises(NotLeadingError, match="this replica may not lead now"):
+        await world.client.merge_patch(APP, "ns", "x", {})
+    assert world.methods == ["PATCH", "PATCH"]
+
+
+async def test_write_whose_credentials_were_refused_is_not_repeated_either(world: World) -> None:
+    world.trouble, world.leads_until = (lambda: web.Response(status=401)), 1
+    with pytest.raises(NotLeadingError):
+        await raw(world.client, "DELETE")
+    assert world.methods == ["DELETE"]

@@ -203,3 +203,22 @@ async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: 
     assert not second.election.may_write()
     await world.pass_time(15)
     assert second.election.may_write()
+
+
+async def test_lease_that_makes_no_sense_ends_nobody_and_nobody_leads(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = world.start("a")
+    await world.pass_time(3)
+    assert world.writers() == ["a"]
+    assert world.stored.lease is not None
+    sound = world.stored.lease
+    world.stored.lease = {"metadata": sound["metadata"] | {"resourceVersion": "99"}, "spec": "x"}
+    second = world.start("b")
+    world.stored.lease = {"metadata": {}}
+    await world.pass_time(20)
+    assert not first.task.done()
+    assert not second.task.done()
+    assert world.writers() == []
+    assert first.told == [True, False]
+    assert "the lease could not be used" in caplog.text

@@ -6,6 +6,7 @@ import json
 import platform
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_bill_lists_what_is_installed_here(
 ) -> None:
     write_sbom.main(tmp_path)
     names = {row["name"] for row in json.loads(capsys.readouterr().out)["components"]}
-    assert {"ansible-core", "kopf", "rolecall"} <= names
+    assert {"ansible-core", "aiohttp", "rolecall"} <= names
 
 
 def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,6 +121,26 @@ def test_builder_sends_only_what_the_dockerfile_copies() -> None:
     ]
     copied = re.findall(r"^COPY (?!--from)(?:--\S+ )?(.+) \S+$", _dockerfile(), re.M)
     assert sorted(kept) == sorted({name.rstrip("/") for names in copied for name in names.split()})
+
+
+@pytest.mark.parametrize(
+    ("makefile", "target"),
+    [
+        (ROOT / "Makefile", "image"),
+        (ROOT / "dev/src/rolecall_dev/scaffold/templates/init/Makefile", "docker-build"),
+    ],
+)
+def test_image_is_built_with_the_ansible_core_that_was_asked_for(
+    makefile: Path, target: str
+) -> None:
+    def command(*variables: str) -> str:
+        dry = ["make", "--dry-run", "--no-print-directory", "-f", str(makefile), target]
+        return subprocess.run(
+            [*dry, *variables], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert "--build-arg ANSIBLE_CORE=2.18 " in command("ANSIBLE_CORE=2.18")
+    assert "ANSIBLE_CORE" not in command("ANSIBLE_CORE=")
 
 
 def _dockerfile() -> str:

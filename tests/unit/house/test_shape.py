@@ -13,6 +13,7 @@ from tests.unit.house.documents import ROOT
 
 LONGEST_FUNCTION = 60
 LONGEST_TEST_MODULE = 300
+PACKAGES = (ROOT / "src" / "rolecall", ROOT / "dev" / "src" / "rolecall_dev")
 SHIPPED_COLLECTION = ROOT / "src" / "rolecall" / "collections"
 
 
@@ -73,23 +74,23 @@ def test_nothing_is_left_open_or_tied_to_one_machine() -> None:
 
 
 def test_lock_files_name_no_host() -> None:
-    for path in (ROOT / "lock").iterdir():
+    for path in (ROOT / "lock").rglob("*.*"):
         assert "://" not in path.read_text(), path.name
 
 
 def test_every_room_has_its_place_in_the_layers() -> None:
     parser = configparser.ConfigParser()
     parser.read(ROOT / ".importlinter")
-    layers = parser["importlinter:contract:layers"]["layers"]
-    placed = set(re.findall(r"\((\w+)\)", layers))
-    package = ROOT / "src" / "rolecall"
-    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
-    modules = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
-    assert (rooms | modules) - placed == set()
+    for contract, package in (("layers", PACKAGES[0]), ("developers-layers", PACKAGES[1])):
+        layers = parser[f"importlinter:contract:{contract}"]["layers"]
+        placed = set(re.findall(r"\((\w+)\)", layers))
+        rooms = {path.parent.name for path in package.glob("*/__init__.py")}
+        modules = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
+        assert (rooms | modules) - placed == set()
 
 
 def test_every_room_exports_by_name() -> None:
-    package = ROOT / "src" / "rolecall"
-    doors = [path for path in package.glob("*/__init__.py") if path.parent.name != "cli"]
-    silent = [path.parent.name for path in doors if "__all__" not in path.read_text()]
+    every = [path for package in PACKAGES for path in package.glob("*/__init__.py")]
+    packages = [path for path in every if path.parent.name != "cli"]
+    silent = [path.parent.name for path in packages if "__all__" not in path.read_text()]
     assert not silent

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tools import install_collections, setup
+from tools import install_collections, lock, setup
 
 from tests.unit.house.documents import ROOT
 
@@ -55,10 +56,158 @@ def test_every_required_collection_is_pinned() -> None:
 
 def test_old_python_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 8, 10))
-    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(setup, "find_pythons", dict)
     with pytest.raises(setup.SetupError, match=r"3\.8 is too old") as caught:
         setup.use_a_fitting_python()
-    assert "hint: install Python 3.11 or newer" in str(caught.value)
+    assert "hint: install Python 3.11 or newer with venv, or name one" in str(caught.value)
+
+
+def test_python_newer_than_any_that_was_tried_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 99, 0))
+    setup.use_a_fitting_python()
+    setup.warn_of_an_untried_python()
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "setup: warning: Python 3.99 is newer than any that was tried (3.11 to 3"
+    )
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """As much of a clone as it takes to choose a Python."""
+    (tmp_path / "tools").mkdir()
+    for name in ("setup.sh", "setup.py", "pythons.py", "__init__.py"):
+        shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
+    return tmp_path
+
+
+def set_up(clone: Path, asked: str, **environment: str) -> tuple[str, str]:
+    done = subprocess.run(
+        ["/bin/sh", "tools/setup.sh", asked],
+        cwd=clone,
+        env={"PATH": os.defpath, "HOME": str(clone), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    return done.stdout, done.stderr
+
+
+def test_python_that_is_not_there_is_told_with_those_that_are(clone: Path) -> None:
+    managed = clone / ".pyenv" / "versions" / "mine" / "bin"
+    managed.mkdir(parents=True)
+    (managed / "python3").symlink_to(Path(sys.executable).resolve())
+    _, said = set_up(clone, "python3.99", PATH="/nowhere:" + os.defpath)
+    first, hint = said.splitlines()
+    assert first == "error: `python3.99` does not start, or is far too old"
+    version = ".".join(map(str, sys.version_info[:2]))
+    assert f"{version} (" in hint
+    assert "make setup PYTHON=/path/to/it" in hint
+
+
+def test_python_too_old_to_read_set_up_gives_way_to_one_that_fits(clone: Path) -> None:
+    """As a `python3` of 3.6 does, which would say `future feature annotations is not defined`."""
+    folder = clone / "bin"
+    folder.mkdir()
+    old = folder / "python3"
+    old.write_text("#!/bin/sh\necho SyntaxError >&2; exit 1\n")
+    old.chmod(0o755)
+    mine = folder / f"python3.{sys.version_info[1]}"
+    mine.symlink_to(Path(sys.executable).resolve())
+    out, said = set_up(clone, "python3", PATH=f"{folder}:{os.defpath}")
+    assert out.startswith(f"setup: `python3` does not start, or is far too old; taking {mine}")
+    assert "SyntaxError" not in said
+    assert "lock/dev.txt" in said  # went on, in a clone without any
+
+
+def test_python_that_only_a_version_manager_knows_is_found_by_its_name(clone: Path) -> None:
+    version = ".".join(map(str, sys.version_info[:2]))
+    managed = clone / ".pyenv" / "versions" / version / "bin"
+    managed.mkdir(parents=True)
+    (managed / "python3").symlink_to(Path(sys.executable).resolve())
+    (clone / "shims").mkdir()
+    shim = clone / "shims" / f"python{version}"
+    shim.write_text("#!/bin/sh\nexit 127\n")
+    shim.chmod(0o755)
+    # Nothing else that set-up needs, and no Python of this machine.
+    (shim.parent / "dirname").symlink_to(str(shutil.which("dirname")))
+    out, _ = set_up(clone, f"python{version}", PATH=str(shim.parent))
+    assert f"taking {managed}" in out
+
+
+def test_environment_of_another_python_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(setup, "VENV", tmp_path)
+    monkeypatch.setattr(setup, "PYTHON", tmp_path / "bin" / "python")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "old").touch()
+    setup.PYTHON.write_text("#!/bin/sh\necho 3 9 /opt/python3.9\n")
+    setup.PYTHON.chmod(0o755)
+    made: list[list[str]] = []
+    monkeypatch.setattr(setup, "run", lambda command, *_: made.append(command))
+    setup.make_environment()
+    assert made[0][1:] == ["-m", "venv", str(tmp_path)]
+    assert not (tmp_path / "old").exists()
+
+
+def test_environment_of_this_python_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(setup, "VENV", tmp_path)
+    monkeypatch.setattr(setup, "PYTHON", Path(sys.executable))
+    (tmp_path / "kept").touch()
+    setup.make_environment()
+    assert (tmp_path / "kept").exists()
+
+
+def test_ansible_core_nobody_knows_is_answered_with_those_that_are_known() -> None:
+    with pytest.raises(setup.SetupError, match=r"`2\.17` is not one of 2\.18, 2\.19, 2\.20, 2\.21"):
+        setup.core_files("2.17")
+
+
+@pytest.mark.parametrize(
+    ("core", "python", "other"), [("2.21", (3, 11), "3.12"), ("2.18", (3, 14), "3.13")]
+)
+def test_ansible_core_of_other_pythons_is_refused(
+    core: str, python: tuple[int, int], other: str
+) -> None:
+    with pytest.raises(setup.SetupError, match=f"ansible-core {core} is for Python 3") as caught:
+        setup.core_files(core, python)
+    assert f"`make setup PYTHON=python{other}`" in str(caught.value)
+
+
+def test_ansible_core_stays_until_another_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(setup, "CHOSEN_CORE", tmp_path / "ansible-core")
+    monkeypatch.setenv("ANSIBLE_CORE", "2.18")
+    assert setup.chosen_core() == "2.18"
+    monkeypatch.setenv("ANSIBLE_CORE", "")
+    assert setup.chosen_core() == ""
+    setup.CHOSEN_CORE.write_text("2.18")
+    assert setup.chosen_core() == "2.18"
+    monkeypatch.setenv("ANSIBLE_CORE", "default")
+    assert setup.chosen_core() == ""
+
+
+def test_lock_of_an_ansible_core_has_only_what_differs() -> None:
+    everything = (ROOT / "lock" / "dev.txt").read_text()
+    in_images = {entry["name"] for entry in lock.ENTRY.finditer(runtime_lock())}
+    for release, pythons in setup.known_cores():
+        text = (setup.CORES / f"{release}.txt").read_text()
+        assert f"\nansible-core=={release}." in text
+        assert len(pythons) >= 3
+        for entry in lock.ENTRY.finditer(text):
+            assert entry[0] not in everything
+            assert entry["name"] in in_images  # the image installs it, too
+
+
+def runtime_lock() -> str:
+    return (ROOT / "lock" / "runtime.txt").read_text()
 
 
 def test_every_step_of_set_up_follows_from_files_that_exist() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import stat
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from rolecall.kube import Credentials, CredentialsError, credentials
+from tests.fixtures.authorities import issue
 from tests.unit.workqueue.virtual_clock import START, VirtualClock
 
 SERVER = "http://api.example.com:8080"
@@ -102,6 +104,30 @@ async def test_certificate_files_that_are_wrong_are_an_error_with_their_server(
     path = kubeconfig(tmp_path / "config", user, "https://api.example.com")
     with pytest.raises(CredentialsError, match=r"TLS for `https://api.example.com`"):
         await Credentials.load({"KUBECONFIG": str(path)}).current()
+
+
+ONE, OTHER = issue("one", hosts=("one",)), issue("other", hosts=("other",))
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "words"),
+    [
+        (ONE.pem, OTHER.key_pem, r"client certificate and key are no pair"),
+        ("hello", ONE.key_pem, r"hint: look at the kubeconfig: certificates and keys are PEM"),
+        (ONE.pem, ONE.encrypted_key_pem, r"the client key is encrypted; name one that is not"),
+    ],
+)
+async def test_client_certificate_that_cannot_be_used_says_why(
+    tmp_path: Path, certificate: str, key: str, words: str
+) -> None:
+    """The encrypted one asked the terminal for a password, and waited."""
+    (tmp_path / "me.crt").write_text(certificate)
+    (tmp_path / "me.key").write_text(key)
+    user = {"client-certificate": "me.crt", "client-key": "me.key"}
+    path = kubeconfig(tmp_path / "config", user, "https://api.example.com")
+    with pytest.raises(CredentialsError) as caught:
+        await Credentials.load({"KUBECONFIG": str(path)}).current()
+    assert re.search(words, str(caught.value))
 
 
 @pytest.mark.parametrize(

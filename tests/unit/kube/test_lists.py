@@ -18,7 +18,8 @@ def body(items: list[Any] | None, *, indent: int | None = None, **head: Any) -> 
 
 @pytest.mark.parametrize("indent", [None, 2])
 async def test_items_get_the_kind_that_lists_leave_out(indent: int | None) -> None:
-    items = [{"metadata": {"name": "a"}, "data": {"items": "[]"}}, {"kind": "Other"}]
+    items: list[Any] = [{"metadata": {"name": "a"}, "data": {"items": "[]"}}]
+    items.append({"metadata": {"name": "b"}, "kind": "Other"})
     metadata = {"resourceVersion": "7", "continue": "more"}
     page = await decode_page(body(items, indent=indent, metadata=metadata))
     assert [item["kind"] for item in page.items] == ["Secret", "Other"]
@@ -34,11 +35,12 @@ async def test_empty_list_may_also_be_null(items: list[Any] | None) -> None:
 
 
 async def test_items_lose_what_nobody_reads() -> None:
-    page = await decode_page(body([{"metadata": {"name": "a", "managedFields": [{"f": {}}]}}]))
+    item = {"metadata": {"name": "a", "managedFields": [{"f": {}}]}}
+    page = await decode_page(body([item], metadata={}))
     assert page.items[0]["metadata"] == {"name": "a"}
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"items": [1 2]}', '{"items": [', "{'a': 1}"])
+@pytest.mark.parametrize("text", ["", "[]", '{"items": [null 2]}', '{"items": [', "{'a': 1}"])
 async def test_what_is_no_list_is_an_error(text: str) -> None:
     with pytest.raises(json.JSONDecodeError):
         await decode_page(text.encode())
@@ -55,7 +57,7 @@ async def test_others_get_their_turn_while_a_long_list_is_read() -> None:
             await asyncio.sleep(0)
 
     counting = asyncio.create_task(count())
-    page = await decode_page(body(items))
+    page = await decode_page(body(items, metadata={}))
     counting.cancel()
     assert len(page.items) == 2000
     assert turns > 50

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolecall.kube.spelling import as_go_spells
+from rolecall.kube.go_json import go_json
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from rolecall.kube.spelling import as_go_spells
     ],
 )
 def test_text_is_spelled_as_go_does(value: Any, text: str) -> None:
-    assert as_go_spells(value).decode() == text
+    assert go_json(value).decode() == text
 
 
 def test_meaning_stays() -> None:
     value = {"<key>&\u2028": ["ü", {"\n": "</script>"}]}
-    assert json.loads(as_go_spells(value)) == value
+    assert json.loads(go_json(value)) == value

@@ -35,8 +35,9 @@ async def events_of(body: bytes, piece: int) -> list[WatchEvent]:
 @pytest.mark.parametrize("piece", [1, 7, 4096, 10_000_000])
 async def test_events_come_whole_whatever_the_pieces(piece: int) -> None:
     long_text = "ä\n" * (2_000_000 if piece > 7 else 100)
-    body = line("ADDED", metadata={"resourceVersion": "7"}) + line("MODIFIED", text=long_text)
-    first, second, last = await events_of(body + b"\n" + line("BOOKMARK"), piece)
+    named = {"name": "a", "resourceVersion": "7"}
+    body = line("ADDED", metadata=named) + line("MODIFIED", metadata=named, text=long_text)
+    first, second, last = await events_of(body + b"\n" + line("BOOKMARK", metadata={}), piece)
     assert (first.type, first.resource_version) == ("ADDED", "7")
     assert (second.type, second.object["text"]) == ("MODIFIED", long_text)
     assert last.type == "BOOKMARK"
@@ -52,4 +53,5 @@ async def test_error_in_the_stream_is_raised_by_meaning(code: int, kind: type[Ex
 
 
 async def test_half_a_line_at_the_end_is_no_event() -> None:
-    assert len(await events_of(line("ADDED") + line("ADDED")[:10], 4096)) == 1
+    event = line("ADDED", metadata={"name": "a"})
+    assert len(await events_of(event + event[:10], 4096)) == 1

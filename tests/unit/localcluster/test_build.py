@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import InputError
-from rolecall.localcluster import Step, build_programs, find_binaries, missing_programs
-from rolecall.localcluster.programs import NEEDED, PROGRAMS, cached_path
+from rolecall_dev.localcluster import BuildStep, build_programs, find_binaries, missing_programs
+from rolecall_dev.localcluster.programs import NEEDED, PROGRAMS, cached_path
 from tests.fixtures.eventually import eventually
 
 # Writes its arguments down, and makes the file after `-o`, or fails as the test says.
@@ -31,24 +31,24 @@ chmod +x "$2"
 """
 
 
-class Heard:
+class Listener:
     """Remembers what a build told."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
-        self.begun: list[Step] = []
+        self.begun: list[BuildStep] = []
         self.finished: list[str] = []
 
     def say(self, message: str) -> None:
         self.said.append(message)
 
-    def begin(self, step: Step) -> None:
+    def begin(self, step: BuildStep) -> None:
         self.begun.append(step)
 
-    def tick(self, step: Step, elapsed_s: float) -> None:
+    def tick(self, step: BuildStep, elapsed_s: float) -> None:
         pass
 
-    def finish(self, step: Step, elapsed_s: float) -> None:
+    def finish(self, step: BuildStep, elapsed_s: float) -> None:
         self.finished.append(step.program.name)
 
 
@@ -67,19 +67,19 @@ def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_everything_is_built_once(go: Path, tmp_path: Path) -> None:
-    cache, heard = tmp_path / "cache", Heard()
-    build_programs(heard, cache)
-    assert heard.finished == [program.name for program in PROGRAMS]
+    cache, listener = tmp_path / "cache", Listener()
+    build_programs(listener, cache)
+    assert listener.finished == [program.name for program in PROGRAMS]
     assert find_binaries(cache=cache, environment={}).missing == ()
-    again = Heard()
+    again = Listener()
     build_programs(again, cache)
     assert again.begun == []
 
 
 def test_estimate_of_what_is_left_follows_the_pace_of_the_machine(go: Path, tmp_path: Path) -> None:
-    heard = Heard()
-    build_programs(heard, tmp_path / "cache")
-    first, second, *_ = [step.left_s for step in heard.begun]
+    listener = Listener()
+    build_programs(listener, tmp_path / "cache")
+    first, second, *_ = [step.left_s for step in listener.begun]
     assert first == sum(program.cold_s for program in PROGRAMS)
     assert second < first / 10  # the first took no time at all
 
@@ -108,7 +108,7 @@ def test_failure_names_its_cause_and_leaves_no_program(
 ) -> None:
     (go / "words").write_text(words)
     with pytest.raises(InputError) as caught:
-        build_programs(Heard(), tmp_path / "cache")
+        build_programs(Listener(), tmp_path / "cache")
     assert cause in caught.value.message
     assert hint in caught.value.hint
     files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
@@ -118,24 +118,24 @@ def test_failure_names_its_cause_and_leaves_no_program(
 def test_interrupted_build_goes_on_where_it_was(go: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
 
-    class Interrupted(Heard):
-        def finish(self, step: Step, elapsed_s: float) -> None:
+    class Interrupted(Listener):
+        def finish(self, step: BuildStep, elapsed_s: float) -> None:
             super().finish(step, elapsed_s)
             if step.number == 2:
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         build_programs(Interrupted(), cache)
-    heard = Heard()
-    build_programs(heard, cache)
-    assert heard.finished == [program.name for program in PROGRAMS[2:]]
+    listener = Listener()
+    build_programs(listener, cache)
+    assert listener.finished == [program.name for program in PROGRAMS[2:]]
 
 
 def test_file_of_a_build_that_was_killed_is_removed(go: Path, tmp_path: Path) -> None:
     target = cached_path(PROGRAMS[0], tmp_path / "cache")
     target.parent.mkdir(parents=True)
     (target.parent / f".{target.name}.12345.partial").write_text("half")
-    build_programs(Heard(), tmp_path / "cache")
+    build_programs(Listener(), tmp_path / "cache")
     assert not list((tmp_path / "cache").rglob("*.partial"))
     assert target.read_text() == "whole\n"
 
@@ -158,22 +158,22 @@ def test_interrupted_command_ends_the_compiler_with_it(
 
 
 def test_two_builds_at_once_build_everything_once(go: Path, tmp_path: Path) -> None:
-    cache, heard = tmp_path / "cache", [Heard(), Heard()]
-    threads = [threading.Thread(target=build_programs, args=(each, cache)) for each in heard]
+    cache, listeners = tmp_path / "cache", [Listener(), Listener()]
+    threads = [threading.Thread(target=build_programs, args=(each, cache)) for each in listeners]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len((go / "built").read_text().splitlines()) == len(PROGRAMS)
-    assert sum(len(each.finished) for each in heard) == len(PROGRAMS)
+    assert sum(len(each.finished) for each in listeners) == len(PROGRAMS)
 
 
 def test_full_disk_is_noticed_before_the_build(
     go: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rolecall.localcluster.build._LEAST_GB", 1e9)
+    monkeypatch.setattr("rolecall_dev.localcluster.build._LEAST_GB", 1e9)
     with pytest.raises(InputError, match="GB of free disk") as caught:
-        build_programs(Heard(), tmp_path / "cache")
+        build_programs(Listener(), tmp_path / "cache")
     assert "ROLECALL_CACHE" in caught.value.hint
     assert not (go / "built").exists()
 
@@ -181,7 +181,7 @@ def test_full_disk_is_noticed_before_the_build(
 def test_cache_that_cannot_be_written_is_named(go: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where a folder should be")
     with pytest.raises(InputError, match="could not be written"):
-        build_programs(Heard(), tmp_path / "cache")
+        build_programs(Listener(), tmp_path / "cache")
 
 
 def test_all_that_a_cluster_needs_is_built() -> None:

@@ -11,11 +11,11 @@ import yaml
 from cryptography import x509
 
 from rolecall.errors import InputError
-from rolecall.localcluster import Access, Layout, clusters_folder, write_kubeconfig
-from rolecall.localcluster.certificates import Authority
-from rolecall.localcluster.kubeconfig import copy_kubeconfig, is_ours
-from rolecall.localcluster.layout import Ports, Record
-from rolecall.localcluster.lock import locked
+from rolecall_dev.localcluster import ClusterAccess, Layout, clusters_folder, write_kubeconfig
+from rolecall_dev.localcluster.certificates import Authority
+from rolecall_dev.localcluster.kubeconfig import copy_kubeconfig, is_ours
+from rolecall_dev.localcluster.layout import Ports, Record
+from rolecall_dev.localcluster.lock import locked
 
 RECORD = Record(
     ports=Ports(1, 2, 3, 4, 5),
@@ -112,7 +112,9 @@ def test_user_and_groups_are_in_the_subject(authority: Authority) -> None:
 
 
 def test_kubeconfig_is_private_and_whole(authority: Authority, tmp_path: Path) -> None:
-    access = Access("https://127.0.0.1:1", authority.certificate, token="t", namespace="here")
+    access = ClusterAccess(
+        "https://127.0.0.1:1", authority.certificate, token="t", namespace="here"
+    )
     path = write_kubeconfig(tmp_path / "kubeconfig", access)
     assert path.stat().st_mode & 0o077 == 0
     content = yaml.safe_load(path.read_text())
@@ -122,7 +124,9 @@ def test_kubeconfig_is_private_and_whole(authority: Authority, tmp_path: Path) -
 
 def test_copy_never_replaces_a_kubeconfig_of_the_user(authority: Authority, tmp_path: Path) -> None:
     pair = authority.client("admin", "admin")
-    access = Access("https://127.0.0.1:1", authority.certificate, pair, name="rolecall-default")
+    access = ClusterAccess(
+        "https://127.0.0.1:1", authority.certificate, pair, name="rolecall-default"
+    )
     ours = write_kubeconfig(tmp_path / "ours", access)
     target = tmp_path / "deep" / "config"
     copy_kubeconfig(ours, target)

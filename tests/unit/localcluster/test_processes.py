@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.localcluster import Layout, processes, take_down
-from rolecall.localcluster.owner import claim, is_abandoned, start_guard
-from rolecall.localcluster.processes import Command
-from rolecall.localcluster.takedown import sweep
+from rolecall_dev.localcluster import Layout, processes, take_down
+from rolecall_dev.localcluster.owner import claim, is_abandoned, start_guard
+from rolecall_dev.localcluster.processes import Command
+from rolecall_dev.localcluster.takedown import sweep
 from tests.fixtures.eventually import eventually
 
 
@@ -88,13 +88,15 @@ def test_cluster_without_an_owner_is_never_abandoned(folder: Path) -> None:
 
 
 def test_cluster_is_abandoned_when_its_owner_is_gone(folder: Path) -> None:
-    claim(folder)
+    lock = claim(folder)
     assert not is_abandoned(folder)
     start(folder)
     owner, birth = (folder / "owner").read_text().split()
     assert int(owner) == os.getpid()
-    # Same number, born at another time: somebody else has it now.
+    # Same number, born at another time: somebody else has it now, or it is of another container.
     (folder / "owner").write_text(f"{owner} {birth}9")
+    assert not is_abandoned(folder)
+    os.close(lock)
     assert is_abandoned(folder)
     assert sweep(folder.parent) == ["it"]
     assert not folder.exists()
@@ -103,7 +105,7 @@ def test_cluster_is_abandoned_when_its_owner_is_gone(folder: Path) -> None:
 
 def test_guard_takes_the_cluster_down_when_its_owner_dies(folder: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from rolecall.localcluster.owner import start_guard;"
+        "import sys; from pathlib import Path; from rolecall_dev.localcluster.owner import start_guard;"
         "guard = start_guard(Path(sys.argv[1])); print('on', flush=True); sys.stdin.read()"
     )
     start(folder)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import InputError
-from rolecall.localcluster import MissingProgramsError, default_cache, find_binaries
-from rolecall.localcluster.programs import (
+from rolecall_dev.localcluster import MissingProgramsError, default_cache, find_binaries
+from rolecall_dev.localcluster.programs import (
     NEEDED,
     PROGRAMS,
     cached_path,

@@ -9,15 +9,15 @@ from contextlib import closing
 
 import pytest
 
-from rolecall.localcluster import Relay
-from rolecall.localcluster.ports import free_ports, is_free
+from rolecall_dev.localcluster import Relay
+from rolecall_dev.localcluster.ports import free_ports, is_free
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @pytest.fixture
 async def echo() -> AsyncIterator[int]:
-    """The port of a server that says back what it hears."""
+    """The port of a server that sends back what it gets."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while piece := await reader.read(1000):

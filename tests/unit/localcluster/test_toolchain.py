@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import InputError
-from rolecall.localcluster import toolchain
+from rolecall_dev.localcluster import toolchain
 
 
 def put_go(folder: Path, version: str) -> Path:

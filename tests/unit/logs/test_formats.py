@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rolecall.logs import set_up_logs
-from rolecall.logs.formats import spelled_time
+from rolecall.logs.formats import format_time
 from rolecall.settings import LogSettings
 
 
@@ -86,7 +86,7 @@ def test_traceback_is_shown_from_the_level_on(
     [
         (LogSettings(), {"rolecall"}),
         (LogSettings(level="debug", detail=1), {"rolecall"}),
-        (LogSettings(level="debug", detail=2), {"rolecall", "kopf"}),
+        (LogSettings(level="debug", detail=2), {"rolecall", "aiohttp"}),
         (LogSettings(level="error"), set()),
     ],
 )
@@ -95,9 +95,9 @@ def test_libraries_speak_only_when_asked(
 ) -> None:
     set_up_logs(replace(settings, is_json=True), stream)
     logging.getLogger("rolecall").info("hello")
-    logging.getLogger("kopf.activities").info("hello")
-    heard = {json.loads(line)["logger"] for line in stream.getvalue().splitlines()}
-    assert {one.split(".")[0] for one in heard} == speakers
+    logging.getLogger("aiohttp.access").info("hello")
+    names = {json.loads(line)["logger"] for line in stream.getvalue().splitlines()}
+    assert {one.split(".")[0] for one in names} == speakers
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,4 @@ def test_libraries_speak_only_when_asked(
     ],
 )
 def test_time_is_spelled_as_asked(encoding: str, text: object) -> None:
-    assert spelled_time(1.5, encoding) == text
-
-
-def test_objects_of_kopfs_records_become_fields(stream: io.StringIO) -> None:
-    reference = {"kind": "App", "namespace": "n", "name": "x", "uid": "u"}
-    line = json.loads(said(stream, LogSettings(is_json=True), k8s_ref=reference, settings=object()))
-    assert (line["kind"], line["namespace"], line["name"]) == ("App", "n", "x")
-    assert "settings" not in line
+    assert format_time(1.5, encoding) == text

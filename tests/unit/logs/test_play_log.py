@@ -157,3 +157,21 @@ async def test_loop_goes_on_while_the_whole_output_is_printed(tmp_path: Path) ->
     pipe.is_read.set()
     await printing
     assert "PLAY [all]" in pipe.getvalue()
+
+
+def test_condition_that_the_next_core_refuses_is_logged_once_for_each_place(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    warning = (
+        "[DEPRECATION WARNING]: Conditional result at location /opt/tasks/main.yml LINE:13"
+        " was of type 'int'. Conditional results should only be True or False."
+    )
+    said = Said(caplog, mode="nothing")
+    for line in ("6", "8", "6"):
+        said.event("deprecated", warning.replace("LINE", line))
+
+    assert [(level, text, fields["place"]) for level, text, fields in said.records] == [
+        ("WARNING", "a condition is no boolean, which ansible-core 2.19 refuses", place)
+        for place in ("/opt/tasks/main.yml:6", "/opt/tasks/main.yml:8")
+    ]
+    assert "docs/guides/migrate.md#conditions" in said.records[0][2]["hint"]

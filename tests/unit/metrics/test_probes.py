@@ -26,6 +26,14 @@ def test_excluded_check_is_not_asked(probe: Probe) -> None:
     assert (code, text) == (200, "[+]readyz ok\n[+]streams excluded: ok\nreadyz check passed\n")
 
 
+def test_note_is_shown_and_never_fails() -> None:
+    probe = Probe("readyz", {"readyz": lambda: ""}, notes={"warm": lambda: "plays start slowly"})
+    assert probe.ask_all() == (200, "ok")
+    code, text = probe.ask_all(verbose=True)
+    assert code == 200 and "[+]warm ok: plays start slowly\n" in text
+    assert probe.ask_one("warm") == (200, "ok: plays start slowly")
+
+
 def test_exclusion_of_no_check_is_told(probe: Probe) -> None:
     _, text = probe.ask_all(exclude=["streams", "nope"], verbose=True)
     assert 'warn: some health checks cannot be excluded: no matches for "nope"' in text

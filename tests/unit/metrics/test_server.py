@@ -12,6 +12,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from cryptography import x509
 
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
@@ -29,6 +30,8 @@ from rolecall.metrics import (
     tls_for_server,
 )
 from rolecall.metrics.certificate import self_signed
+from tests.fixtures.authorities import issue
+from tests.fixtures.strict_tls import shake_hands, strict_client
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 pytestmark = pytest.mark.usefixtures("executor_that_ends")
@@ -192,3 +195,30 @@ async def test_port_that_is_taken_is_named() -> None:
         with pytest.raises(InputError, match=f"could not serve metrics on port {port}"):
             async with served(probes_app([]), Address("127.0.0.1", port), what="metrics"):
                 pass
+
+
+def test_strict_checkers_accept_the_certificate_that_metrics_make_for_themselves(
+    tmp_path: Path,
+) -> None:
+    trusted = tmp_path / "trusted.pem"
+    trusted.write_bytes(self_signed(NOW))
+    found = x509.load_pem_x509_certificate(trusted.read_bytes()).extensions
+    assert found.get_extension_for_class(x509.KeyUsage).critical
+    assert found.get_extension_for_class(x509.AuthorityKeyIdentifier).value.key_identifier
+    shake_hands(tls_for_server(NOW, made_from(trusted)), strict_client(trusted), "localhost")
+
+
+def made_from(pem: Path) -> Path:
+    for name in ("tls.crt", "tls.key"):
+        (pem.parent / name).write_bytes(pem.read_bytes())
+    return pem.parent
+
+
+@pytest.mark.parametrize("key", ["hello", issue("other").key_pem, issue("x").encrypted_key_pem])
+def test_mounted_certificate_that_does_not_fit_is_told(tmp_path: Path, key: str) -> None:
+    (tmp_path / "tls.crt").write_text(issue("mine", hosts=("localhost",)).pem)
+    (tmp_path / "tls.key").write_text(key)
+    with pytest.raises(
+        InputError, match=r"could not serve metrics with `.*tls\.crt` and `tls\.key`"
+    ):
+        tls_for_server(NOW, tmp_path)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 import yaml
 
-from rolecall.proxy.bodies import APPLY, JSON, PROTOBUF, YAML, read_body
+from rolecall.json_object import Json
+from rolecall.proxy.bodies import APPLY, JSON, PROTOBUF, YAML, parse_body
 from rolecall.proxy.owners import Additions
 from rolecall.proxy.protobuf import UnreadableBodyError
 from tests.unit.proxy.crs import owner
-
-Json = dict[str, Any]
 
 BOTH = Additions(references=(owner().reference(),), annotations={"a/owner": "prod/shop"})
 
 
 def stamped(text: str, media_type: str = JSON) -> Json:
-    found: Json = yaml.safe_load(read_body(media_type, text.encode()).with_additions(BOTH))
+    found: Json = yaml.safe_load(parse_body(media_type, text.encode()).with_additions(BOTH))
     return found
 
 
@@ -35,7 +33,7 @@ def test_missing_metadata_is_made(metadata: str) -> None:
 def test_json_values_survive() -> None:
     values = {"a": 1.5, "b": 2**63 - 1, "c": "\ud800ü\u0000", "d": [None, True, {}], "e": 1e300}
     before = {"spec": values, "metadata": {"annotations": {"x": "y", "a/owner": "old"}}}
-    encoded = read_body(JSON, json.dumps(before).encode()).with_additions(BOTH)
+    encoded = parse_body(JSON, json.dumps(before).encode()).with_additions(BOTH)
     after = json.loads(encoded)
     assert after["spec"] == values
     assert after["metadata"]["annotations"] == {"x": "y", "a/owner": "prod/shop"}
@@ -59,7 +57,7 @@ def test_json_values_survive() -> None:
 @pytest.mark.parametrize("media_type", [JSON, PROTOBUF])
 def test_what_is_no_object_is_for_the_api_server(media_type: str, body: str) -> None:
     with pytest.raises(UnreadableBodyError):
-        read_body(media_type, body.encode())
+        parse_body(media_type, body.encode())
 
 
 MANIFEST = """\
@@ -83,7 +81,7 @@ again: *data
 
 @pytest.mark.parametrize("media_type", [APPLY, YAML])
 def test_yaml_keeps_the_text_of_every_scalar(media_type: str) -> None:
-    body = read_body(media_type, MANIFEST.encode())
+    body = parse_body(media_type, MANIFEST.encode())
     assert body.kind == "ConfigMap"
     encoded = body.with_additions(BOTH)
     before = yaml.load(MANIFEST, yaml.BaseLoader)  # texts only
@@ -96,18 +94,18 @@ def test_yaml_keeps_the_text_of_every_scalar(media_type: str) -> None:
 
 
 def test_apply_may_send_json_and_gets_json_back() -> None:
-    body = read_body(APPLY, b'{"kind":"X"}').with_additions(BOTH)
+    body = parse_body(APPLY, b'{"kind":"X"}').with_additions(BOTH)
     assert json.loads(body)["kind"] == "X"
 
 
 @pytest.mark.parametrize("body", ["a: [", "- a", "x", "a: 1\n---\nb: 2\n", "metadata: [1]\n"])
 def test_yaml_that_is_no_object_is_for_the_api_server(body: str) -> None:
     with pytest.raises(UnreadableBodyError):
-        read_body(APPLY, body.encode())
+        parse_body(APPLY, body.encode())
 
 
 def test_bomb_of_aliases_stays_small() -> None:
     lines = ["a0: &a0 [x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
-    encoded = read_body(APPLY, "\n".join(lines).encode()).with_additions(BOTH)
+    encoded = parse_body(APPLY, "\n".join(lines).encode()).with_additions(BOTH)
     assert len(encoded) < 10_000

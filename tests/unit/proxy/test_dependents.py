@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Resource
-from rolecall.proxy.dependents import Dependents
-from rolecall.proxy.leases import Lease, Leases
+from rolecall.proxy.dependent_finder import DependentFinder
+from rolecall.proxy.run_credentials import RunCredential, RunCredentials
 from tests.unit.proxy.crs import APP, UID, owner, watch
 from tests.unit.proxy.upstream import Told
-
-Json = dict[str, Any]
 
 VERBS = frozenset({"get", "list", "watch"})
 SECRET = Resource(Gvk("", "v1", "Secret"), "secrets", namespaced=True, verbs=VERBS)
@@ -25,8 +24,8 @@ ANNOTATIONS = {
 }
 
 
-def lease(**options: Any) -> Lease:
-    return Leases().issue("run", owner(), watch(**options))
+def credential(**options: Any) -> RunCredential:
+    return RunCredentials().issue("run", owner(), watch(**options))
 
 
 def item(uid: str = UID, **annotations: str) -> Json:
@@ -43,7 +42,7 @@ def item(uid: str = UID, **annotations: str) -> Json:
 def told(text: str, size: int, resource: Resource = SECRET, namespace: str = "prod") -> list[Any]:
     """What was told after an answer that came in pieces of this size."""
     sink = Told()
-    search = Dependents(sink).search_for(lease(), resource, namespace)
+    search = DependentFinder(sink).search_for(credential(), resource, namespace)
     assert search is not None
     data = text.encode()
     for start in range(0, len(data), size):
@@ -91,12 +90,12 @@ def test_list_over_all_namespaces_shows_both_ties() -> None:
 
 
 def test_what_was_told_is_not_looked_for_again() -> None:
-    dependents = Dependents(Told())
-    search = dependents.search_for(lease(), SECRET, "prod")
+    dependents = DependentFinder(Told())
+    search = dependents.search_for(credential(), SECRET, "prod")
     assert search is not None
     search(json.dumps(item()).encode())
-    assert dependents.search_for(lease(), SECRET, "prod") is None
-    assert dependents.search_for(lease(), SECRET, "other") is not None
+    assert dependents.search_for(credential(), SECRET, "prod") is None
+    assert dependents.search_for(credential(), SECRET, "other") is not None
 
 
 @pytest.mark.parametrize(
@@ -105,13 +104,13 @@ def test_what_was_told_is_not_looked_for_again() -> None:
     ids=["blacklisted", "not wanted"],
 )
 def test_kinds_that_are_not_followed_are_not_looked_for(options: Json) -> None:
-    assert Dependents(Told()).search_for(lease(**options), SECRET, "prod") is None
+    assert DependentFinder(Told()).search_for(credential(**options), SECRET, "prod") is None
 
 
 def test_cluster_scoped_kinds_are_looked_for_where_the_watch_wants_them() -> None:
-    assert Dependents(Told()).search_for(lease(), NODE, "") is None
-    wanted = lease(watch_cluster_scoped_resources=True)
-    assert Dependents(Told()).search_for(wanted, NODE, "") is not None
+    assert DependentFinder(Told()).search_for(credential(), NODE, "") is None
+    wanted = credential(watch_cluster_scoped_resources=True)
+    assert DependentFinder(Told()).search_for(wanted, NODE, "") is not None
     assert wanted.watch.gvk == APP
 
 
@@ -126,5 +125,5 @@ def test_cluster_scoped_kinds_are_looked_for_where_the_watch_wants_them() -> Non
 )
 def test_own_write_is_told_where_the_answer_is_an_object(answer: bytes, expected: Any) -> None:
     sink = Told()
-    Dependents(sink).note_write("application/json", answer)
+    DependentFinder(sink).note_write("application/json", answer)
     assert sink.own_writes == expected

@@ -14,7 +14,7 @@ import yaml
 
 from rolecall.proxy.identity import decode_identity, encode_identity, parse_basic_authorization
 from rolecall.proxy.kubeconfig import write_kubeconfig
-from rolecall.proxy.leases import Leases
+from rolecall.proxy.run_credentials import RunCredentials
 from tests.unit.proxy.crs import UID, owner, watch
 
 
@@ -50,43 +50,43 @@ def test_password_with_a_colon_is_read_whole() -> None:
     assert parse_basic_authorization(header) == ("user", "a:b")
 
 
-def test_lease_is_found_by_its_credential_until_revoked() -> None:
-    leases = Leases()
-    lease = leases.issue("run", owner(), watch())
-    other = leases.issue("other", owner(), watch())
-    header = aiohttp.encode_basic_auth(lease.user_name, lease.password)
-    assert leases.find(header) is lease
-    assert lease.password != other.password
-    leases.revoke(lease)
-    leases.revoke(lease)
-    assert leases.find(header) is None
+def test_run_credential_is_found_until_it_is_revoked() -> None:
+    credentials = RunCredentials()
+    credential = credentials.issue("run", owner(), watch())
+    other = credentials.issue("other", owner(), watch())
+    header = aiohttp.encode_basic_auth(credential.user_name, credential.password)
+    assert credentials.find(header) is credential
+    assert credential.password != other.password
+    credentials.revoke(credential)
+    credentials.revoke(credential)
+    assert credentials.find(header) is None
 
 
-def test_lease_does_not_show_its_password() -> None:
-    lease = Leases().issue("run", owner(), watch())
-    assert lease.password not in repr(lease)
+def test_run_credential_does_not_show_its_password() -> None:
+    credential = RunCredentials().issue("run", owner(), watch())
+    assert credential.password not in repr(credential)
 
 
 async def test_revoking_cuts_open_requests() -> None:
-    leases = Leases()
-    lease = leases.issue("run", owner(), watch())
+    credentials = RunCredentials()
+    credential = credentials.issue("run", owner(), watch())
 
     async def request() -> None:
-        with lease.serving():
+        with credential.serving():
             await asyncio.Event().wait()
 
     task = asyncio.create_task(request())
     await asyncio.sleep(0)
-    leases.revoke(lease)
+    credentials.revoke(credential)
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not lease.open_requests
+    assert not credential.open_requests
 
 
 @pytest.mark.parametrize("namespace", ["prod", ""])
 def test_kubeconfig_is_private_and_names_the_real_port(tmp_path: Path, namespace: str) -> None:
-    lease = Leases().issue("run", owner(namespace), watch())
-    path = write_kubeconfig(lease, 4711, tmp_path)
+    credential = RunCredentials().issue("run", owner(namespace), watch())
+    path = write_kubeconfig(credential, 4711, tmp_path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     config = yaml.safe_load(path.read_text())
     assert json.loads(json.dumps(config)) == {
@@ -97,7 +97,7 @@ def test_kubeconfig_is_private_and_names_the_real_port(tmp_path: Path, namespace
             {
                 "name": "proxy-server",
                 "cluster": {
-                    "server": f"http://{lease.user_name}:{lease.password}@localhost:4711",
+                    "server": f"http://{credential.user_name}:{credential.password}@localhost:4711",
                     "insecure-skip-tls-verify": True,
                 },
             }
@@ -105,7 +105,7 @@ def test_kubeconfig_is_private_and_names_the_real_port(tmp_path: Path, namespace
         "users": [
             {
                 "name": "admin/proxy-server",
-                "user": {"username": lease.user_name, "password": lease.password},
+                "user": {"username": credential.user_name, "password": credential.password},
             }
         ],
         "contexts": [
@@ -119,11 +119,11 @@ def test_kubeconfig_is_private_and_names_the_real_port(tmp_path: Path, namespace
 
 
 def test_server_url_for_modules_is_the_same_in_every_run_of_a_cr(tmp_path: Path) -> None:
-    leases = Leases()
+    credentials = RunCredentials()
     texts = []
     for run_id in ("one", "two"):
-        lease = leases.issue(run_id, owner(), watch())
-        texts.append(write_kubeconfig(lease, 4711, tmp_path, is_for_modules=True).read_text())
+        credential = credentials.issue(run_id, owner(), watch())
+        texts.append(write_kubeconfig(credential, 4711, tmp_path, is_for_modules=True).read_text())
 
     servers = [yaml.safe_load(text)["clusters"][0]["cluster"]["server"] for text in texts]
     passwords = [yaml.safe_load(text)["users"][0]["user"]["password"] for text in texts]

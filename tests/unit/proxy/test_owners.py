@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rolecall.json_object import Json
 from rolecall.proxy.owners import (
     Additions,
     Tie,
@@ -15,8 +16,6 @@ from rolecall.proxy.owners import (
     tie_for,
 )
 from tests.unit.proxy.crs import UID, owner
-
-Json = dict[str, Any]
 
 ANNOTATIONS = {
     "operator-sdk/primary-resource": "prod/shop",

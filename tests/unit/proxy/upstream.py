@@ -123,8 +123,10 @@ class Told:
     dependents: list[Any] = field(default_factory=list)
     own_writes: list[Any] = field(default_factory=list)
 
-    def note(self, owner: Any, dependent: Any, *, by_annotation: bool, namespace: str) -> None:
-        self.dependents.append((dependent.kind, by_annotation, namespace))
+    def note(
+        self, owner_kind: Any, dependent_kind: Any, *, by_annotation: bool, namespace: str
+    ) -> None:
+        self.dependents.append((dependent_kind.kind, by_annotation, namespace))
 
     def note_own_write(self, uid: str, resource_version: str) -> None:
         self.own_writes.append((uid, resource_version))
@@ -185,7 +187,7 @@ async def opened_play(
 async def play_of(proxy: Proxy, upstream: Upstream, told: Told) -> AsyncIterator[Play]:
     """One more run behind the same proxy."""
     async with (
-        proxy.lease("run", app(), watch()) as access,
+        proxy.issue_access("run", app(), watch()) as access,
         aiohttp.ClientSession(auto_decompress=False) as session,
     ):
         config = yaml.safe_load(access.kubeconfig.read_text())

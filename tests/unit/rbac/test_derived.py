@@ -8,8 +8,8 @@ import pytest
 
 from rolecall.cli import main
 from rolecall.gvk import Gvk
-from rolecall.rbac import Derived, Sources, derive
 from rolecall.watches import Play, Watch
+from rolecall_dev.rbac import Derived, RightsSources, derive
 
 KIND = Gvk("cache.example.com", "v1", "Memcached")
 CRD = """
@@ -29,7 +29,7 @@ def derived(folder: Path, tasks: str, **files: str) -> Derived:
         path = role / folder_name / file.replace("_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    return derive(Sources(folder, [Watch(KIND, Play(role, is_role=True))]))
+    return derive(RightsSources(folder, [Watch(KIND, Play(role, is_role=True))]))
 
 
 def rights(found: Derived) -> set[str]:
@@ -142,7 +142,7 @@ def test_roles_of_a_playbook_are_read(tmp_path: Path) -> None:
         "- hosts: localhost\n  tasks:\n    - import_role: {name: memcached}\n"
         "    - k8s_info: {kind: Node, name: x}\n"
     )
-    found = derive(Sources(tmp_path, [Watch(KIND, Play(playbook, is_role=False))]))
+    found = derive(RightsSources(tmp_path, [Watch(KIND, Play(playbook, is_role=False))]))
     assert rights(found) == CREATED | {"get nodes"}
 
 
@@ -156,7 +156,7 @@ def test_record_adds_what_was_asked_for(tmp_path: Path) -> None:
         '{"for": "a/v1, Kind=B", "verb": "get", "path": "/api", "code": 200}\n'
     )
     role = tmp_path / "roles" / "memcached"
-    found = derive(Sources(tmp_path, [Watch(KIND, Play(role, is_role=True))], [record]))
+    found = derive(RightsSources(tmp_path, [Watch(KIND, Play(role, is_role=True))], [record]))
     assert rights(found) == {
         "create jobs.batch",
         "list jobs.batch",

@@ -1,4 +1,4 @@
-"""Watches, metadata and listeners for tests, in few words."""
+"""Watches, metadata and sinks for tests, in few words."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Keys:
 
 
 class Roll:
-    """An onlooker that knows who is there."""
+    """Metrics that know who is there."""
 
     def __init__(self) -> None:
         self.present: dict[Key, datetime] = {}

@@ -8,10 +8,10 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Resource, WatchEvent
-from rolecall.reactor.follow import ListAgain
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.owned_objects import OwnedObjects
-from rolecall.reactor.owners import Interest
+from rolecall.reactor.owner_keys import Interest
+from rolecall.reactor.ports import ListAgain
 from rolecall.workqueue import Urgency
 from tests.unit.reactor.objects import APP, Keys, metadata
 
@@ -43,7 +43,9 @@ class Stream:
     def __init__(self, resource: Resource) -> None:
         self.keys = Keys()
         self.own_writes = OwnWrites()
-        self.objects = OwnedObjects(resource, "", self.keys, self.own_writes)
+        self.objects = OwnedObjects(
+            resource, "", self.keys, self.own_writes, call_later=lambda then: then()
+        )
         self.objects.add_interest(Interest(APP, owner_is_namespaced=True, by_annotation=False))
 
     def says(self, kind: str, document: dict[str, Any]) -> list[str]:
@@ -163,6 +165,28 @@ def test_what_a_play_wrote_is_no_news_but_what_follows_is(stream: Stream) -> Non
     assert stream.says("MODIFIED", owned(data={"k": "3"}, resourceVersion="3")) == ["a"]
     stream.own_writes.note("uid-d", "4")
     assert stream.says("DELETED", owned(data={"k": "3"}, resourceVersion="4")) == ["a"]
+
+
+def test_own_write_after_a_gap_hides_no_foreign_edit_in_it(stream: Stream) -> None:
+    # In the gap: a person's edit makes version 2, a play's write makes version 3 of it.
+    stream.own_writes.note("uid-d", "3")
+    assert stream.lists(owned(data={"k": "1", "by": "play"}, resourceVersion="3")) == ["a"]
+    assert stream.lists(owned(data={"k": "1", "by": "play"}, resourceVersion="3")) == []
+
+
+def test_own_write_after_a_gap_that_changed_nothing_else_is_no_news(stream: Stream) -> None:
+    stream.own_writes.note("uid-d", "3")
+    assert stream.lists(owned(data={"k": "1"}, resourceVersion="3")) == []
+
+
+def test_object_without_a_uid_is_told_by_its_name() -> None:
+    stream = Stream(CONFIG_MAPS)
+    first, second = owned("a1", data={"k": "1"}), owned("a2", data={"k": "1"})
+    for document in (first, second):
+        del document["metadata"]["uid"]
+    assert stream.lists(first, second) == []
+    assert stream.says("MODIFIED", {**second, "data": {"k": "2"}}) == ["a"]
+    assert stream.says("DELETED", first) == ["a"]
 
 
 def test_memory_of_own_writes_is_bounded() -> None:

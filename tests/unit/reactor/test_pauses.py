@@ -14,7 +14,7 @@ async def count_attempts(pauses: Pauses, clock: VirtualClock, seconds: float) ->
     async def attempt() -> None:
         nonlocal attempts
         while True:
-            await pauses.next()
+            await pauses.wait()
             attempts += 1
 
     task = asyncio.create_task(attempt())
@@ -35,11 +35,11 @@ async def test_good_news_end_a_pause_and_are_not_lost_when_early() -> None:
     clock = VirtualClock()
     pauses = Pauses(clock)
     await count_attempts(pauses, clock, 100)
-    waiting = asyncio.create_task(pauses.next())
+    waiting = asyncio.create_task(pauses.wait())
     await clock.rest()
     assert not waiting.done()
     pauses.cut_short()
     await clock.rest()
     assert waiting.done()
     pauses.cut_short()
-    await asyncio.wait_for(pauses.next(), 30)
+    await asyncio.wait_for(pauses.wait(), 30)

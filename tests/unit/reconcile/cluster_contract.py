@@ -9,15 +9,15 @@ from typing import Any, Protocol
 import pytest
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import ConflictError, NotFoundError, UnprocessableError
-from rolecall.reconcile import Cluster
+from rolecall.status import ObjectApi
 
-Json = dict[str, Any]
 FINALIZER = "demo.example.com/clean-up"
 
 
-class ShopCluster(Cluster, Protocol):
-    """A `Cluster` in which tests can make and delete objects."""
+class ShopCluster(ObjectApi, Protocol):
+    """An `ObjectApi` in which tests can make and delete objects."""
 
     async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json: ...
 

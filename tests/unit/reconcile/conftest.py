@@ -7,7 +7,7 @@ import pytest
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
 from tests.unit.reconcile.scripted import watch_of
-from tests.unit.reconcile.stage import Stage
+from tests.unit.reconcile.setting import Setting
 from tests.unit.workqueue.keys import APP
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
@@ -28,11 +28,11 @@ def shop(fake: FakeCluster) -> Shop:
 
 
 @pytest.fixture
-def stage(shop: Shop, clock: VirtualClock) -> Stage:
-    return Stage(shop, watch_of(), clock)
+def setting(shop: Shop, clock: VirtualClock) -> Setting:
+    return Setting(shop, watch_of(), clock)
 
 
 @pytest.fixture
-def holding_stage(shop: Shop, clock: VirtualClock) -> Stage:
-    """A stage whose watch has a finalizer."""
-    return Stage(shop, watch_of(with_finalizer=True), clock)
+def holding_setting(shop: Shop, clock: VirtualClock) -> Setting:
+    """A setting whose watch has a finalizer."""
+    return Setting(shop, watch_of(with_finalizer=True), clock)

@@ -11,9 +11,9 @@ from itertools import count
 from typing import Any
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import ConflictError, NotFoundError, Target, UnprocessableError
 
-Json = dict[str, Any]
 Place = tuple[str, str]
 
 # Called before each write with verb and subresource; may change the world, or raise.
@@ -21,7 +21,7 @@ Intruder = Callable[[str, str], Awaitable[None]]
 
 
 class FakeCluster:
-    """A `Cluster` with what tests need to look at it and to interfere."""
+    """An `ObjectApi` with what tests need to look at it and to interfere."""
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.reconcile import RunAccess
 from rolecall.runner import Ending, OnEvent, Recap, RunEvent, RunRequest, RunResult, TaskFailure
 from rolecall.watches import Finalizer, Play, Watch
@@ -18,14 +19,13 @@ from rolecall.workqueue import Key
 from tests.unit.reconcile.cluster_contract import FINALIZER
 from tests.unit.workqueue.keys import APP
 
-Json = dict[str, Any]
 RECAP = Recap(ok=3, changed=1, completion="2026-11-21T09:00:00.5+00:00")
 GOOD = RunResult("", Ending.FINISHED, rc=0, recap=RECAP, recap_stdout="PLAY RECAP", seconds=0.5)
 DISK_FULL = TaskFailure("disk full", "apply | claim", "roles/app/tasks/main.yml:12")
 BAD = replace(GOOD, rc=2, failures=(DISK_FULL,), recap=replace(RECAP, failures=1))
 
 # What happens while a run is in flight, before its result is there.
-Scene = Callable[[RunRequest], Awaitable[RunResult | None]]
+Script = Callable[[RunRequest], Awaitable[RunResult | None]]
 
 
 def watch_of(gvk: Gvk = APP, *, with_finalizer: bool = False, **fields: Any) -> Watch:
@@ -34,40 +34,40 @@ def watch_of(gvk: Gvk = APP, *, with_finalizer: bool = False, **fields: Any) -> 
 
 
 class ScriptedRun:
-    """A `RunHandle` that plays one scene."""
+    """A `RunHandle` that plays one script."""
 
-    def __init__(self, request: RunRequest, scene: Scene, on_over: Callable[[], None]) -> None:
+    def __init__(self, request: RunRequest, script: Script, on_over: Callable[[], None]) -> None:
         self._request = request
-        self._scene = asyncio.ensure_future(scene(request))
-        self._scene.add_done_callback(lambda _: on_over())
+        self._script = asyncio.ensure_future(script(request))
+        self._script.add_done_callback(lambda _: on_over())
 
     async def result(self) -> RunResult:
         try:
-            result = await self._scene
+            result = await self._script
         except asyncio.CancelledError:
-            if not self._scene.cancelled():
-                self._scene.cancel()
+            if not self._script.cancelled():
+                self._script.cancel()
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise
             result = RunResult("", Ending.CANCELLED, None, reason_text="cancelled")
         return replace(result or GOOD, run_id=self._request.run_id)
 
     def cancel(self, reason: str) -> None:
-        self._scene.cancel()
+        self._script.cancel()
 
 
 @dataclass
 class ScriptedRunner:
-    """A `Runner`: plays the scripted scenes in order, the last one for ever."""
+    """A `Runner`: plays the scripted scripts in order, the last one for ever."""
 
-    scenes: list[Scene] = field(default_factory=list)
+    scripts: list[Script] = field(default_factory=list)
     requests: list[RunRequest] = field(default_factory=list)
     in_flight: list[str] = field(default_factory=list)  # names of CRs
     doubled: list[str] = field(default_factory=list)  # CRs that had two runs at once
 
-    def will(self, *results: RunResult | Scene) -> None:
+    def will(self, *results: RunResult | Script) -> None:
         """Script the next runs."""
-        self.scenes = [_scene_of(result) for result in results]
+        self.scripts = [_script_of(result) for result in results]
 
     async def start(self, request: RunRequest, on_event: OnEvent) -> ScriptedRun:
         name = request.cr["metadata"]["name"]
@@ -76,22 +76,22 @@ class ScriptedRunner:
             self.doubled.append(name)
         self.in_flight.append(name)
         on_event(RunEvent("playbook_on_start", 1, "", "", {}))
-        number = min(len(self.requests), len(self.scenes)) - 1
-        scene = self.scenes[number] if self.scenes else _scene_of(GOOD)
-        return ScriptedRun(request, scene, lambda: self.in_flight.remove(name))
+        number = min(len(self.requests), len(self.scripts)) - 1
+        script = self.scripts[number] if self.scripts else _script_of(GOOD)
+        return ScriptedRun(request, script, lambda: self.in_flight.remove(name))
 
     async def close(self) -> None:
         """Nothing is kept."""
 
 
-def _scene_of(result: RunResult | Scene) -> Scene:
+def _script_of(result: RunResult | Script) -> Script:
     if not isinstance(result, RunResult):
         return result
 
-    async def scene(_: RunRequest) -> RunResult:
+    async def script(_: RunRequest) -> RunResult:
         return result
 
-    return scene
+    return script
 
 
 @dataclass
@@ -102,7 +102,7 @@ class ScriptedAccess:
     error: Exception | None = None
 
     @asynccontextmanager
-    async def lease(self, run_id: str, cr: Json, watch: Watch) -> AsyncIterator[RunAccess]:
+    async def issue_access(self, run_id: str, cr: Json, watch: Watch) -> AsyncIterator[RunAccess]:
         if self.error is not None:
             raise self.error
         self.live.append(run_id)

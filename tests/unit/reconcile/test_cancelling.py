@@ -13,139 +13,139 @@ from rolecall.workqueue import Urgency
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
 from tests.unit.reconcile.scripted import GOOD, watch_of
-from tests.unit.reconcile.stage import LongRun, Stage
+from tests.unit.reconcile.setting import LongRun, Setting
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
-async def started(stage: Stage, run: LongRun) -> asyncio.Task[Outcome]:
+async def started(setting: Setting, run: LongRun) -> asyncio.Task[Outcome]:
     """A turn whose run is in flight."""
-    stage.runner.will(run, GOOD)
-    turn = asyncio.ensure_future(stage.turn())
+    setting.runner.will(run, GOOD)
+    turn = asyncio.ensure_future(setting.turn())
     await run.began.wait()
     return turn
 
 
-async def settle(stage: Stage) -> None:
-    assert isinstance(stage.clock, VirtualClock)
-    await stage.clock.rest()
+async def settle(setting: Setting) -> None:
+    assert isinstance(setting.clock, VirtualClock)
+    await setting.clock.rest()
 
 
 @pytest.mark.parametrize("allowed", [True, False])
 async def test_edit_cancels_the_run_only_where_the_watch_allows_it(
     shop: Shop, clock: VirtualClock, allowed: bool
 ) -> None:
-    stage = Stage(shop, watch_of(cancel_on_change=allowed), clock)
+    setting = Setting(shop, watch_of(cancel_on_change=allowed), clock)
     await shop.create()
     run = LongRun()
-    turn = await started(stage, run)
+    turn = await started(setting, run)
 
     await shop.patch({"spec": {"size": 2}})
-    stage.reconciler.notice(stage.key())
-    await settle(stage)
+    setting.reconciler.on_edited(setting.key())
+    await settle(setting)
 
     assert turn.done() == allowed
     if not allowed:
         run.end(GOOD)
     outcome = await turn
     assert (outcome.urgency is Urgency.EDIT) == allowed
-    assert len(stage.telemetry.runs) == (0 if allowed else 1)
+    assert len(setting.telemetry.runs) == (0 if allowed else 1)
 
 
 async def test_cancelled_run_says_so_and_is_no_failure(shop: Shop, clock: VirtualClock) -> None:
-    stage = Stage(shop, watch_of(cancel_on_change=True), clock)
+    setting = Setting(shop, watch_of(cancel_on_change=True), clock)
     await shop.create()
-    turn = await started(stage, LongRun())
+    turn = await started(setting, LongRun())
     await shop.patch({"spec": {"size": 2}})
-    stage.reconciler.notice(stage.key())
+    setting.reconciler.on_edited(setting.key())
 
     outcome = await turn
 
     assert outcome.after_s == 0.0
     assert outcome.ran["outcome"] == "cancelled"
     message = "Run 1 was ended: generation 2 takes its place"
-    assert await stage.told("Running") == ("False", "Cancelled", message)
-    assert await stage.condition("Failure") is None
+    assert await setting.told("Running") == ("False", "Cancelled", message)
+    assert await setting.condition("Failure") is None
     assert "observedGeneration" not in (await shop.get())["status"]
 
 
 async def test_deletion_cancels_the_run_where_the_watch_allows_it(
     shop: Shop, clock: VirtualClock
 ) -> None:
-    stage = Stage(shop, watch_of(with_finalizer=True, cancel_on_delete=True), clock)
+    setting = Setting(shop, watch_of(with_finalizer=True, cancel_on_delete=True), clock)
     await shop.create()
-    turn = await started(stage, LongRun())
+    turn = await started(setting, LongRun())
     await shop.delete()
-    stage.reconciler.notice(stage.key())
+    setting.reconciler.on_edited(setting.key())
 
     await turn
-    await stage.turn()
+    await setting.turn()
 
-    assert [request.is_finalizer for request in stage.runner.requests] == [False, True]
+    assert [request.is_finalizer for request in setting.runner.requests] == [False, True]
 
 
 async def test_object_that_is_gone_cancels_the_run(shop: Shop, clock: VirtualClock) -> None:
-    stage = Stage(shop, watch_of(cancel_on_delete=True), clock)
+    setting = Setting(shop, watch_of(cancel_on_delete=True), clock)
     await shop.create()
-    turn = await started(stage, LongRun())
+    turn = await started(setting, LongRun())
     await shop.delete()
-    stage.reconciler.notice(stage.key())
+    setting.reconciler.on_edited(setting.key())
 
     assert (await turn).after_s == 0.0
-    assert await stage.turn() == Outcome(forget=True)
+    assert await setting.turn() == Outcome(forget=True)
 
 
 async def test_finalizer_run_is_not_cancelled_by_its_own_deletion(
     shop: Shop, clock: VirtualClock
 ) -> None:
     watch = watch_of(with_finalizer=True, cancel_on_delete=True, cancel_on_change=True)
-    stage = Stage(shop, watch, clock)
+    setting = Setting(shop, watch, clock)
     await shop.create(finalizers=[FINALIZER])
     await shop.delete()
     run = LongRun()
-    turn = await started(stage, run)
+    turn = await started(setting, run)
     await shop.patch({"spec": {"size": 2}})
-    stage.reconciler.notice(stage.key())
-    await settle(stage)
+    setting.reconciler.on_edited(setting.key())
+    await settle(setting)
     assert not turn.done()
 
     run.end(GOOD)
     await turn
 
-    assert await stage.turn() == Outcome(forget=True)
+    assert await setting.turn() == Outcome(forget=True)
 
 
 async def test_notice_about_nothing_new_cancels_nothing(shop: Shop, clock: VirtualClock) -> None:
-    stage = Stage(shop, watch_of(cancel_on_change=True, cancel_on_delete=True), clock)
+    setting = Setting(shop, watch_of(cancel_on_change=True, cancel_on_delete=True), clock)
     await shop.create()
     run = LongRun()
-    turn = await started(stage, run)
+    turn = await started(setting, run)
     for _ in range(3):
-        stage.reconciler.notice(stage.key())
-        await settle(stage)
+        setting.reconciler.on_edited(setting.key())
+        await settle(setting)
 
     run.end(GOOD)
 
     assert not (await turn).is_error
-    assert (await stage.told("Successful"))[0] == "True"
+    assert (await setting.told("Successful"))[0] == "True"
 
 
 async def test_notice_that_came_before_the_run_started_is_not_lost(
     shop: Shop, clock: VirtualClock, fake: FakeCluster
 ) -> None:
-    stage = Stage(shop, watch_of(cancel_on_change=True), clock)
+    setting = Setting(shop, watch_of(cancel_on_change=True), clock)
     await shop.create()
 
     async def edited_after_the_read(verb: str, subresource: str) -> None:
         fake.intruder = None
-        stage.reconciler.notice(stage.key())
+        setting.reconciler.on_edited(setting.key())
 
     fake.intruder = edited_after_the_read
     run = LongRun()
-    turn = await started(stage, run)
-    await settle(stage)
+    turn = await started(setting, run)
+    await settle(setting)
     assert not turn.done()
     await shop.patch({"spec": {"size": 2}})
-    stage.reconciler.notice(stage.key())
+    setting.reconciler.on_edited(setting.key())
 
     assert (await turn).ran["outcome"] == "cancelled"
 
@@ -153,9 +153,9 @@ async def test_notice_that_came_before_the_run_started_is_not_lost(
 async def test_notice_is_followed_up_again_when_the_api_server_was_silent(
     shop: Shop, clock: VirtualClock, fake: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = Stage(shop, watch_of(cancel_on_delete=True), clock)
+    setting = Setting(shop, watch_of(cancel_on_delete=True), clock)
     await shop.create()
-    turn = await started(stage, LongRun())
+    turn = await started(setting, LongRun())
     await shop.delete()
 
     async def silent(*_: Any) -> Any:
@@ -163,67 +163,89 @@ async def test_notice_is_followed_up_again_when_the_api_server_was_silent(
 
     with monkeypatch.context() as patched:
         patched.setattr(fake, "get", silent)
-        stage.reconciler.notice(stage.key())
-        await settle(stage)
+        setting.reconciler.on_edited(setting.key())
+        await settle(setting)
     assert not turn.done()
-    stage.reconciler.notice(stage.key())
+    setting.reconciler.on_edited(setting.key())
 
     assert (await turn).ran["outcome"] == "cancelled"
 
 
-async def test_stopping_engine_ends_runs_and_starts_no_more(stage: Stage) -> None:
-    await stage.shop.create()
-    await stage.shop.create("b")
-    turn = await started(stage, LongRun())
+async def test_stopping_engine_ends_runs_and_starts_no_more(setting: Setting) -> None:
+    await setting.shop.create()
+    await setting.shop.create("b")
+    turn = await started(setting, LongRun())
 
-    stage.reconciler.cancel_runs("the engine is stopping")
+    setting.reconciler.cancel_runs("the engine is stopping")
     await turn
-    await stage.turn("b")
+    await setting.turn("b")
 
-    assert len(stage.runner.requests) == 1
+    assert len(setting.runner.requests) == 1
     for name in ("a", "b"):
-        status, reason, message = await stage.told("Running", name)
+        status, reason, message = await setting.told("Running", name)
         assert (status, reason) == ("False", "Cancelled")
         assert message.endswith("was ended: the engine is stopping")
 
 
-async def test_runs_that_are_interrupted_end_and_others_may_start_later(stage: Stage) -> None:
-    await stage.shop.create()
-    await stage.shop.create("b")
-    turn = await started(stage, LongRun())
+async def test_runs_that_are_interrupted_end_and_others_may_start_later(setting: Setting) -> None:
+    await setting.shop.create()
+    await setting.shop.create("b")
+    turn = await started(setting, LongRun())
 
-    stage.reconciler.interrupt_runs("this replica may not lead now")
+    setting.reconciler.interrupt_runs("this replica may not lead now")
     assert (await turn).ran["outcome"] == "cancelled"
-    await stage.turn("b")
+    await setting.turn("b")
 
-    assert len(stage.runner.requests) == 2
+    assert len(setting.runner.requests) == 2
 
 
 async def test_run_that_is_just_starting_when_the_engine_stops_is_ended_too(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await stage.shop.create()
-    stage.runner.will(LongRun())
-    start = stage.runner.start
+    await setting.shop.create()
+    setting.runner.will(LongRun())
+    start = setting.runner.start
 
     async def start_as_the_engine_stops(*arguments: Any) -> Any:
-        stage.reconciler.cancel_runs("the engine is stopping")
+        setting.reconciler.cancel_runs("the engine is stopping")
         return await start(*arguments)
 
-    monkeypatch.setattr(stage.runner, "start", start_as_the_engine_stops)
+    monkeypatch.setattr(setting.runner, "start", start_as_the_engine_stops)
 
-    assert (await stage.turn()).ran["outcome"] == "cancelled"
+    assert (await setting.turn()).ran["outcome"] == "cancelled"
 
 
-async def test_turn_that_is_cancelled_takes_its_run_and_its_access_along(stage: Stage) -> None:
-    await stage.shop.create()
-    turn = await started(stage, LongRun())
-    assert stage.access.live == ["1"]
+async def test_turn_that_is_cancelled_takes_its_run_and_its_access_along(setting: Setting) -> None:
+    await setting.shop.create()
+    turn = await started(setting, LongRun())
+    assert setting.access.live == ["1"]
 
     turn.cancel()
     await asyncio.gather(turn, return_exceptions=True)
-    await settle(stage)
+    await settle(setting)
 
     assert turn.cancelled()
-    assert stage.access.live == []
-    assert stage.runner.in_flight == []
+    assert setting.access.live == []
+    assert setting.runner.in_flight == []
+
+
+async def test_bug_while_a_notice_is_followed_up_costs_the_run_nothing(
+    shop: Shop, clock: VirtualClock, fake: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting = Setting(shop, watch_of(cancel_on_change=True), clock)
+    await shop.create()
+    run = LongRun()
+    turn = await started(setting, run)
+    read = fake.get
+
+    async def reads_nonsense(*_: Any) -> Any:
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr(fake, "get", reads_nonsense)
+    setting.reconciler.on_edited(setting.key())
+    await settle(setting)
+    monkeypatch.setattr(fake, "get", read)
+    run.end(GOOD)
+    outcome = await turn
+    assert outcome.error == ""
+    assert len(setting.telemetry.runs) == 1

@@ -11,7 +11,7 @@ from rolecall.runner import Ending, RunResult
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
 from tests.unit.reconcile.scripted import BAD, GOOD, watch_of
-from tests.unit.reconcile.stage import Stage
+from tests.unit.reconcile.setting import Setting
 from tests.unit.workqueue.keys import APP
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
@@ -20,98 +20,100 @@ from tests.unit.workqueue.virtual_clock import VirtualClock
 async def test_first_success_failures_and_recovery_are_told(
     shop: Shop, clock: VirtualClock, manage_status: bool
 ) -> None:
-    stage = Stage(shop, watch_of(manage_status=manage_status), clock)
+    setting = Setting(shop, watch_of(manage_status=manage_status), clock)
     await shop.create()
-    stage.runner.will(GOOD, GOOD, BAD, BAD, GOOD, GOOD)
+    setting.runner.will(GOOD, GOOD, BAD, BAD, GOOD, GOOD)
     for _ in range(6):
-        await stage.turn()
+        await setting.turn()
 
-    assert stage.events.reasons == ["Succeeded", "Failed", "Failed", "Recovered"]
+    assert setting.events.reasons == ["Succeeded", "Failed", "Failed", "Recovered"]
 
 
-async def test_success_after_nothing_but_failures_is_a_recovery(stage: Stage) -> None:
-    await stage.shop.create()
-    stage.runner.will(BAD, GOOD)
+async def test_success_after_nothing_but_failures_is_a_recovery(setting: Setting) -> None:
+    await setting.shop.create()
+    setting.runner.will(BAD, GOOD)
     for _ in range(2):
-        await stage.turn()
+        await setting.turn()
 
-    assert stage.events.reasons == ["Failed", "Recovered"]
+    assert setting.events.reasons == ["Failed", "Recovered"]
 
 
-async def test_restarted_engine_does_not_tell_the_first_success_again(stage: Stage) -> None:
-    await stage.shop.create()
-    await stage.turn()
+async def test_restarted_engine_does_not_tell_the_first_success_again(setting: Setting) -> None:
+    await setting.shop.create()
+    await setting.turn()
 
-    restarted = Stage(stage.shop, stage.watch, stage.clock)
+    restarted = Setting(setting.shop, setting.watch, setting.clock)
     await restarted.turn()
 
     assert restarted.events.reasons == []
 
 
-async def test_same_failure_is_told_in_the_same_words_each_time(stage: Stage) -> None:
-    await stage.shop.create()
-    stage.runner.will(BAD)
+async def test_same_failure_is_told_in_the_same_words_each_time(setting: Setting) -> None:
+    await setting.shop.create()
+    setting.runner.will(BAD)
     for _ in range(3):
-        await stage.turn()
+        await setting.turn()
 
-    words = {message for _, _, message in stage.events.told}
+    words = {message for _, _, message in setting.events.told}
     assert words == {"disk full (task `apply | claim`, roles/app/tasks/main.yml:12)"}
 
 
 @pytest.mark.parametrize("ending", [Ending.TIMED_OUT, Ending.NO_PROGRESS])
-async def test_time_limits_have_a_reason_of_their_own(stage: Stage, ending: Ending) -> None:
-    await stage.shop.create()
-    stage.runner.will(RunResult("", ending, None, reason_text="too long"))
+async def test_time_limits_have_a_reason_of_their_own(setting: Setting, ending: Ending) -> None:
+    await setting.shop.create()
+    setting.runner.will(RunResult("", ending, None, reason_text="too long"))
 
-    await stage.turn()
+    await setting.turn()
 
-    assert stage.events.told == [("Warning", "TimedOut", "too long")]
+    assert setting.events.told == [("Warning", "TimedOut", "too long")]
 
 
 async def test_missing_status_subresource_is_told_with_the_way_out(clock: VirtualClock) -> None:
-    stage = Stage(Shop(FakeCluster(has_status=False), APP, "default"), watch_of(), clock)
-    await stage.shop.create()
+    setting = Setting(Shop(FakeCluster(has_status=False), APP, "default"), watch_of(), clock)
+    await setting.shop.create()
 
-    outcome = await stage.turn()
+    outcome = await setting.turn()
 
-    assert stage.runner.requests == []
+    assert setting.runner.requests == []
     assert "no status subresource" in outcome.error
-    kind, reason, message = stage.events.told[0]
+    kind, reason, message = setting.events.told[0]
     assert (kind, reason) == ("Warning", "StatusNotWritten")
     assert "manageStatus: false" in message
 
 
-async def test_status_that_the_schema_refuses_is_told(stage: Stage, fake: FakeCluster) -> None:
-    await stage.shop.create()
+async def test_status_that_the_schema_refuses_is_told(setting: Setting, fake: FakeCluster) -> None:
+    await setting.shop.create()
 
     async def strict(verb: str, subresource: str) -> None:
-        raise UnprocessableError("status.conditions[0].reason: too short", target=Target("patch"))
+        raise UnprocessableError(
+            "status.ansible_conditions[0].reason: too short", target=Target("patch")
+        )
 
     fake.intruder = strict
-    outcome = await stage.turn()
+    outcome = await setting.turn()
 
     assert outcome.is_error
-    assert stage.events.told[0][1:] == (
+    assert setting.events.told[0][1:] == (
         "StatusNotWritten",
-        "status.conditions[0].reason: too short",
+        "status.ansible_conditions[0].reason: too short",
     )
 
 
-async def test_bug_in_a_turn_is_confessed_in_status(stage: Stage) -> None:
-    await stage.shop.create()
+async def test_bug_in_a_turn_is_reported_in_status(setting: Setting) -> None:
+    await setting.shop.create()
 
-    await stage.reconciler.confess(stage.key())
+    await setting.reconciler.report_bug(setting.key())
 
-    assert "internal error" in (await stage.told("Failure"))[2]
-    assert stage.events.reasons == ["Failed"]
+    assert "internal error" in (await setting.told("Failure"))[2]
+    assert setting.events.reasons == ["Failed"]
 
 
-async def test_message_of_a_failed_item_is_added_to_that_of_the_loop(stage: Stage) -> None:
+async def test_message_of_a_failed_item_is_added_to_that_of_the_loop(setting: Setting) -> None:
     failure = replace(BAD.failures[0], message="One or more items failed", detail="quota\nexceeded")
-    await stage.shop.create()
-    stage.runner.will(replace(BAD, failures=(failure,)))
+    await setting.shop.create()
+    setting.runner.will(replace(BAD, failures=(failure,)))
 
-    await stage.turn()
+    await setting.turn()
 
-    message = (await stage.told("Failure"))[2]
+    message = (await setting.told("Failure"))[2]
     assert message.startswith("One or more items failed: quota exceeded (task `apply | claim`")

@@ -12,7 +12,7 @@ from rolecall.runner import RunRequest
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
 from tests.unit.reconcile.scripted import BAD, GOOD
-from tests.unit.reconcile.stage import Stage
+from tests.unit.reconcile.setting import Setting
 
 FOREIGN = "other.example.com/hold"
 
@@ -21,151 +21,153 @@ async def finalizers(shop: Shop) -> list[str]:
     return list((await shop.get())["metadata"].get("finalizers") or [])
 
 
-async def test_finalizer_is_on_the_object_before_its_first_run(holding_stage: Stage) -> None:
-    stage = holding_stage
-    await stage.shop.create(finalizers=[FOREIGN])
+async def test_finalizer_is_on_the_object_before_its_first_run(holding_setting: Setting) -> None:
+    setting = holding_setting
+    await setting.shop.create(finalizers=[FOREIGN])
 
-    await stage.turn()
+    await setting.turn()
 
-    assert stage.runner.requests[0].cr["metadata"]["finalizers"] == [FOREIGN, FINALIZER]
-    assert not stage.runner.requests[0].is_finalizer
-    assert await finalizers(stage.shop) == [FOREIGN, FINALIZER]
+    assert setting.runner.requests[0].cr["metadata"]["finalizers"] == [FOREIGN, FINALIZER]
+    assert not setting.runner.requests[0].is_finalizer
+    assert await finalizers(setting.shop) == [FOREIGN, FINALIZER]
 
 
-async def test_watch_without_finalizer_adds_none(stage: Stage) -> None:
-    await stage.shop.create()
+async def test_watch_without_finalizer_adds_none(setting: Setting) -> None:
+    await setting.shop.create()
 
-    await stage.turn()
+    await setting.turn()
 
-    assert await finalizers(stage.shop) == []
+    assert await finalizers(setting.shop) == []
 
 
 async def test_deleted_object_goes_after_its_finalizer_run_succeeded(
-    holding_stage: Stage,
+    holding_setting: Setting,
 ) -> None:
-    stage = holding_stage
-    await stage.shop.create(finalizers=[FINALIZER])
-    await stage.shop.delete()
+    setting = holding_setting
+    await setting.shop.create(finalizers=[FINALIZER])
+    await setting.shop.delete()
 
-    await stage.turn()
+    await setting.turn()
 
-    assert [request.is_finalizer for request in stage.runner.requests] == [True]
+    assert [request.is_finalizer for request in setting.runner.requests] == [True]
     with pytest.raises(NotFoundError):
-        await stage.shop.get()
-    assert await stage.turn() == Outcome(forget=True)
+        await setting.shop.get()
+    assert await setting.turn() == Outcome(forget=True)
 
 
-async def test_failed_finalizer_run_keeps_the_object_and_says_why(holding_stage: Stage) -> None:
-    stage = holding_stage
-    await stage.shop.create(finalizers=[FINALIZER])
-    await stage.shop.delete()
-    stage.runner.will(BAD, GOOD)
+async def test_failed_finalizer_run_keeps_the_object_and_says_why(holding_setting: Setting) -> None:
+    setting = holding_setting
+    await setting.shop.create(finalizers=[FINALIZER])
+    await setting.shop.delete()
+    setting.runner.will(BAD, GOOD)
 
-    outcome = await stage.turn()
+    outcome = await setting.turn()
 
     assert outcome.is_error
-    assert await finalizers(stage.shop) == [FINALIZER]
-    assert (await stage.told("Failure"))[2].startswith("disk full")
-    await stage.turn()
+    assert await finalizers(setting.shop) == [FINALIZER]
+    assert (await setting.told("Failure"))[2].startswith("disk full")
+    await setting.turn()
     with pytest.raises(NotFoundError):
-        await stage.shop.get()
+        await setting.shop.get()
 
 
 async def test_object_held_by_others_too_stays_with_the_final_word_in_status(
-    holding_stage: Stage,
+    holding_setting: Setting,
 ) -> None:
-    stage = holding_stage
-    await stage.shop.create(finalizers=[FINALIZER, FOREIGN])
-    await stage.shop.delete()
+    setting = holding_setting
+    await setting.shop.create(finalizers=[FINALIZER, FOREIGN])
+    await setting.shop.delete()
 
-    await stage.turn()
+    await setting.turn()
 
-    assert await finalizers(stage.shop) == [FOREIGN]
-    assert (await stage.told("Successful"))[0] == "True"
-    assert await stage.turn() == Outcome()
-    assert len(stage.runner.requests) == 1
-
-
-async def test_deleted_object_that_others_hold_is_left_alone(stage: Stage) -> None:
-    await stage.shop.create(finalizers=[FOREIGN])
-    await stage.shop.delete()
-
-    assert await stage.turn() == Outcome()
-
-    assert stage.runner.requests == []
-    assert "status" not in await stage.shop.get()
+    assert await finalizers(setting.shop) == [FOREIGN]
+    assert (await setting.told("Successful"))[0] == "True"
+    assert await setting.turn() == Outcome()
+    assert len(setting.runner.requests) == 1
 
 
-async def test_deletion_during_a_run_comes_back_after_five_seconds(holding_stage: Stage) -> None:
-    stage = holding_stage
-    await stage.shop.create()
+async def test_deleted_object_that_others_hold_is_left_alone(setting: Setting) -> None:
+    await setting.shop.create(finalizers=[FOREIGN])
+    await setting.shop.delete()
+
+    assert await setting.turn() == Outcome()
+
+    assert setting.runner.requests == []
+    assert "status" not in await setting.shop.get()
+
+
+async def test_deletion_during_a_run_comes_back_after_five_seconds(
+    holding_setting: Setting,
+) -> None:
+    setting = holding_setting
+    await setting.shop.create()
 
     async def deleted_meanwhile(_: RunRequest) -> None:
-        await stage.shop.delete()
+        await setting.shop.delete()
 
-    stage.runner.will(deleted_meanwhile)
-    outcome = await stage.turn()
+    setting.runner.will(deleted_meanwhile)
+    outcome = await setting.turn()
 
     assert (outcome.after_s, outcome.is_period) == (5.0, False)
-    assert await finalizers(stage.shop) == [FINALIZER]
-    await stage.turn()
-    assert stage.runner.requests[1].is_finalizer
+    assert await finalizers(setting.shop) == [FINALIZER]
+    await setting.turn()
+    assert setting.runner.requests[1].is_finalizer
 
 
 async def test_finalizer_added_by_another_meanwhile_survives_ours(
-    holding_stage: Stage, fake: FakeCluster
+    holding_setting: Setting, fake: FakeCluster
 ) -> None:
-    stage = holding_stage
-    await stage.shop.create()
+    setting = holding_setting
+    await setting.shop.create()
 
     async def somebody_is_faster(verb: str, subresource: str) -> None:
         fake.intruder = None
-        await stage.shop.patch({"metadata": {"finalizers": [FOREIGN]}})
+        await setting.shop.patch({"metadata": {"finalizers": [FOREIGN]}})
 
     fake.intruder = somebody_is_faster
-    await stage.turn()
+    await setting.turn()
 
-    assert await finalizers(stage.shop) == [FOREIGN, FINALIZER]
+    assert await finalizers(setting.shop) == [FOREIGN, FINALIZER]
 
 
 async def test_object_deleted_just_before_we_hold_it_is_let_go_without_a_run(
-    holding_stage: Stage, fake: FakeCluster
+    holding_setting: Setting, fake: FakeCluster
 ) -> None:
-    stage = holding_stage
-    await stage.shop.create(finalizers=[FOREIGN])
+    setting = holding_setting
+    await setting.shop.create(finalizers=[FOREIGN])
 
     async def somebody_deletes(verb: str, subresource: str) -> None:
         fake.intruder = None
-        await stage.shop.delete()
+        await setting.shop.delete()
 
     fake.intruder = somebody_deletes
-    outcome = await stage.turn()
+    outcome = await setting.turn()
 
     assert outcome == Outcome()
-    assert stage.runner.requests == []
-    assert await finalizers(stage.shop) == [FOREIGN]
+    assert setting.runner.requests == []
+    assert await finalizers(setting.shop) == [FOREIGN]
 
 
 @pytest.mark.parametrize("ours", [FINALIZER, FOREIGN])
 async def test_object_deleted_while_it_is_marked_running_never_gets_its_main_play(
-    holding_stage: Stage, fake: FakeCluster, ours: str
+    holding_setting: Setting, fake: FakeCluster, ours: str
 ) -> None:
-    stage = holding_stage if ours == FINALIZER else _without_finalizer(holding_stage)
-    await stage.shop.create(finalizers=[ours])
+    setting = holding_setting if ours == FINALIZER else _without_finalizer(holding_setting)
+    await setting.shop.create(finalizers=[ours])
 
     async def somebody_deletes(verb: str, subresource: str) -> None:
         fake.intruder = None
-        await stage.shop.delete()
+        await setting.shop.delete()
 
     fake.intruder = somebody_deletes
-    await stage.turn()
+    await setting.turn()
 
-    assert [request.is_finalizer for request in stage.runner.requests] == [True] * (
+    assert [request.is_finalizer for request in setting.runner.requests] == [True] * (
         ours == FINALIZER
     )
     if ours == FOREIGN:
-        assert (await stage.told("Running"))[:2] == ("False", "Cancelled")
+        assert (await setting.told("Running"))[:2] == ("False", "Cancelled")
 
 
-def _without_finalizer(stage: Stage) -> Stage:
-    return Stage(stage.shop, replace(stage.watch, finalizer=None), stage.clock)
+def _without_finalizer(setting: Setting) -> Setting:
+    return Setting(setting.shop, replace(setting.watch, finalizer=None), setting.clock)

@@ -15,13 +15,13 @@ from rolecall.runner import RunRequest
 from rolecall.workqueue import Key, Queue, Urgency
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.scripted import BAD, GOOD
-from tests.unit.reconcile.stage import LongRun, Stage, hands_for
+from tests.unit.reconcile.setting import LongRun, Setting, hands_for
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
 @asynccontextmanager
-async def working(stage: Stage, max_runs: int = 2) -> AsyncIterator[tuple[Queue, Workers]]:
-    queue, workers = hands_for(stage, max_runs=max_runs)
+async def working(setting: Setting, max_runs: int = 2) -> AsyncIterator[tuple[Queue, Workers]]:
+    queue, workers = hands_for(setting, max_runs=max_runs)
     running = asyncio.create_task(workers.run(max_runs))
     try:
         yield queue, workers
@@ -31,26 +31,26 @@ async def working(stage: Stage, max_runs: int = 2) -> AsyncIterator[tuple[Queue,
 
 
 async def test_key_that_was_added_is_reconciled_and_comes_back_after_its_period(
-    stage: Stage, clock: VirtualClock
+    setting: Setting, clock: VirtualClock
 ) -> None:
-    await stage.shop.create()
-    async with working(stage) as (queue, _):
-        queue.add(stage.key(), Urgency.EDIT)
+    await setting.shop.create()
+    async with working(setting) as (queue, _):
+        queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(1.0)
-        assert len(stage.runner.requests) == 1
+        assert len(setting.runner.requests) == 1
         await clock.advance(36000.0 * 1.1)
 
-        assert len(stage.runner.requests) == 2
-        assert stage.telemetry.turns == ["requeue_after", "requeue_after"]
+        assert len(setting.runner.requests) == 2
+        assert setting.telemetry.turns == ["requeue_after", "requeue_after"]
 
 
 async def test_no_key_is_taken_while_this_replica_may_not_lead(
-    stage: Stage, clock: VirtualClock
+    setting: Setting, clock: VirtualClock
 ) -> None:
-    await stage.shop.create()
+    await setting.shop.create()
     leads = asyncio.Event()
-    queue, workers = hands_for(stage, ready=leads.wait)
-    queue.add(stage.key(), Urgency.STARTUP)
+    queue, workers = hands_for(setting, ready=leads.wait)
+    queue.add(setting.key(), Urgency.STARTUP)
     running = asyncio.create_task(workers.run(2))
     await clock.advance(60.0)
     assert len(queue.snapshot().in_hand) == 0
@@ -58,108 +58,108 @@ async def test_no_key_is_taken_while_this_replica_may_not_lead(
     leads.set()
     await clock.advance(1.0)
 
-    assert len(stage.runner.requests) == 1
+    assert len(setting.runner.requests) == 1
     await workers.drain(0.0)
     await running
 
 
 async def test_failed_key_backs_off_and_success_resets_it(
-    stage: Stage, clock: VirtualClock
+    setting: Setting, clock: VirtualClock
 ) -> None:
-    await stage.shop.create()
-    stage.runner.will(BAD, BAD, GOOD)
-    async with working(stage) as (queue, _):
-        queue.add(stage.key(), Urgency.EDIT)
+    await setting.shop.create()
+    setting.runner.will(BAD, BAD, GOOD)
+    async with working(setting) as (queue, _):
+        queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(0.014)
-        assert len(stage.runner.requests) == 2
+        assert len(setting.runner.requests) == 2
         await clock.advance(0.001)
 
-        assert len(stage.runner.requests) == 3
+        assert len(setting.runner.requests) == 3
         assert queue.snapshot().backing_off == 0
-        assert stage.telemetry.turns == ["error", "error", "requeue_after"]
+        assert setting.telemetry.turns == ["error", "error", "requeue_after"]
 
 
 async def test_key_without_a_next_time_waits_for_events_only(
-    stage: Stage, clock: VirtualClock
+    setting: Setting, clock: VirtualClock
 ) -> None:
-    await stage.shop.create()
-    stage.runner.will(replace(GOOD, requeue_after_s=0.0))
-    async with working(stage) as (queue, _):
-        queue.add(stage.key(), Urgency.EDIT)
+    await setting.shop.create()
+    setting.runner.will(replace(GOOD, requeue_after_s=0.0))
+    async with working(setting) as (queue, _):
+        queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(100_000.0)
 
-        assert len(stage.runner.requests) == 1
+        assert len(setting.runner.requests) == 1
         assert queue.snapshot().delayed == 0
-        assert stage.telemetry.turns == ["success"]
+        assert setting.telemetry.turns == ["success"]
 
 
 async def test_gone_object_is_forgotten_with_all_that_is_kept_of_it(
-    stage: Stage, clock: VirtualClock
+    setting: Setting, clock: VirtualClock
 ) -> None:
     gone: list[Key] = []
 
     async def on_gone(key: Key) -> None:
         gone.append(key)
 
-    queue, _ = hands_for(stage)
-    workers = Workers(queue, stage.reconciler, stage.telemetry, clock, on_gone)
+    queue, _ = hands_for(setting)
+    workers = Workers(queue, setting.reconciler, setting.telemetry, clock, on_gone)
     running = asyncio.create_task(workers.run(1))
-    queue.add_after(stage.key(), 500.0, Urgency.PERIOD)
-    queue.add(stage.key(), Urgency.EDIT)
+    queue.add_after(setting.key(), 500.0, Urgency.PERIOD)
+    queue.add(setting.key(), Urgency.EDIT)
     await clock.rest()
 
-    assert gone == [stage.key()]
+    assert gone == [setting.key()]
     assert queue.snapshot().delayed == 0
     await workers.drain(0.0)
     await running
 
 
 async def test_events_during_a_run_make_one_more_run_and_never_two_at_once(
-    stage: Stage, clock: VirtualClock
+    setting: Setting, clock: VirtualClock
 ) -> None:
-    await stage.shop.create()
+    await setting.shop.create()
     run = LongRun()
-    stage.runner.will(run, GOOD)
-    async with working(stage, max_runs=4) as (queue, _):
-        queue.add(stage.key(), Urgency.EDIT)
+    setting.runner.will(run, GOOD)
+    async with working(setting, max_runs=4) as (queue, _):
+        queue.add(setting.key(), Urgency.EDIT)
         await run.began.wait()
         for _ in range(20):
-            queue.add(stage.key(), Urgency.DEPENDENT)
+            queue.add(setting.key(), Urgency.DEPENDENT)
             await clock.rest()
-        assert len(stage.runner.requests) == 1
+        assert len(setting.runner.requests) == 1
         run.end(GOOD)
         await clock.rest()
 
-        assert len(stage.runner.requests) == 2
-        assert stage.runner.doubled == []
+        assert len(setting.runner.requests) == 2
+        assert setting.runner.doubled == []
 
 
 async def test_bug_costs_one_key_one_turn_and_is_told(
-    stage: Stage, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+    setting: Setting, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await stage.shop.create("broken")
-    await stage.shop.create("fine")
+    await setting.shop.create("broken")
+    await setting.shop.create("fine")
 
     async def bug(request: RunRequest) -> None:
         if request.cr["metadata"]["name"] == "broken":
             raise ZeroDivisionError("of all things")
 
-    stage.runner.will(bug)
-    async with working(stage, max_runs=1) as (queue, _):
+    setting.runner.will(bug)
+    async with working(setting, max_runs=1) as (queue, _):
         with caplog.at_level(logging.ERROR):
-            queue.add(stage.key("broken"), Urgency.EDIT)
-            queue.add(stage.key("fine"), Urgency.EDIT)
+            queue.add(setting.key("broken"), Urgency.EDIT)
+            queue.add(setting.key("fine"), Urgency.EDIT)
             await clock.rest()
 
-        assert (await stage.told("Successful", "fine"))[0] == "True"
-        assert "internal error" in (await stage.told("Failure", "broken"))[2]
+        assert (await setting.told("Successful", "fine"))[0] == "True"
+        assert "internal error" in (await setting.told("Failure", "broken"))[2]
         assert queue.snapshot().backing_off == 1
     traces = [record for record in caplog.records if record.exc_info]
     assert len(traces) == 1
 
 
 async def test_kept_things_that_cannot_be_removed_are_tried_again(
-    stage: Stage, clock: VirtualClock
+    setting: Setting, clock: VirtualClock
 ) -> None:
     tries = 0
 
@@ -169,10 +169,10 @@ async def test_kept_things_that_cannot_be_removed_are_tried_again(
         if tries == 1:
             raise OSError("busy")
 
-    queue, _ = hands_for(stage)
-    workers = Workers(queue, stage.reconciler, stage.telemetry, clock, on_gone)
+    queue, _ = hands_for(setting)
+    workers = Workers(queue, setting.reconciler, setting.telemetry, clock, on_gone)
     running = asyncio.create_task(workers.run(1))
-    queue.add(stage.key(), Urgency.EDIT)
+    queue.add(setting.key(), Urgency.EDIT)
     await clock.advance(0.1)
 
     assert tries == 2
@@ -181,17 +181,17 @@ async def test_kept_things_that_cannot_be_removed_are_tried_again(
 
 
 async def test_stopping_waits_for_runs_and_takes_no_new_keys(
-    stage: Stage, clock: VirtualClock
+    setting: Setting, clock: VirtualClock
 ) -> None:
-    await stage.shop.create()
-    await stage.shop.create("b")
+    await setting.shop.create()
+    await setting.shop.create("b")
     run = LongRun()
-    stage.runner.will(run, GOOD)
-    queue, workers = hands_for(stage, max_runs=1)
+    setting.runner.will(run, GOOD)
+    queue, workers = hands_for(setting, max_runs=1)
     running = asyncio.create_task(workers.run(1))
-    queue.add(stage.key(), Urgency.EDIT)
+    queue.add(setting.key(), Urgency.EDIT)
     await run.began.wait()
-    queue.add(stage.key("b"), Urgency.EDIT)
+    queue.add(setting.key("b"), Urgency.EDIT)
     stopping = asyncio.create_task(workers.drain(30.0))
     await clock.advance(20.0)
     assert not stopping.done()
@@ -200,17 +200,17 @@ async def test_stopping_waits_for_runs_and_takes_no_new_keys(
     await stopping
     await running
 
-    assert (await stage.told("Successful"))[0] == "True"
-    assert len(stage.runner.requests) == 1
+    assert (await setting.told("Successful"))[0] == "True"
+    assert len(setting.runner.requests) == 1
 
 
-async def test_stopping_ends_runs_that_take_too_long(stage: Stage, clock: VirtualClock) -> None:
-    await stage.shop.create()
+async def test_stopping_ends_runs_that_take_too_long(setting: Setting, clock: VirtualClock) -> None:
+    await setting.shop.create()
     run = LongRun()
-    stage.runner.will(run)
-    queue, workers = hands_for(stage)
+    setting.runner.will(run)
+    queue, workers = hands_for(setting)
     running = asyncio.create_task(workers.run(2))
-    queue.add(stage.key(), Urgency.EDIT)
+    queue.add(setting.key(), Urgency.EDIT)
     await run.began.wait()
 
     stopping = asyncio.create_task(workers.drain(30.0))
@@ -218,12 +218,12 @@ async def test_stopping_ends_runs_that_take_too_long(stage: Stage, clock: Virtua
     await stopping
     await running
 
-    assert (await stage.told("Running"))[:2] == ("False", "Cancelled")
-    assert stage.runner.in_flight == []
+    assert (await setting.told("Running"))[:2] == ("False", "Cancelled")
+    assert setting.runner.in_flight == []
 
 
 async def test_stopping_cancels_turns_that_hang_elsewhere(
-    stage: Stage, shop: Shop, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+    setting: Setting, shop: Shop, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     never = asyncio.Event()
 
@@ -232,9 +232,9 @@ async def test_stopping_cancels_turns_that_hang_elsewhere(
         return {}
 
     monkeypatch.setattr(shop.cluster, "get", hangs)
-    queue, workers = hands_for(stage)
+    queue, workers = hands_for(setting)
     running = asyncio.create_task(workers.run(2))
-    queue.add(stage.key(), Urgency.EDIT)
+    queue.add(setting.key(), Urgency.EDIT)
     await clock.rest()
 
     stopping = asyncio.create_task(workers.drain(0.0))
@@ -242,19 +242,19 @@ async def test_stopping_cancels_turns_that_hang_elsewhere(
     await stopping
     await running
 
-    assert not queue.snapshot().in_hand[stage.watch.gvk]
+    assert not queue.snapshot().in_hand[setting.watch.gvk]
 
 
 async def test_log_tells_start_and_end_of_a_run_with_the_next_time(
-    stage: Stage, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+    setting: Setting, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await stage.shop.create()
-    stage.runner.will(GOOD, BAD)
+    await setting.shop.create()
+    setting.runner.will(GOOD, BAD)
     with caplog.at_level(logging.INFO):
-        async with working(stage) as (queue, _):
-            queue.add(stage.key(), Urgency.EDIT)
+        async with working(setting) as (queue, _):
+            queue.add(setting.key(), Urgency.EDIT)
             await clock.rest()
-            queue.add(stage.key(), Urgency.EDIT)
+            queue.add(setting.key(), Urgency.EDIT)
             await clock.rest()
 
     told = [(record.getMessage(), record.__dict__["fields"]) for record in caplog.records]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.artifacts import Limits, point_latest, rotate
+from rolecall.runner.artifacts import Rotation, point_latest, rotate
 
 DAY_S = 86400.0
 NOW = 100 * DAY_S
@@ -27,13 +27,13 @@ def left(artifacts: Path) -> set[str]:
 
 def test_the_newest_runs_stay(tmp_path: Path) -> None:
     run_folders(tmp_path, 0, 1, 2, 3)
-    assert set(rotate(tmp_path, "r0", Limits(keep=2), NOW)) == {"r2", "r3"}
+    assert set(rotate(tmp_path, "r0", Rotation(keep=2), NOW)) == {"r2", "r3"}
     assert left(tmp_path) == {"r0", "r1"}
 
 
 def test_zero_keeps_all(tmp_path: Path) -> None:
     run_folders(tmp_path, 0, 1, 2)
-    assert rotate(tmp_path, "r0", Limits(keep=0), NOW) == []
+    assert rotate(tmp_path, "r0", Rotation(keep=0), NOW) == []
 
 
 @pytest.mark.parametrize("keep", [1, 2])
@@ -42,26 +42,26 @@ def test_the_latest_link_is_neither_counted_nor_in_the_way(tmp_path: Path, keep:
         (tmp_path / f"run{run}").mkdir()
         os.utime(tmp_path / f"run{run}", (run, run))
         point_latest(tmp_path, f"run{run}")
-        rotate(tmp_path, f"run{run}", Limits(keep=keep), NOW)
+        rotate(tmp_path, f"run{run}", Rotation(keep=keep), NOW)
     assert left(tmp_path) == {f"run{run}" for run in range(5 - keep, 5)}
     assert (tmp_path / "latest").resolve() == tmp_path / "run4"
 
 
 def test_the_current_run_stays_whatever_its_age(tmp_path: Path) -> None:
     run_folders(tmp_path, 50, 0, 1)
-    rotate(tmp_path, "r0", Limits(keep=1, keep_days=3, keep_bytes=1), NOW)
+    rotate(tmp_path, "r0", Rotation(keep=1, keep_days=3, keep_bytes=1), NOW)
     assert left(tmp_path) == {"r0"}
 
 
 def test_old_runs_go_whatever_their_number(tmp_path: Path) -> None:
     run_folders(tmp_path, 0, 2, 4, 6)
-    rotate(tmp_path, "r0", Limits(keep=20, keep_days=5), NOW)
+    rotate(tmp_path, "r0", Rotation(keep=20, keep_days=5), NOW)
     assert left(tmp_path) == {"r0", "r1", "r2"}
 
 
 def test_the_oldest_runs_go_when_bytes_are_over(tmp_path: Path) -> None:
     run_folders(tmp_path, 0, 1, 2, 3, size=100_000)
-    rotate(tmp_path, "r0", Limits(keep_bytes=250_000), NOW)
+    rotate(tmp_path, "r0", Rotation(keep_bytes=250_000), NOW)
     assert left(tmp_path) == {"r0", "r1"}
 
 
@@ -73,7 +73,7 @@ def test_links_are_not_followed_out(tmp_path: Path) -> None:
     run_folders(artifacts, 0, 1)
     (artifacts / "link").symlink_to(outside)
     (artifacts / "r1" / "link").symlink_to(outside)
-    rotate(artifacts, "r0", Limits(keep=1, keep_bytes=1), NOW)
+    rotate(artifacts, "r0", Rotation(keep=1, keep_bytes=1), NOW)
     assert (outside / "precious").exists()
     assert left(artifacts) == {"r0"}
 

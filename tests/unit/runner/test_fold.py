@@ -135,7 +135,7 @@ def test_changed_tasks_that_only_tell_are_known() -> None:
 
 @pytest.mark.parametrize("action", [REQUEUE, "requeue_after"])
 @pytest.mark.parametrize("event", ["runner_on_ok", "runner_item_on_ok"])
-def test_requeue_after_is_heard(event: str, action: str) -> None:
+def test_requeue_after_counts(event: str, action: str) -> None:
     told = Told().event(event, task_action=action, res={"period": "1m30s"}).stats(ok=1)
     assert told.result().requeue_after_s == 90.0
 
@@ -146,7 +146,7 @@ def test_the_first_requeue_after_counts() -> None:
     assert told.result().requeue_after_s == 10.0
 
 
-def test_a_short_name_that_resolved_to_the_collections_module_is_heard() -> None:
+def test_a_short_name_that_resolved_to_the_collections_module_counts() -> None:
     told = Told().event(
         "runner_on_ok", task_action="later", resolved_action=REQUEUE, res={"period": "5s"}
     )
@@ -156,7 +156,7 @@ def test_a_short_name_that_resolved_to_the_collections_module_is_heard() -> None
 @pytest.mark.parametrize(
     "event", ["runner_on_failed", "runner_on_skipped", "playbook_on_task_start"]
 )
-def test_a_requeue_after_that_did_not_go_well_is_not_heard(event: str) -> None:
+def test_a_requeue_after_that_did_not_go_well_does_not_count(event: str) -> None:
     told = Told().event(event, task_action=REQUEUE, ignore_errors=True, res={"period": "5s"})
     assert told.stats(ok=1).result().requeue_after_s is None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.runner import forget, forget_missing
+from rolecall.runner import forget
 from rolecall.runner.folders import CannotStartError, make_private, private_dir, write_private
 from tests.unit.runner.cases import APP
 
@@ -80,18 +80,3 @@ def test_a_forgotten_cr_leaves_nothing_not_even_empty_parents(tmp_path: Path) ->
     forget(tmp_path, APP, "demo", "two")
     assert list(tmp_path.iterdir()) == []
     forget(tmp_path, APP, "demo", "two")  # twice is fine
-
-
-def test_folders_of_crs_that_went_unseen_are_removed(tmp_path: Path) -> None:
-    for namespace, name in (("a", "one"), ("a", "two"), ("b", "one")):
-        make_private(tmp_path, private_dir(tmp_path, APP, namespace, name))
-    assert forget_missing(tmp_path, APP, {("a", "two")}) == 2
-    kind = tmp_path / "demo.example.com/v1/App"
-    assert [str(path.relative_to(kind)) for path in kind.rglob("*")] == ["a", "a/two"]
-
-
-def test_folders_of_cluster_scoped_crs_are_recognized(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        make_private(tmp_path, private_dir(tmp_path, APP, "", name) / "env")
-    assert forget_missing(tmp_path, APP, {("", "two")}) == 1
-    assert [path.name for path in (tmp_path / "demo.example.com/v1/App").iterdir()] == ["two"]

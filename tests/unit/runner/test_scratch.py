@@ -4,17 +4,19 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner.scratch import scratch, sweep_leftovers
-from rolecall.runner.temporary import SCRATCH_VARIABLE
+from rolecall.settings import RunnerSettings
 from tests.unit.runner.cases import prepared_run
 
+SETTINGS = RunnerSettings()
 DAY_S = 86400.0
 NOW = 100 * DAY_S
 
 
 def test_ansibles_temporary_folders_lie_in_one_that_goes_when_it_is_empty(tmp_path: Path) -> None:
     prepared = replace(prepared_run(), env={"TMPDIR": str(tmp_path)})
-    with scratch(prepared, has_own_inventory=False) as env:
+    with scratch(prepared, SETTINGS) as env:
         folder = Path(env[SCRATCH_VARIABLE])
         assert folder.parent == tmp_path
         assert folder.stat().st_mode & 0o077 == 0
@@ -27,7 +29,7 @@ def test_ansibles_temporary_folders_lie_in_one_that_goes_when_it_is_empty(tmp_pa
 
 def test_what_background_jobs_need_stays(tmp_path: Path) -> None:
     prepared = replace(prepared_run(), env={"TMPDIR": str(tmp_path)})
-    with scratch(prepared, has_own_inventory=False) as env:
+    with scratch(prepared, SETTINGS) as env:
         job = Path(env["ANSIBLE_REMOTE_TEMP"]) / "job"
         job.mkdir(parents=True)
     assert job.exists()
@@ -35,7 +37,8 @@ def test_what_background_jobs_need_stays(tmp_path: Path) -> None:
 
 def test_users_own_settings_and_remote_hosts_are_left_alone(tmp_path: Path) -> None:
     env = {"TMPDIR": str(tmp_path), "ANSIBLE_LOCAL_TEMP": "/theirs"}
-    with scratch(replace(prepared_run(), env=env), has_own_inventory=True) as found:
+    remote = RunnerSettings(inventory=tmp_path)
+    with scratch(replace(prepared_run(), env=env), remote) as found:
         assert found["ANSIBLE_LOCAL_TEMP"] == "/theirs"
         assert "ANSIBLE_REMOTE_TEMP" not in found
 
@@ -60,8 +63,18 @@ def test_only_old_leftovers_of_plays_are_swept(tmp_path: Path) -> None:
     sweep_leftovers({"TMPDIR": str(tmp_path), "HOME": str(home)}, NOW)
     left = {path.name for path in ages_days if path.exists()}
     assert left == {
+        "ansible-local-old",  # runs have theirs elsewhere, so it is not ours
         "ansible_command_payload_new",
         "ansible-tmp-new",
         "k8srcp-discovery.json",
         "somebody-elses",
     }
+
+
+def test_old_folder_of_a_run_that_goes_on_is_not_swept(tmp_path: Path) -> None:
+    prepared = replace(prepared_run(), env={"TMPDIR": str(tmp_path)})
+    with scratch(prepared, SETTINGS) as env:
+        folder = Path(env[SCRATCH_VARIABLE])
+        os.utime(folder, (NOW - 3 * DAY_S,) * 2)
+        sweep_leftovers({"TMPDIR": str(tmp_path)}, NOW)
+        assert folder.exists()

@@ -21,7 +21,9 @@ async def test_bug_in_a_run_is_raised_instead_of_hanging_its_key_for_ever(
 
     monkeypatch.setattr(runner, "prepare", broken)
     watch = Watch(Gvk("demo.example.com", "v1", "App"), Play(tmp_path, is_role=True))
-    request = RunRequest("1", watch, {}, False, tmp_path / "kubeconfig", 0, 1)
+    request = RunRequest(
+        "1", watch, {"metadata": {"name": "x"}}, False, tmp_path / "kubeconfig", 0, 1
+    )
     stock = StockRunner(RunnerSettings(root=tmp_path))
     run = await stock.start(request, lambda _event: None)
     with pytest.raises(KeyError, match="bug"):

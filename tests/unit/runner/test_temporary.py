@@ -9,26 +9,27 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner import create_runner
 from rolecall.runner.temporary import (
+    COMMAND_PREFIX,
     ENGINE_PREFIX,
     HOST_PREFIX,
     RUN_PREFIX,
-    SCRATCH_VARIABLE,
-    HeldFolder,
+    LockedFolder,
     remove_abandoned,
 )
 from rolecall.settings import RunnerSettings
 
 MAKER = """
 import sys, time
-from rolecall.runner.temporary import HeldFolder
-print(HeldFolder(sys.argv[1], sys.argv[2]).path, flush=True)
+from rolecall.runner.temporary import LockedFolder
+print(LockedFolder(sys.argv[1], sys.argv[2]).path, flush=True)
 time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("prefix", [HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX])
+@pytest.mark.parametrize("prefix", [HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX, COMMAND_PREFIX])
 def test_folder_of_a_killed_maker_is_removed_and_not_before(tmp_path: Path, prefix: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", MAKER, prefix, str(tmp_path)], stdout=subprocess.PIPE, text=True
@@ -43,13 +44,13 @@ def test_folder_of_a_killed_maker_is_removed_and_not_before(tmp_path: Path, pref
 
 
 def test_folder_that_was_let_go_is_anybodys(tmp_path: Path) -> None:
-    held = HeldFolder(HOST_PREFIX, str(tmp_path))
+    held = LockedFolder(HOST_PREFIX, str(tmp_path))
     held.let_go()
     assert remove_abandoned([str(tmp_path), str(tmp_path)]) == [held.path]
 
 
 def test_folder_in_which_a_background_job_works_stays(tmp_path: Path) -> None:
-    held = HeldFolder(RUN_PREFIX, str(tmp_path))
+    held = LockedFolder(RUN_PREFIX, str(tmp_path))
     held.let_go()
     environment = {**os.environ, SCRATCH_VARIABLE: str(held.path)}
     with subprocess.Popen(["sleep", "600"], env=environment) as job:
@@ -78,7 +79,7 @@ def test_sweep_never_takes_a_folder_from_its_maker(tmp_path: Path) -> None:
     sweeping = threading.Thread(target=sweep)
     sweeping.start()
     try:
-        made = [HeldFolder(HOST_PREFIX, str(tmp_path)) for _ in range(200)]
+        made = [LockedFolder(HOST_PREFIX, str(tmp_path)) for _ in range(200)]
     finally:
         is_over.set()
         sweeping.join()
@@ -88,7 +89,7 @@ def test_sweep_never_takes_a_folder_from_its_maker(tmp_path: Path) -> None:
 
 
 async def test_engine_that_starts_removes_what_a_killed_one_left(tmp_path: Path) -> None:
-    left = HeldFolder(HOST_PREFIX, str(tmp_path))
+    left = LockedFolder(HOST_PREFIX, str(tmp_path))
     left.let_go()
     runner = create_runner(
         RunnerSettings(root=tmp_path / "root", environment={"TMPDIR": str(tmp_path)})

@@ -53,3 +53,14 @@ def test_named_configuration_wins_over_the_folder_and_home(tmp_path: Path) -> No
     assert fingerprint_of(home, elsewhere).config_file == str(tmp_path / ".ansible.cfg")
     environment = {**home, "ANSIBLE_CONFIG": str(named)}
     assert fingerprint_of(environment, tmp_path).config_file == str(named)
+
+
+def test_relative_folder_in_a_setting_is_another_one_elsewhere(tmp_path: Path) -> None:
+    places = [tmp_path / "one", tmp_path / "two"]
+    for place in places:
+        place.mkdir()
+    for environment in ({"ANSIBLE_LIBRARY": "library"}, {"ANSIBLE_LIBRARY": "/a:{{CWD}}/b"}):
+        one, two = (fingerprint_of({**_ENVIRONMENT, **environment}, place) for place in places)
+        assert one.digest != two.digest
+    one, two = (fingerprint_of({**_ENVIRONMENT, "ANSIBLE_LIBRARY": "/a:~/b"}, at) for at in places)
+    assert one.digest == two.digest

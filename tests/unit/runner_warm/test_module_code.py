@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rolecall.runner.warm.hooks.module_code import ModuleShelf
+from rolecall.runner.warm.hooks.module_code import CompiledModules
 
 
-def _shelf(tmp_path: Path) -> ModuleShelf:
+def _shelf(tmp_path: Path) -> CompiledModules:
     library = tmp_path / "site" / "ansible" / "__init__.py"
-    return ModuleShelf(lambda source: b"module_utils" in source, str(library))
+    return CompiledModules(lambda source: b"module_utils" in source, str(library))
 
 
 def _write(path: Path, text: str) -> str:

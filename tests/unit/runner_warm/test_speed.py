@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rolecall.runner.warm.follow import Notes
-from rolecall.runner.warm.speed import speed_of, ways_of
+from rolecall.runner.warm.speed import TaskNotes, speed_of, ways_of
 
 
 def _task(uuid: str, way: str, *modules: dict[str, Any]) -> dict[str, Any]:
@@ -26,7 +25,7 @@ def _call(way: str) -> dict[str, Any]:
 
 
 def test_tasks_are_counted_by_way() -> None:
-    notes = Notes(
+    notes = TaskNotes(
         tasks=[
             _task("1", "inline"),
             _task("2", "inline", _call("in-process")),
@@ -39,7 +38,7 @@ def test_tasks_are_counted_by_way() -> None:
 
 
 def test_modules_of_a_forked_worker_are_put_to_their_task() -> None:
-    notes = Notes(tasks=[_task("1", "stock")], modules=[{**_call("forked"), "uuid": "1"}])
+    notes = TaskNotes(tasks=[_task("1", "stock")], modules=[{**_call("forked"), "uuid": "1"}])
     (task,) = speed_of(notes, 1.0)["tasks"]
     assert task["way"] == "forked"
     assert task["reason"] == "action is stock"
@@ -47,7 +46,7 @@ def test_modules_of_a_forked_worker_are_put_to_their_task() -> None:
 
 
 def test_speed_keeps_the_order_and_the_places() -> None:
-    notes = Notes(tasks=[_task("2", "inline"), _task("1", "stock")])
+    notes = TaskNotes(tasks=[_task("2", "inline"), _task("1", "stock")])
     speed = speed_of(notes, 1.5)
     assert speed["seconds"] == 1.5
     assert [task["place"] for task in speed["tasks"]] == ["main.yml:2", "main.yml:1"]

@@ -24,6 +24,7 @@ _ACTION = ActionFacts(
     is_local=True,
     is_builtin_strategy=True,
     has_debugger=False,
+    asks_play=False,
 )
 _MODULE = ModuleFacts(
     name="kubernetes.core.k8s",
@@ -53,6 +54,7 @@ _MODULE = ModuleFacts(
         ({"is_genuine": False}, Way.STOCK),
         ({"is_builtin_strategy": False}, Way.STOCK),
         ({"has_debugger": True}, Way.STOCK),
+        ({"asks_play": True}, Way.STOCK),
         ({"collection": "some.body"}, Way.STOCK),
         ({"action": "pause"}, Way.STOCK),
         ({"action": "normal"}, Way.INLINE),

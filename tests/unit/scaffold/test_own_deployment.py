@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rolecall.scaffold.templates import rendered
+from rolecall_dev.scaffold.templates import rendered
 
 ROOT = Path(__file__).parents[3]
 VALUES = {"project": "rolecall", "domain": "rolecall.dev", "version": "0.1.0"}

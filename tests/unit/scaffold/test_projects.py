@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rolecall.cli import VERBS, main
+from rolecall.cli import commands, main
 from tests.unit.scaffold.conftest import create_api, files
 
 SDK_PROJECT = Path(__file__).parents[2] / "e2e" / "project"
@@ -107,4 +107,4 @@ def test_no_rule_grants_everything(project: Path) -> None:
 def test_makefile_names_only_commands_that_exist(project: Path) -> None:
     for line in (project / "Makefile").read_text().splitlines():
         for word in line.split("$(ROLECALL) ")[1:]:
-            assert word.split()[0] in VERBS, line
+            assert word.split()[0] in commands(), line

@@ -121,7 +121,7 @@ def test_create_api_outside_of_a_project_says_how_to_start_one(
 def test_failure_half_way_leaves_what_was_there(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from rolecall.scaffold import changes  # noqa: PLC0415
+    from rolecall_dev.scaffold import changes  # noqa: PLC0415
 
     before = files(project)
     folders = sorted(path for path in project.rglob("*") if path.is_dir())

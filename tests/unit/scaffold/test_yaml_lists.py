@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from rolecall.errors import InputError
-from rolecall.scaffold.yaml_lists import ListItem, with_item
+from rolecall_dev.scaffold.yaml_lists import ListItem, with_item
 
 WATCH = ListItem("watches.yaml", "watch", "- kind: B\n  role: b\n")
 RULE = ListItem("role.yaml", "rules", "# why\n- verbs: [get]\n", key="rules")

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from rolecall.status import Cancelled, Ended, Held, Refused, Started, Verdict, find
-from rolecall.status.changes import Change
+from rolecall.json_object import Json
+from rolecall.status import Cancelled, Ended, Paused, Refused, Started, Verdict, find
+from rolecall.status.changes import StatusChange
 
 OLD = "2026-11-21T08:00:00Z"
 NOW = "2026-11-21T09:00:00Z"
 GOOD = Verdict(succeeded=True)
 BAD = Verdict(succeeded=False, reason="TimedOut", message="over its limit of 60 s")
-Json = dict[str, Any]
 
 
 def cr_of(generation: int | None = 1, status: Any = None) -> Json:
@@ -24,7 +24,7 @@ def cr_of(generation: int | None = 1, status: Any = None) -> Json:
     return cr
 
 
-def applied(cr: Json, *changes: Change, now: str = OLD) -> Json:
+def applied(cr: Json, *changes: StatusChange, now: str = OLD) -> Json:
     for change in changes:
         cr = {**cr, "status": change(cr, now)}
     return cr
@@ -112,7 +112,7 @@ def test_ready_that_a_role_writes_is_left_alone(of_a_role: Json) -> None:
 
 
 def test_watch_without_ready_gets_neither_ready_nor_observed_generation() -> None:
-    changes: list[Change] = [
+    changes: list[StatusChange] = [
         Started(has_ready=False),
         Ended(GOOD, 1, has_ready=False),
         Refused("x", has_ready=False),
@@ -139,10 +139,10 @@ def test_ready_does_not_flap_where_the_schema_drops_its_generation() -> None:
     assert ready(applied(done, Started()))[0] == "True"
 
 
-def test_our_own_conditions_stand_before_the_three_of_old_and_stay_there() -> None:
+def test_our_own_conditions_stand_before_the_three_of_ansible_and_stay_there() -> None:
     cr = cr_of(status={"conditions": [{"type": "Healthy", "status": "True"}]})
 
-    done = applied(cr, Started(), Ended(GOOD, 1, not_converging="task `x`"), Started(), Held("p"))
+    done = applied(cr, Started(), Ended(GOOD, 1, not_converging="task `x`"), Started(), Paused("p"))
     types = [item["type"] for item in done["status"]["conditions"]]
 
     assert types[:2] == ["Healthy", "Ready"]
@@ -193,14 +193,14 @@ def test_not_converging_comes_stays_while_unknown_and_goes() -> None:
     assert condition(calm, "NotConverging")["lastTransitionTime"] == NOW
 
 
-def test_calm_object_never_hears_of_not_converging() -> None:
+def test_calm_object_has_no_condition_not_converging() -> None:
     done = applied(cr_of(), Started(), Ended(GOOD, 1, not_converging=""))
 
     assert find(done["status"]["conditions"], "NotConverging") is None
 
 
 def test_paused_is_taken_back_by_the_next_run() -> None:
-    held = applied(cr_of(), Held("nothing will run"))
+    held = applied(cr_of(), Paused("nothing will run"))
     running = applied(held, Started(), now=NOW)
 
     assert condition(held, "Paused")["status"] == "True"
@@ -209,9 +209,9 @@ def test_paused_is_taken_back_by_the_next_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [Started(), Ended(BAD, 1), Refused("x"), Cancelled("x"), Held("x")]
+    "change", [Started(), Ended(BAD, 1), Refused("x"), Cancelled("x"), Paused("x")]
 )
-def test_change_leaves_the_given_object_alone_and_repeats_to_the_same(change: Change) -> None:
+def test_change_leaves_the_given_object_alone_and_repeats_to_the_same(change: StatusChange) -> None:
     cr = applied(cr_of(), Started(), Ended(GOOD, 1))
     before = copy.deepcopy(cr)
 

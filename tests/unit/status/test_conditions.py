@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolecall.status import conditions as of
+from rolecall.status import ansible_conditions as of
 
 OLD = "2026-11-21T08:00:00Z"
 NOW = "2026-11-21T09:00:00Z"

@@ -10,9 +10,9 @@ import pytest
 
 from rolecall.kube import ConflictError, ForbiddenError, Resource, Target
 from rolecall.status import (
-    ConflictSafe,
     Ended,
-    Held,
+    ObjectWriter,
+    Paused,
     Started,
     StatusMissingError,
     StatusWriter,
@@ -30,37 +30,37 @@ RESULT = {"ok": 1, "changed": 0, "skipped": 0, "failures": 0, "completion": ""}
 SUCCESS = Ended(Verdict(succeeded=True, ansible_result=RESULT), 1)
 
 
-class Desk:
+class Setting:
     """A writer, what it writes to, and the time."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self.cluster = cluster
         self.clock = VirtualClock()
         self.shop = Shop(cluster, APP, "default")
-        self.writer = StatusWriter(ConflictSafe(cluster, self.clock), self.clock)
+        self.writer = StatusWriter(ObjectWriter(cluster, self.clock), self.clock)
 
     def writes(self) -> int:
         return self.cluster.calls.count("patch status")
 
 
 async def test_change_that_changes_nothing_is_not_written() -> None:
-    desk = Desk(FakeCluster())
-    cr = await desk.shop.create()
-    held = await desk.writer.write(APP, cr, Held("paused"))
+    setting = Setting(FakeCluster())
+    cr = await setting.shop.create()
+    held = await setting.writer.write(APP, cr, Paused("paused"))
 
-    again = await desk.writer.write(APP, held, Held("paused"))
+    again = await setting.writer.write(APP, held, Paused("paused"))
 
     assert again is held
-    assert desk.writes() == 1
+    assert setting.writes() == 1
 
 
 async def test_conflict_is_solved_from_what_is_there_now() -> None:
-    desk = Desk(FakeCluster())
-    stale = await desk.shop.create()
+    setting = Setting(FakeCluster())
+    stale = await setting.shop.create()
     theirs = {"status": {"phase": "up", "conditions": [{"type": "Healthy", "status": "True"}]}}
-    await desk.shop.patch(theirs, subresource="status")
+    await setting.shop.patch(theirs, subresource="status")
 
-    written = await desk.writer.write(APP, stale, Started())
+    written = await setting.writer.write(APP, stale, Started())
 
     assert written["status"]["phase"] == "up"
     types = [item["type"] for item in written["status"]["conditions"]]
@@ -68,28 +68,46 @@ async def test_conflict_is_solved_from_what_is_there_now() -> None:
 
 
 async def test_write_of_somebody_who_wrote_something_else_costs_no_further_read() -> None:
-    desk = Desk(FakeCluster())
-    stale = await desk.shop.create()
-    await desk.shop.patch({"status": {"phase": "up"}}, subresource="status")
-    known = await desk.shop.get()
-    await desk.shop.patch({"status": {"phase": "down"}}, subresource="status")
-    desk.cluster.calls.clear()
+    setting = Setting(FakeCluster())
+    stale = await setting.shop.create()
+    await setting.shop.patch({"status": {"phase": "up"}}, subresource="status")
+    known = await setting.shop.get()
+    await setting.shop.patch({"status": {"phase": "down"}}, subresource="status")
+    setting.cluster.calls.clear()
 
-    written = await desk.writer.write(APP, known, Started())
+    written = await setting.writer.write(APP, known, Started())
 
-    assert desk.cluster.calls == ["patch status", "steps status"]
+    assert setting.cluster.calls == ["patch status", "steps status"]
     assert written["status"]["phase"] == "down"
     assert find(written["status"]["conditions"], "Running") is not None
     # The first one to write any status at all is not overlooked either.
-    assert (await desk.writer.write(APP, stale, Started()))["status"]["phase"] == "down"
+    assert (await setting.writer.write(APP, stale, Started()))["status"]["phase"] == "down"
+
+
+async def test_where_each_version_counts_a_write_is_noted_with_the_version_before_it() -> None:
+    """Else the event of our write would look like somebody else's, and bring the key."""
+    cluster = FakeCluster()
+    notes: list[tuple[str, str, str]] = []
+    shop = Shop(cluster, APP, "default")
+    await shop.create()
+    del cluster.objects["default", "a"]["metadata"]["generation"]
+    stale = await shop.patch({"status": {"phase": "up"}}, subresource="status")
+    theirs = await shop.patch({"status": {"phase": "down"}}, subresource="status")
+    clock = VirtualClock()
+    objects = ObjectWriter(cluster, clock, lambda *note: notes.append(note))
+
+    ours = await StatusWriter(objects, clock).write(APP, stale, Started())
+
+    uid, before = theirs["metadata"]["uid"], theirs["metadata"]["resourceVersion"]
+    assert notes == [(uid, ours["metadata"]["resourceVersion"], before)]
 
 
 async def test_edit_that_came_in_between_is_never_written_over() -> None:
-    desk = Desk(FakeCluster())
-    known = await desk.writer.write(APP, await desk.shop.create(), Started())
-    await desk.shop.patch({"spec": {"size": 2}})
+    setting = Setting(FakeCluster())
+    known = await setting.writer.write(APP, await setting.shop.create(), Started())
+    await setting.shop.patch({"spec": {"size": 2}})
 
-    written = await desk.writer.write(APP, known, SUCCESS)
+    written = await setting.writer.write(APP, known, SUCCESS)
 
     ready = find(written["status"]["conditions"], "Ready")
     assert ready is not None
@@ -108,37 +126,37 @@ def refuses(*verbs: str) -> Intruder:
 
 
 async def test_where_only_update_is_allowed_the_object_is_sent_back_whole() -> None:
-    desk = Desk(FakeCluster())
-    known = await desk.shop.create()
-    desk.cluster.intruder = refuses("patch")
+    setting = Setting(FakeCluster())
+    known = await setting.shop.create()
+    setting.cluster.intruder = refuses("patch")
     # What a play is shown has a spec even where the object has none.
     shown = {**known, "spec": {"size": 1, "shown": True}}
 
-    written = await desk.writer.write(APP, shown, Started())
+    written = await setting.writer.write(APP, shown, Started())
 
     assert find(written["status"]["conditions"], "Running") is not None
-    assert (await desk.shop.get())["spec"] == {"size": 1}
+    assert (await setting.shop.get())["spec"] == {"size": 1}
 
 
 async def test_sending_back_whole_loses_no_word_of_others() -> None:
-    desk = Desk(FakeCluster())
-    known = await desk.shop.create()
-    await desk.shop.patch({"status": {"phase": "up"}}, subresource="status")
-    desk.cluster.intruder = refuses("patch")
+    setting = Setting(FakeCluster())
+    known = await setting.shop.create()
+    await setting.shop.patch({"status": {"phase": "up"}}, subresource="status")
+    setting.cluster.intruder = refuses("patch")
 
-    written = await desk.writer.write(APP, known, Started())
+    written = await setting.writer.write(APP, known, Started())
 
     assert written["status"]["phase"] == "up"
-    assert desk.cluster.calls.count("put status") == 2  # the first under the version of `known`
+    assert setting.cluster.calls.count("put status") == 2  # the first under the version of `known`
 
 
 async def test_where_neither_is_allowed_the_rule_to_add_is_named() -> None:
-    desk = Desk(FakeCluster())
-    known = await desk.shop.create()
-    desk.cluster.intruder = refuses("patch", "update")
+    setting = Setting(FakeCluster())
+    known = await setting.shop.create()
+    setting.cluster.intruder = refuses("patch", "update")
 
     with pytest.raises(ForbiddenError) as caught:
-        await desk.writer.write(APP, known, Started())
+        await setting.writer.write(APP, known, Started())
 
     assert caught.value.rule == (
         '{apiGroups: ["demo.example.com"], resources: [apps/status], verbs: [patch]}'
@@ -146,8 +164,8 @@ async def test_where_neither_is_allowed_the_rule_to_add_is_named() -> None:
 
 
 async def test_times_are_whole_seconds_of_utc() -> None:
-    desk = Desk(FakeCluster())
-    written = await desk.writer.write(APP, await desk.shop.create(), Started())
+    setting = Setting(FakeCluster())
+    written = await setting.writer.write(APP, await setting.shop.create(), Started())
 
     running = find(written["status"]["conditions"], "Running")
     assert running is not None
@@ -155,42 +173,42 @@ async def test_times_are_whole_seconds_of_utc() -> None:
 
 
 async def test_object_that_is_gone_or_replaced_has_vanished() -> None:
-    desk = Desk(FakeCluster())
-    first = await desk.shop.create()
-    await desk.shop.delete()
+    setting = Setting(FakeCluster())
+    first = await setting.shop.create()
+    await setting.shop.delete()
     with pytest.raises(VanishedError):
-        await desk.writer.write(APP, first, Started())
-    await desk.shop.create()
+        await setting.writer.write(APP, first, Started())
+    await setting.shop.create()
 
     with pytest.raises(VanishedError):
-        await desk.writer.write(APP, first, Started())
+        await setting.writer.write(APP, first, Started())
 
-    assert "status" not in await desk.shop.get()
+    assert "status" not in await setting.shop.get()
 
 
 async def test_kind_without_a_status_subresource_is_named_with_the_way_out() -> None:
-    desk = Desk(FakeCluster(has_status=False))
-    cr = await desk.shop.create()
+    setting = Setting(FakeCluster(has_status=False))
+    cr = await setting.shop.create()
 
     with pytest.raises(StatusMissingError) as caught:
-        await desk.writer.write(APP, cr, Started())
+        await setting.writer.write(APP, cr, Started())
 
     assert "kind `App` has no status subresource" in caught.value.message
     assert "manageStatus: false" in caught.value.hint
 
 
 async def test_attempts_are_bounded_and_wait_longer_each_time() -> None:
-    desk = Desk(FakeCluster())
-    cr = await desk.shop.create()
+    setting = Setting(FakeCluster())
+    cr = await setting.shop.create()
     times: list[float] = []
 
     async def always(verb: str, subresource: str) -> None:
-        times.append(desk.clock.monotonic())
+        times.append(setting.clock.monotonic())
         raise ConflictError("modified", target=Target("patch"))
 
-    desk.cluster.intruder = always
+    setting.cluster.intruder = always
     with pytest.raises(ConflictError):
-        await with_time(desk, cr)
+        await with_time(setting, cr)
 
     # Each attempt is two tries: under the version, and under what it was computed from.
     assert times[::2] == times[1::2]
@@ -198,51 +216,51 @@ async def test_attempts_are_bounded_and_wait_longer_each_time() -> None:
     assert pauses == pytest.approx([0.0, 0.01, 0.02, 0.04, 0.08, 0.16, *[0.25] * 13])
 
 
-async def with_time(desk: Desk, cr: dict[str, object]) -> None:
-    writing = asyncio.ensure_future(desk.writer.write(APP, cr, Started()))
-    await desk.clock.advance(5.0)
+async def with_time(setting: Setting, cr: dict[str, object]) -> None:
+    writing = asyncio.ensure_future(setting.writer.write(APP, cr, Started()))
+    await setting.clock.advance(5.0)
     await writing
 
 
 async def test_schema_that_drops_conditions_is_told_once_and_not_written_to_for_ever(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    desk = Desk(FakeCluster(prunes=frozenset({"conditions", "observedGeneration"})))
-    cr = await desk.shop.create()
+    setting = Setting(FakeCluster(prunes=frozenset({"conditions", "observedGeneration"})))
+    cr = await setting.shop.create()
     with caplog.at_level(logging.WARNING):
         for _ in range(5):
-            cr = await desk.writer.write(APP, cr, Started())
-            cr = await desk.writer.write(APP, cr, SUCCESS)
+            cr = await setting.writer.write(APP, cr, Started())
+            cr = await setting.writer.write(APP, cr, SUCCESS)
 
     # Conditions are found out by the first write, the observed generation by the second.
-    assert desk.writes() == 2
+    assert setting.writes() == 2
     assert "`status.conditions`" in caplog.records[0].__dict__["fields"]["dropped"]
     assert "x-kubernetes-preserve-unknown-fields" in caplog.records[0].getMessage()
     assert len(caplog.records) == 2
 
 
 async def test_field_that_the_schema_drops_is_not_sent_again() -> None:
-    desk = Desk(FakeCluster(prunes=frozenset({"conditions[].ansibleResult"})))
-    cr = await desk.shop.create()
-    cr = await desk.writer.write(APP, cr, Started())
-    cr = await desk.writer.write(APP, cr, SUCCESS)
-    writes = desk.writes()
+    setting = Setting(FakeCluster(prunes=frozenset({"conditions[].ansibleResult"})))
+    cr = await setting.shop.create()
+    cr = await setting.writer.write(APP, cr, Started())
+    cr = await setting.writer.write(APP, cr, SUCCESS)
+    writes = setting.writes()
 
-    same = await desk.writer.write(APP, cr, SUCCESS)
+    same = await setting.writer.write(APP, cr, SUCCESS)
 
     assert same is cr
-    assert desk.writes() == writes
+    assert setting.writes() == writes
     assert find(cr["status"]["conditions"], "Successful") is not None
 
 
 async def test_mended_schema_is_noticed_after_some_minutes() -> None:
     cluster = FakeCluster(prunes=frozenset({"conditions"}))
-    desk = Desk(cluster)
-    cr = await desk.writer.write(APP, await desk.shop.create(), Started())
+    setting = Setting(cluster)
+    cr = await setting.writer.write(APP, await setting.shop.create(), Started())
     cluster._prunes = frozenset()
-    assert "conditions" not in (await desk.writer.write(APP, cr, Started())).get("status", {})
+    assert "conditions" not in (await setting.writer.write(APP, cr, Started())).get("status", {})
 
-    await desk.clock.advance(REMEMBER_S)
-    mended = await desk.writer.write(APP, cr, Started())
+    await setting.clock.advance(REMEMBER_S)
+    mended = await setting.writer.write(APP, cr, Started())
 
     assert find(mended["status"]["conditions"], "Running") is not None

@@ -95,7 +95,7 @@ def test_three_part_name_in_a_roles_folder_is_an_ordinary_role(tmp_path: Path) -
 def test_messages_name_where_a_place_came_from(tmp_path: Path) -> None:
     candidates = role_candidates("demo", {"ANSIBLE_ROLES_PATH": "/opt/roles"}, tmp_path)
 
-    assert [candidate.told(tmp_path) for candidate in candidates] == [
+    assert [candidate.shown(tmp_path) for candidate in candidates] == [
         "/opt/roles/demo (from ANSIBLE_ROLES_PATH)",
         "/opt/roles/roles/demo (from ANSIBLE_ROLES_PATH)",
         "./roles/demo",

@@ -34,3 +34,8 @@ async def take_name(queue: Queue) -> str:
     turn = await queue.take()
     queue.done(turn.key)
     return turn.key.name
+
+
+def waiting(queue: Queue) -> int:
+    """How many keys wait, over kinds and urgencies."""
+    return sum(sum(lanes.values()) for lanes in queue.snapshot().depth.values())

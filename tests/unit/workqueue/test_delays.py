@@ -7,12 +7,8 @@ import pytest
 from rolecall.settings import QueueSettings
 from rolecall.workqueue import Key, Limits, Queue, Urgency
 from rolecall.workqueue.delays import Delays
-from tests.unit.workqueue.keys import APP, key, queue_of, take_name
+from tests.unit.workqueue.keys import APP, key, queue_of, take_name, waiting
 from tests.unit.workqueue.virtual_clock import VirtualClock
-
-
-def waiting(queue: Queue) -> int:
-    return queue.snapshot().total_depth
 
 
 async def test_delayed_key_waits_for_its_time() -> None:

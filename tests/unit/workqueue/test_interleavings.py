@@ -18,7 +18,7 @@ MAX_RUNS = 2
 STEPS = 400
 
 
-class World:
+class ReconcilerPorts:
     """The queue under test, workers that may die at any time, and what must be true of both."""
 
     def __init__(self, seed: int) -> None:
@@ -108,7 +108,7 @@ class World:
 
 @pytest.mark.parametrize("seed", range(25))
 async def test_no_interleaving_loses_a_key_or_hands_it_out_twice(seed: int) -> None:
-    world = World(seed)
+    world = ReconcilerPorts(seed)
     for _ in range(STEPS):
         await world.step()
 

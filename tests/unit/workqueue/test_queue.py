@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from rolecall.workqueue import QueueClosedError, Urgency
-from tests.unit.workqueue.keys import APP, VOLUME, key, queue_of, take_name
+from tests.unit.workqueue.keys import APP, VOLUME, key, queue_of, take_name, waiting
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
@@ -17,7 +17,7 @@ async def test_key_added_twice_before_it_is_taken_is_taken_once() -> None:
         queue.add(key("a"), Urgency.EDIT)
 
     assert (await queue.take()).key == key("a")
-    assert queue.snapshot().total_depth == 0
+    assert waiting(queue) == 0
 
 
 async def test_key_added_while_in_hand_is_taken_once_more_afterwards() -> None:
@@ -26,13 +26,13 @@ async def test_key_added_while_in_hand_is_taken_once_more_afterwards() -> None:
     await queue.take()
     for urgency in (Urgency.PERIOD, Urgency.EDIT, Urgency.STARTUP):
         queue.add(key("a"), urgency)
-    assert queue.snapshot().total_depth == 0
+    assert waiting(queue) == 0
 
     queue.done(key("a"))
 
     assert (await queue.take()).urgency is Urgency.EDIT
     queue.done(key("a"))
-    assert queue.snapshot().total_depth == 0
+    assert waiting(queue) == 0
 
 
 async def test_worker_that_waits_gets_a_key_added_later() -> None:

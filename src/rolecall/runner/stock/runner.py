@@ -1,131 +1,105 @@
 """The stock way: `ansible-playbook` is started anew for each run, as ansible-runner does it.
 
-Always available, and the reference for what a run is. One thread per run prepares it, reads its output
-and writes its artifacts, so that neither a slow disk nor an event of a megabyte holds up the loop; all
-that reaches the engine's rooms comes on the loop's own thread, events first, the result last.
-
-Rejected: the loop's shared thread pool (a handful of long runs would fill it, and the next ones would
-look hung), and asyncio's own subprocesses (they would read on the loop).
+Always available, and the reference for what a run is. Rejected: asyncio's own subprocesses, whose
+output would be read on the loop.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
-from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
+from rolecall.capacity import STOCK_RUN_BYTES
 from rolecall.clock import Clock, SystemClock
-from rolecall.runner.contract import Ending, OnEvent, RunEvent, RunRequest, RunResult
+from rolecall.runner.contract import Ending, OnEvent, RunRequest, RunResult
+from rolecall.runner.fold import Exit
 from rolecall.runner.folders import CannotStartError
+from rolecall.runner.follow import Feed, RunStop, follow
+from rolecall.runner.given_up import result_of_cancelled, result_of_given_up
 from rolecall.runner.inputs import PreparedRun, prepare
-from rolecall.runner.limits import Limits
+from rolecall.runner.limits import TimeLimits
+from rolecall.runner.memory import Memory
+from rolecall.runner.roots import alone_with
+from rolecall.runner.run_task import RunTask, RunThread, play_in_thread
 from rolecall.runner.scratch import scratch
 from rolecall.runner.stock.process import SupervisedProcess
 from rolecall.settings import RunnerSettings
 
 
-class StockRun:
-    """A run in flight, in a thread of its own."""
-
-    def __init__(self, process: SupervisedProcess, ended: asyncio.Future[RunResult]) -> None:
-        self._process = process
-        self._ended = ended
-
-    async def result(self) -> RunResult:
-        """Wait for the end; cancelling this wait cancels the run and its whole process group."""
-        try:
-            return await asyncio.shield(self._ended)
-        except asyncio.CancelledError:
-            self.cancel("the engine did not wait for it any longer")
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.shield(self._ended)
-            raise
-
-    def cancel(self, reason: str) -> None:
-        """End the run's whole process group; `result` then says CANCELLED."""
-        self._process.end(Ending.CANCELLED, reason)
-
-
 class StockRunner:
-    """Runs plays the stock way."""
+    """Runs plays the stock way, each as soon as there is memory for it."""
 
-    def __init__(self, settings: RunnerSettings, clock: Clock | None = None) -> None:
+    def __init__(
+        self, settings: RunnerSettings, clock: Clock | None = None, memory: Memory | None = None
+    ) -> None:
         self._settings = settings
         self._clock = clock or SystemClock()
-        self._runs: dict[StockRun, asyncio.Future[RunResult]] = {}
+        self._memory = memory or Memory(None)
+        self._runs: set[RunTask] = set()
 
-    async def start(self, request: RunRequest, on_event: OnEvent) -> StockRun:
-        """Start a run. A run that cannot start still yields a handle, whose result says why."""
-        loop = asyncio.get_running_loop()
-        ended: asyncio.Future[RunResult] = loop.create_future()
-        process = SupervisedProcess(self._clock)
-        run = StockRun(process, ended)
-        self._runs[run] = ended
-        ended.add_done_callback(lambda _: self._runs.pop(run, None))
-
-        def on_loop(take: Callable[[Any], None], value: Any) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop was closed over a run in flight
-                loop.call_soon_threadsafe(take, value)
-
-        def end(result: RunResult | BaseException) -> None:
-            if ended.done():
-                return
-            if isinstance(result, BaseException):
-                ended.set_exception(result)
-            else:
-                ended.set_result(result)
-
-        def work() -> None:
-            try:
-                result = self._run(request, process, lambda event: on_loop(on_event, event))
-            except BaseException as bug:  # told to whoever waits for the result
-                on_loop(end, bug)
-            else:
-                on_loop(end, result)
-
-        threading.Thread(target=work, name=f"run {request.run_id}", daemon=True).start()
+    async def start(self, request: RunRequest, on_event: OnEvent) -> RunTask:
+        run = RunTask(lambda run: self._run(request, on_event, run))
+        self._runs.add(run)
+        run.task.add_done_callback(lambda _: self._runs.discard(run))
         return run
 
     async def close(self) -> None:
-        """End what runs and wait until all of it is gone."""
-        ends = list(self._runs.values())
+        tasks = [run.task for run in self._runs]
         for run in list(self._runs):
             run.cancel("the engine stopped")
-        if ends:
-            await asyncio.wait(ends)
+        if tasks:
+            await asyncio.wait(tasks)
 
-    def _run(
-        self,
-        request: RunRequest,
-        process: SupervisedProcess,
-        on_event: Callable[[RunEvent], None],
-    ) -> RunResult:
-        """The whole of one run, in its own thread; raises only for a bug of ours."""
-        try:
+    async def _run(self, request: RunRequest, on_event: OnEvent, run: RunTask) -> RunResult:
+        async with self._memory.held(STOCK_RUN_BYTES, run) as is_held:
+            if not is_held:
+                return result_of_cancelled(request.run_id, run.cancelled)
+            asked_s = self._clock.monotonic()
+            try:
+                return await play_in_thread(
+                    run, request, on_event, lambda thread: self._play(request, thread, asked_s)
+                )
+            except CannotStartError as error:
+                why = error.message
+                return RunResult(request.run_id, Ending.NOT_STARTED, None, reason_text=why)
+
+    def _play(self, request: RunRequest, thread: RunThread, asked_s: float) -> RunResult:
+        """The whole of one run; raises only for a bug before it began."""
+        with alone_with(request, self._settings):
             prepared = prepare(request, self._settings)
-        except CannotStartError as error:
-            return RunResult(request.run_id, Ending.NOT_STARTED, None, reason_text=error.message)
-        try:
-            return self._recorded(prepared, process, on_event)
-        except OSError as error:
-            reason = f"what the play said could not be recorded: {error.strerror or error}"
-            return RunResult(request.run_id, Ending.NO_RECAP, None, reason_text=reason)
-        finally:
-            prepared.clean_up()
+            try:
+                return self._follow_and_record(prepared, thread, asked_s)
+            except BaseException as error:  # its process is gone, whatever happened
+                return result_of_given_up(request.run_id, error, "stock")
+            finally:
+                with contextlib.suppress(OSError):
+                    prepared.clean_up()
 
-    def _recorded(
-        self,
-        prepared: PreparedRun,
-        process: SupervisedProcess,
-        on_event: Callable[[RunEvent], None],
+    def _follow_and_record(
+        self, prepared: PreparedRun, thread: RunThread, asked_s: float
     ) -> RunResult:
         from rolecall.runner.recording import Recording  # noqa: PLC0415 - 0.1 s, at the first run
 
-        limits = Limits.of(prepared.request, self._settings)
-        has_own_inventory = self._settings.inventory is not None
-        with Recording(prepared, self._settings, on_event, self._clock) as recording:
-            with scratch(prepared, has_own_inventory=has_own_inventory) as env:
-                exit_ = process.follow(prepared.command, env, prepared.cwd, limits, recording.feed)
+        with Recording(prepared, self._settings, thread.tell, self._clock) as recording:
+            try:
+                exit_ = self._start_and_follow(prepared, recording.feed, thread.stop, asked_s)
+            except CannotStartError as error:
+                exit_ = Exit(None, ended_as=Ending.NOT_STARTED, reason=error.message)
             return recording.finish(exit_)
+
+    def _start_and_follow(
+        self, prepared: PreparedRun, feed: Feed, stop: RunStop, asked_s: float
+    ) -> Exit:
+        limits = TimeLimits.of(prepared.request, self._settings)
+        began_s = self._clock.monotonic()
+        with (
+            scratch(prepared, self._settings) as env,
+            SupervisedProcess(prepared.command, env, prepared.cwd, self._clock) as process,
+        ):
+            exit_ = follow(process, limits, stop, feed, self._clock)
+            return replace(
+                exit_,
+                started_late_s=process.began_s - asked_s,
+                seconds=self._clock.monotonic() - began_s,
+            )

@@ -127,7 +127,7 @@ def _end_all(child: int, wake: int, status: int | None) -> int | None:
     poll = select.poll()
     poll.register(wake, select.POLLIN)
     for _ in range(_MOST_REAP_STEPS):
-        below = _descendants(os.getpid())
+        below = _descendants(os.getpid(), child)
         # Stopped first: what is stopped cannot fork away while its siblings are being killed.
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in below:
@@ -143,20 +143,46 @@ def _end_all(child: int, wake: int, status: int | None) -> int | None:
     return status
 
 
-def _descendants(root: int) -> list[int]:
-    """Everything below a process, zombies included, from the parents that /proc names."""
+def _descendants(root: int, group: int) -> list[int]:
+    """Everything below a process, zombies included, and what `group` left behind without a parent."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 - pathlib costs 10 ms to import
-        if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
-                parent = int(file.read().rpartition(b")")[2].split()[1])
-                children.setdefault(parent, []).append(int(name))
+    for pid, parent in _parents(root, group):
+        children.setdefault(parent, []).append(pid)
     found: list[int] = []
     waiting = children.get(root, [])
     while waiting:
         found += waiting
         waiting = [below for pid in waiting for below in children.get(pid, [])]
     return found
+
+
+def _parents(root: int, group: int) -> list[tuple[int, int]]:
+    """Each process with its parent, from /proc, or from `ps` where there is none."""
+    found = []
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - pathlib costs 10 ms to import
+    except OSError:
+        return _parents_by_ps(root, group)
+    for name in names:
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
+                found.append((int(name), int(file.read().rpartition(b")")[2].split()[1])))
+    return found
+
+
+def _parents_by_ps(root: int, group: int) -> list[tuple[int, int]]:
+    import subprocess  # noqa: PLC0415 - 10 ms that only macOS pays, and there only an ended run
+
+    command = ["ps", "-A", "-o", "pid=,ppid=,pgid="]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as ps:
+        assert ps.stdout is not None
+        rows = [[int(word) for word in line.split()] for line in ps.stdout]
+    # Without subreapers an orphan is not below us any longer; its group still tells whose it was.
+    return [
+        (pid, root if parent == 1 and its_group == group else parent)
+        for pid, parent, its_group in rows
+        if pid != ps.pid
+    ]
 
 
 def _remove(scratch: str) -> None:

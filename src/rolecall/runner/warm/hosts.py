@@ -2,7 +2,11 @@
 
 A host is replaced when it died, when what it holds changed on disk, and, while it goes on serving until
 its successor is warm, when it grew, got old or served many runs. A host that could not start is not
-tried again for a while; one that does not know this ansible-core is never tried again.
+tried again for a while, and where the cause lies in the files that it imports, not before they change.
+
+There are more configurations than hosts where watches take their roles from several collections. Then
+those in use keep their hosts, and the others' runs go the stock way. Rejected: to evict the one that
+was started first, which with three configurations in turn and two places starts a host for each run.
 """
 
 from __future__ import annotations
@@ -11,20 +15,37 @@ import logging
 import threading
 from dataclasses import dataclass
 
+from rolecall.capacity import Capacity
 from rolecall.clock import Clock
+from rolecall.log_fields import log_fields
 from rolecall.runner.inputs import PreparedRun
-from rolecall.runner.warm.fingerprint import Fingerprint, fingerprint_of
+from rolecall.runner.warm.failures import Failure, Failures
+from rolecall.runner.warm.fingerprint import Fingerprint, fingerprint_of, is_current
+from rolecall.runner.warm.installed import stamp_of_installed
 from rolecall.runner.warm.link import HostLink
+from rolecall.runner.warm.trust import Trust
 
-_LOG = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
+
+_HOST_BYTES = 100 * 1024 * 1024
+# Hosts may take a tenth of the memory, but two are always allowed.
+_MEMORY_PARTS = 10
+_FEWEST_HOSTS, _MOST_HOSTS = 2, 6
+# A worn host without a successor serves until it is so many times as worn.
+_FAR_TOO_WORN = 2
 
 
 @dataclass(frozen=True, slots=True)
 class HostLimits:
-    """When a host is replaced; none of these is ever reached in healthy operation but runs and age."""
+    """How many hosts there are, and when one is replaced.
 
-    # Two: the usual one, and one beside it while somebody edits ansible.cfg. More are not warm at all.
-    hosts: int = 2
+    In normal operation only `runs` and `age_s` are reached.
+    """
+
+    # Two: the usual one, and one beside it while somebody edits ansible.cfg.
+    hosts: int = _FEWEST_HOSTS
+    # A host that a run asked for within this time is not given up for another configuration.
+    stay_s: float = 600.0
     runs: int = 20_000
     age_s: float = 24 * 3600.0
     growth_bytes: int = 64 * 1024 * 1024
@@ -32,38 +53,44 @@ class HostLimits:
     start_wait_s: float = 20.0
     retry_s: float = 60.0
 
+    @classmethod
+    def within(cls, capacity: Capacity) -> HostLimits:
+        """As many hosts as the memory is good for."""
+        wanted = capacity.memory_bytes // (_MEMORY_PARTS * _HOST_BYTES)
+        return cls(hosts=max(_FEWEST_HOSTS, min(_MOST_HOSTS, wanted)))
+
 
 class Hosts:
     """Hosts by fingerprint. Called from the runs' threads."""
 
-    def __init__(self, clock: Clock, limits: HostLimits | None = None) -> None:
+    def __init__(
+        self, clock: Clock, limits: HostLimits | None = None, trust: Trust | None = None
+    ) -> None:
         self._clock = clock
         self._limits = limits or HostLimits()
+        self._trust = trust or Trust()
         self._lock = threading.Lock()
         self._hosts: dict[str, HostLink] = {}
+        self._wanted: dict[str, float] = {}  # when a run last asked for this host
         self._successors: dict[str, HostLink] = {}
-        self._failed: dict[str, tuple[float, str]] = {}  # digest: when, why
+        self._failures = Failures(clock, self._limits.retry_s)
+        self._failed_successors = Failures(clock, self._limits.retry_s)
         self._retired: list[HostLink] = []
         self._is_closed = False
 
     def host_for(self, prepared: PreparedRun) -> HostLink | str:
         """A host that serves this run, or the reason why there is none."""
-        fingerprint = fingerprint_of(prepared.env, prepared.cwd)
-        with self._lock:
-            if self._is_closed:
-                return "the engine is ending"
-            try:
-                found = self._find_or_start(fingerprint, prepared)
-            except OSError as error:  # no memory, no descriptor, no disk
-                return f"the warm host could not be started: {error.strerror or error}"
-        if isinstance(found, str):
-            return found
-        if found.wait_ready(self._limits.start_wait_s):
-            return found
-        return self._give_up(found)
+        host = self._wait_for_host(prepared)
+        if not isinstance(host, str) and not host.is_ready and host.has_died:
+            host = self._wait_for_host(prepared)  # killed: no reason to do without for a while
+        if isinstance(host, str):
+            return host
+        if host.is_ready:
+            self._trust.serves(host)
+            return host
+        return self._give_up(host, prepared)
 
     def drop(self, host: HostLink) -> None:
-        """Take no more runs to this host."""
         with self._lock:
             self._remove(host)
 
@@ -84,10 +111,28 @@ class Hosts:
                 self._remove(host)
 
     @property
+    def serves(self) -> bool:
+        """Whether a host is warm. Takes no lock: the loop asks, and starting a host takes a while."""
+        return any(host.is_ready and not host.is_stale for host in list(self._hosts.values()))
+
+    @property
     def pids(self) -> tuple[int, ...]:
-        """Processes of the hosts that serve."""
         with self._lock:
             return tuple(host.pid for host in self._hosts.values() if host.is_alive)
+
+    def _wait_for_host(self, prepared: PreparedRun) -> HostLink | str:
+        """A host that is ready, or will not be; or the reason why there is none."""
+        fingerprint = fingerprint_of(prepared.env, prepared.cwd)
+        with self._lock:
+            if self._is_closed:
+                return "the engine is ending"
+            try:
+                found = self._find_or_start(fingerprint, prepared)
+            except OSError as error:  # no memory, no descriptor, no disk, no thread
+                return f"the warm host could not be started: {error.strerror or error}"
+        if not isinstance(found, str):
+            found.wait_ready(self._limits.start_wait_s)
+        return found
 
     def _find_or_start(self, fingerprint: Fingerprint, prepared: PreparedRun) -> HostLink | str:
         self._retired = [host for host in self._retired if host.is_alive]
@@ -97,43 +142,83 @@ class Hosts:
             self._remove(host)
             host = None
         if host is not None:
-            return self._succeed(host, prepared)
-        if (failure := self._failed.get(digest)) is not None:
-            if self._clock.monotonic() - failure[0] < self._limits.retry_s:
-                return failure[1]
-            del self._failed[digest]
-        self._make_room()
-        started = HostLink(fingerprint, prepared.env, prepared.cwd, self._clock)
+            self._wanted[digest] = self._clock.monotonic()
+            return self._host_or_successor(host, prepared)
+        if failure := self._failure_of_last_try(self._failures, digest, prepared):
+            return self._trust.reason(failure.mark) or failure.reason
+        if not self._make_room():
+            return "as many warm hosts as there may be serve other configurations"
+        started = self._start(fingerprint, prepared)
         self._hosts[digest] = started
+        self._wanted[digest] = self._clock.monotonic()
         return started
 
-    def _succeed(self, host: HostLink, prepared: PreparedRun) -> HostLink:
+    def _start(self, fingerprint: Fingerprint, prepared: PreparedRun) -> HostLink:
+        trusted = self._trust.marks
+        return HostLink(fingerprint, prepared.env, prepared.cwd, self._clock, trusted)
+
+    def _failure_of_last_try(
+        self, known: Failures, digest: str, prepared: PreparedRun
+    ) -> Failure | None:
+        return known.reason_against(
+            digest, lambda: stamp_of_installed(prepared.env), self._trust.marks
+        )
+
+    def _host_or_successor(self, host: HostLink, prepared: PreparedRun) -> HostLink | str:
         """Start or swap in a successor where a host is worn; it serves until then."""
         digest = host.fingerprint.digest
         successor = self._successors.get(digest)
-        if successor is not None and successor.is_ready:
-            del self._successors[digest]
+        if successor is not None:
+            if successor.is_ready:
+                del self._successors[digest]
+                self._remove(host)
+                self._hosts[digest] = successor
+                return successor
+            self._look_after(successor, prepared)
+        if not host.is_ready or not self._is_worn(host):
+            return host
+        failure = self._failure_of_last_try(self._failed_successors, digest, prepared)
+        if failure and self._is_worn(host, _FAR_TOO_WORN):
             self._remove(host)
-            self._hosts[digest] = successor
-            return successor
-        if successor is None and host.is_ready and self._is_worn(host):
-            self._successors[digest] = HostLink(
-                host.fingerprint, prepared.env, prepared.cwd, self._clock
-            )
+            self._failures.note(digest, failure)
+            return failure.reason
+        if failure is None and digest not in self._successors:
+            self._successors[digest] = self._start(host.fingerprint, prepared)
         return host
 
-    def _is_worn(self, host: HostLink) -> bool:
+    def _look_after(self, successor: HostLink, prepared: PreparedRun) -> None:
+        """Give it up where it failed to start, or hangs; nobody waits for it, so nobody else looks."""
+        waited_s = self._clock.monotonic() - successor.started
+        if successor.is_alive and waited_s < self._limits.start_wait_s:
+            return
+        failure = self._failure_of(successor, prepared)
+        _logger.info(
+            "a worn warm host serves on, since the next one could not start",
+            extra=log_fields(reason=failure.reason, try_again_s=self._limits.retry_s),
+        )
+        self._failed_successors.note(successor.fingerprint.digest, failure)
+        del self._successors[successor.fingerprint.digest]
+        successor.kill()
+
+    def _is_worn(self, host: HostLink, times: int = 1) -> bool:
         limits = self._limits
         return (
-            host.served >= limits.runs
-            or self._clock.monotonic() - host.started >= limits.age_s
-            or host.rss - host.rss_at_start >= limits.growth_bytes
+            host.served >= limits.runs * times
+            or self._clock.monotonic() - host.started >= limits.age_s * times
+            or host.rss - host.rss_at_start >= limits.growth_bytes * times
         )
 
-    def _make_room(self) -> None:
+    def _make_room(self) -> bool:
+        """Let hosts go that are dead, or that nobody wants any more; False where all are wanted."""
+        for host in list(self._hosts.values()):
+            if not host.is_alive or not is_current(host.fingerprint):
+                self._remove(host)
         while len(self._hosts) >= self._limits.hosts:
-            oldest = min(self._hosts.values(), key=lambda host: host.started)
-            self._remove(oldest)
+            digest = min(self._hosts, key=lambda each: self._wanted[each])
+            if self._clock.monotonic() - self._wanted[digest] < self._limits.stay_s:
+                return False
+            self._remove(self._hosts[digest])
+        return True
 
     def _remove(self, host: HostLink) -> None:
         for kept in (self._hosts, self._successors):
@@ -143,11 +228,21 @@ class Hosts:
             host.retire()
             self._retired.append(host)
 
-    def _give_up(self, host: HostLink) -> str:
-        reason = host.problem or "the warm host took too long to start"
+    def _give_up(self, host: HostLink, prepared: PreparedRun) -> str:
         with self._lock:
-            self._failed[host.fingerprint.digest] = (self._clock.monotonic(), reason)
+            failure = self._failure_of(host, prepared)
+            self._failures.note(host.fingerprint.digest, failure)
             if self._hosts.get(host.fingerprint.digest) is host:
                 del self._hosts[host.fingerprint.digest]
         host.kill()
-        return reason
+        return self._trust.reason(failure.mark) or failure.reason
+
+    def _failure_of(self, host: HostLink, prepared: PreparedRun) -> Failure:
+        failure = Failure(
+            host.problem or "the warm host took too long to start", self._clock.monotonic()
+        )
+        if host.is_lasting:
+            failure.is_lasting = True
+            failure.stamp = stamp_of_installed(prepared.env)
+            failure.mark = self._trust.meet(host, prepared)
+        return failure

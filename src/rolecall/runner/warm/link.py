@@ -1,13 +1,14 @@
 """One host process as the engine holds it: started, given orders, told to go.
 
 Promises: an order is either begun by a child or never executed at all, which the run learns from its
-own report socket and not from here; a host that hangs or dies costs warmth, never a run. The host's
+own report socket and not from here; a host that hangs or dies costs speed, never a run. The host's
 own words (to stderr) are kept in an unnamed file and told only when it could not start.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import shutil
@@ -18,22 +19,33 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rolecall.clock import Clock
-from rolecall.runner.temporary import HOST_PREFIX, HeldFolder
+from rolecall.runner.temporary import HOST_PREFIX, LockedFolder
 from rolecall.runner.warm import wire
 from rolecall.runner.warm.fingerprint import PER_RUN_VARIABLES, Fingerprint
 
-_LOG = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 _HOST = Path(__file__).with_name("host") / "__main__.py"
 # An order that the host does not take within so long: it hangs, and is ended.
 _SEND_TIMEOUT_S = 10.0
-_LAST_WORDS_BYTES = 2000
+_LOG_END_BYTES = 2000
 # What a killed host leaves works on for a moment, also in the host's folder.
-_FORGET_TRIES, _FORGET_PAUSE_S = 20, 0.05
+_RELEASE_TRIES, _RELEASE_PAUSE_S = 20, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An ansible-core that the hooks were not written against, as a host found it."""
+
+    core: str
+    problems: tuple[str, ...]
+    mark: str  # of exactly these sources: what a proof is good for
+    may_be_proven: bool  # every name is there
 
 
 class HostGoneError(Exception):
@@ -44,40 +56,58 @@ class HostLink:
     """A host process and the conversation with it."""
 
     def __init__(
-        self, fingerprint: Fingerprint, environment: Mapping[str, str], cwd: Path, clock: Clock
+        self,
+        fingerprint: Fingerprint,
+        environment: Mapping[str, str],
+        cwd: Path,
+        clock: Clock,
+        trusted: Collection[str] = (),
     ) -> None:
-        """Start it; `wait_ready` tells when it serves."""
+        """Start it; `wait_ready` tells when it serves. `trusted`: marks of what was proven."""
         self.fingerprint = fingerprint
         self.started = clock.monotonic()
         self.served = 0
+        self.last_begun = self.started  # when a run of it last began
         self.rss_at_start = 0
         self.rss = 0
         self.is_stale = False  # holds something that changed on disk; takes no more orders
         self.problem = ""  # why it does not serve
+        self.has_died = False  # by a signal, or once it was ready: another may well serve
+        self.is_lasting = False  # the cause lies in files; the same files give the same answer
+        self.unknown: Unknown | None = None  # why, where it is an ansible-core that nobody read
+        self.is_proven = False  # it serves such a one
         self._is_settled = threading.Event()  # ready, or never will be
         # Of runs in flight, None before they end: of others nobody asks, and a host serves thousands.
         self._endings: dict[str, int | None] = {}
         self._refusals: dict[str, str] = {}
         self._news = threading.Condition()
         self._send_lock = threading.Lock()
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `_forget`
-        self._folder = HeldFolder(HOST_PREFIX)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `_release`
+        self._folder = LockedFolder(HOST_PREFIX)
         self._sock, theirs = socket.socketpair()
         with theirs:
             try:
-                self._process = self._start(environment, cwd, theirs.fileno())
+                self._process = self._start(environment, cwd, theirs.fileno(), trusted)
             except OSError:
-                self._forget()
+                self._release()
                 raise
-        self._listener = threading.Thread(target=self._listen, name="warm-host", daemon=True)
-        self._listener.start()
+        self._reader = threading.Thread(target=self._read, name="warm-host", daemon=True)
+        try:
+            self._reader.start()
+        except RuntimeError as error:  # no thread to be had
+            self.kill()
+            self._process.wait()
+            self._release()
+            raise OSError(errno.EAGAIN, str(error)) from error
 
-    def _start(self, environment: Mapping[str, str], cwd: Path, fd: int) -> subprocess.Popen[bytes]:
+    def _start(
+        self, environment: Mapping[str, str], cwd: Path, fd: int, trusted: Collection[str]
+    ) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-P", str(_HOST), str(fd), str(self._folder.path)],
+            [sys.executable, "-P", str(_HOST), str(fd), str(self._folder.path), *sorted(trusted)],
             stdin=subprocess.DEVNULL,
-            stdout=self._words,
-            stderr=self._words,
+            stdout=self._log,
+            stderr=self._log,
             # Ansible makes a temporary folder when imported, and home may be read-only.
             env={**_host_environment(environment), "ANSIBLE_LOCAL_TEMP": str(self._folder.path)},
             cwd=cwd,
@@ -87,17 +117,14 @@ class HostLink:
 
     @property
     def pid(self) -> int:
-        """The host's process id."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether it may still take orders."""
         return not self.problem
 
     @property
     def is_ready(self) -> bool:
-        """Whether it warmed up and serves."""
         return self._is_settled.is_set() and not self.problem
 
     def wait_ready(self, timeout_s: float) -> bool:
@@ -106,7 +133,10 @@ class HostLink:
         return self.is_ready
 
     def order(self, message: Mapping[str, Any], fds: list[int]) -> None:
-        """Order one run; raises HostGoneError where the host did not get it. `forget` ends it."""
+        """Order one run; raises HostGoneError where the host did not get it.
+
+        `forget` drops what is kept of it.
+        """
         with self._news:
             self._endings[message["id"]] = None
         with self._send_lock:
@@ -133,15 +163,24 @@ class HostLink:
             return self._endings[run_id]
 
     def refusal_of(self, run_id: str, timeout_s: float) -> str:
-        """Why the host did not take an order; empty where it said nothing."""
+        """Why an order was not begun; empty where the host does not know."""
         with self._news:
             self._news.wait_for(
-                lambda: run_id in self._refusals or bool(self.problem), timeout=timeout_s
+                lambda: (
+                    run_id in self._refusals
+                    or self._endings[run_id] is not None
+                    or bool(self.problem)
+                ),
+                timeout=timeout_s,
             )
-            return self._refusals.pop(run_id, "")
+            refusal = self._refusals.pop(run_id, "")
+            # One that left by itself before its first word is a fault of the host that it comes from.
+            if not refusal and (self._endings[run_id] or 0) < 0:
+                return "its process was killed"
+            return refusal
 
     def retire(self) -> None:
-        """Let it finish what runs, and then end."""
+        """Runs that have begun go on; orders that have not go the stock way. Then it ends."""
         self.is_stale = True
         with self._send_lock, contextlib.suppress(OSError):
             wire.send(self._sock, {"op": "retire"})
@@ -160,48 +199,60 @@ class HostLink:
         except subprocess.TimeoutExpired:
             self.kill()
             self._process.wait()
-        self._listener.join(timeout_s)
+        self._reader.join(timeout_s)
 
-    def _listen(self) -> None:
+    def _read(self) -> None:
         problem = "the warm host ended"
         try:
             while (received := wire.receive(self._sock)) is not None:
-                self._hear(received[0])
-        except (OSError, wire.WireError, ValueError) as error:
-            problem = f"the warm host broke off: {error}"
+                self._take(received[0])
+        except Exception as error:  # whatever it said: a host that makes no sense serves nobody
+            problem = f"the warm host broke off: {type(error).__name__}: {error}"
+            self.kill()
         self._process.wait()
         with self._news:
+            self.has_died = self.is_ready or self._process.returncode < 0
             self.problem = self.problem or problem
             self._news.notify_all()
         if not self._is_settled.is_set():
-            self.problem = f"the warm host could not start: {self._last_words() or problem}"
+            self.problem = f"the warm host could not start: {self._end_of_its_log() or problem}"
             self._is_settled.set()
-        self._forget()
+        self._release()
 
-    def _hear(self, message: dict[str, Any]) -> None:
+    def _take(self, message: dict[str, Any]) -> None:
         with self._news:
             match message["op"]:
                 case "ready":
                     self._settle(message)
                 case "broken":
-                    self.problem = f"the warm host could not start: {message['reason']}"
+                    which = "goes on no longer" if self.is_ready else "could not start"
+                    self.problem = f"the warm host {which}: {message['reason']}"
+                    self.is_lasting = bool(message["lasting"])
                     self._is_settled.set()
-                case "learned":  # on purpose: what it holds more from now on is no growth
+                case "grown":  # on purpose: what it holds more from now on is no growth
                     self.rss_at_start = self.rss = message["rss"]
                 case "ended":
                     self.rss = message["rss"]
                     if message["id"] in self._endings:
                         self._endings[message["id"]] = message["code"]
                 case "refused":
-                    self.is_stale = True
-                    self._refusals[message["id"]] = message["changed"]
+                    self._refusals[message["id"]] = message["reason"]
+                    self.is_stale |= message["stale"]
                 case "stale":
                     self.is_stale = True
             self._news.notify_all()
 
     def _settle(self, message: dict[str, Any]) -> None:
         self.rss_at_start = self.rss = message["rss"]
+        self.is_proven = bool(message["proven"])
         if message["problems"]:
+            self.unknown = Unknown(
+                message["core"],
+                tuple(message["problems"]),
+                message["mark"],
+                message["may_be_proven"],
+            )
+            self.is_lasting = True
             listed = ", ".join(message["problems"])
             self.problem = f"ansible-core {message['core']} is not one we know by heart: {listed}"
         elif message["config_file"] != self.fingerprint.config_file:
@@ -211,21 +262,21 @@ class HostLink:
             )
         self._is_settled.set()
 
-    def _last_words(self) -> str:
-        size = self._words.seek(0, os.SEEK_END)
-        self._words.seek(max(0, size - _LAST_WORDS_BYTES))
-        lines = self._words.read().decode(errors="replace").strip().splitlines()
+    def _end_of_its_log(self) -> str:
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - _LOG_END_BYTES))
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
 
-    def _forget(self) -> None:
+    def _release(self) -> None:
         with self._send_lock:
             self._sock.close()
-        self._words.close()
-        for _ in range(_FORGET_TRIES):
+        self._log.close()
+        for _ in range(_RELEASE_TRIES):
             shutil.rmtree(self._folder.path, ignore_errors=True)
             if not self._folder.path.exists():
                 break
-            time.sleep(_FORGET_PAUSE_S)  # a fork that outlived the host put something there
+            time.sleep(_RELEASE_PAUSE_S)  # a fork that outlived the host put something there
         self._folder.let_go()
 
 

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
-
-from rolecall.runner.warm.follow import Notes
 
 # From fast to slow: a task went the slowest way that any of its modules went.
 _WAYS = ("inline", "in-process", "forked", "stock")
 
 
-def ways_of(notes: Notes) -> Mapping[str, int]:
+@dataclass(slots=True)
+class TaskNotes:
+    """What the run child reported besides its output."""
+
+    tasks: list[dict[str, Any]] = field(default_factory=list)
+    modules: list[dict[str, Any]] = field(default_factory=list)  # of forked workers, by task uuid
+    crash: str = ""  # a traceback of ours; a bug
+
+
+def ways_of(notes: TaskNotes) -> Mapping[str, int]:
     """How many tasks went which way."""
     return dict(Counter(task["way"] for task in _tasks(notes)))
 
 
-def speed_of(notes: Notes, seconds: float) -> dict[str, Any]:
+def speed_of(notes: TaskNotes, seconds: float) -> dict[str, Any]:
     """The content of `speed.json`: every task in order, with its way, reason and seconds."""
     tasks = [
         {
@@ -29,7 +37,7 @@ def speed_of(notes: Notes, seconds: float) -> dict[str, Any]:
     return {"seconds": round(seconds, 6), "tasks": tasks}
 
 
-def _tasks(notes: Notes) -> list[dict[str, Any]]:
+def _tasks(notes: TaskNotes) -> list[dict[str, Any]]:
     forked: dict[str, list[dict[str, Any]]] = {}
     for call in notes.modules:
         forked.setdefault(call["uuid"], []).append(call)

@@ -30,11 +30,9 @@ class WireError(Exception):
 
 
 def send(sock: socket.socket, message: Mapping[str, Any], fds: Sequence[int] = ()) -> None:
-    """Send one message whole."""
     body = json.dumps(message).encode()
     data = memoryview(_LENGTH.pack(len(body)) + body)
-    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-    sent = sock.sendmsg([data], rights)
+    sent = sock.sendmsg([data], _with(fds))
     if sent < len(data):
         sock.sendall(data[sent:])
 
@@ -54,16 +52,10 @@ def receive(sock: socket.socket) -> tuple[Message, list[int]] | None:
 
 
 def _receive_head(sock: socket.socket) -> tuple[bytes, list[int]]:
-    rights = array.array("i")
-    head, ancillary, _flags, _address = sock.recvmsg(
-        _LENGTH.size, socket.CMSG_SPACE(_MOST_DESCRIPTORS * rights.itemsize)
-    )
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            rights.frombytes(data[: len(data) - len(data) % rights.itemsize])
+    head, fds = _receive_with_fds(sock, _LENGTH.size)
     if head and len(head) < _LENGTH.size:
         head += _receive_exactly(sock, _LENGTH.size - len(head))
-    return head, list(rights)
+    return head, fds
 
 
 def _receive_exactly(sock: socket.socket, length: int) -> bytes:
@@ -77,20 +69,35 @@ def _receive_exactly(sock: socket.socket, length: int) -> bytes:
 
 
 def report(sock: socket.socket, message: Mapping[str, Any], fds: Sequence[int] = ()) -> None:
-    """Write one report as one datagram."""
-    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-    sock.sendmsg([json.dumps(message).encode()], rights)
+    sock.sendmsg([json.dumps(message).encode()], _with(fds))
 
 
 def read_report(sock: socket.socket) -> tuple[Message, list[int]] | None:
-    """Read one report; None when nobody holds the other end any more."""
-    rights = array.array("i")
+    """Read one report; None when nobody holds the other end any more.
+
+    A descriptor that came along may be missing: this process may have as many as it is allowed. What is
+    no report, or was too long for one, is an empty report: a lost note is not worth a run.
+    """
+    data, fds = _receive_with_fds(sock, LONGEST_REPORT)
+    if not data:
+        return None
+    try:
+        message = json.loads(data)
+    except ValueError:
+        message = {}
+    return message if isinstance(message, dict) else {}, fds
+
+
+def _with(fds: Sequence[int]) -> list[tuple[int, int, Any]]:
+    return [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+
+
+def _receive_with_fds(sock: socket.socket, most_bytes: int) -> tuple[bytes, list[int]]:
+    fds = array.array("i")
     data, ancillary, _flags, _address = sock.recvmsg(
-        LONGEST_REPORT, socket.CMSG_SPACE(_MOST_DESCRIPTORS * rights.itemsize)
+        most_bytes, socket.CMSG_SPACE(_MOST_DESCRIPTORS * fds.itemsize)
     )
     for level, kind, part in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            rights.frombytes(part[: len(part) - len(part) % rights.itemsize])
-    if not data:
-        return None
-    return json.loads(data), list(rights)
+            fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
+    return data, list(fds)

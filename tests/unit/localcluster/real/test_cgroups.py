@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.localcluster.real.cgroups import Cgroups
+from rolecall_dev.localcluster.real.cgroups import Cgroups
 
 V1_TREES = ("cpu,cpuacct", "cpuset", "memory", "pids", "freezer", "unified")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import InputError
-from rolecall.localcluster import Image, etcd_versions, names_in, write_image
+from rolecall_dev.localcluster import Image, etcd_versions, names_in, write_image
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ipaddress
 import itertools
 
-from rolecall.localcluster.real.components import component_names
-from rolecall.localcluster.real.plan import NUMBERS, Plan
+from rolecall_dev.localcluster.real.components import component_names
+from rolecall_dev.localcluster.real.plan import NUMBERS, Plan
 
 
 def test_no_two_clusters_share_an_address() -> None:

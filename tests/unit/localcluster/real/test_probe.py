@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import InputError
-from rolecall.localcluster import what_is_missing
-from rolecall.localcluster.real import probe
-from rolecall.localcluster.real.cgroups import Cgroups
+from rolecall_dev.localcluster import what_is_missing
+from rolecall_dev.localcluster.real import probe
+from rolecall_dev.localcluster.real.cgroups import Cgroups
 
 
 def test_missing_packages_are_named_with_the_command_that_installs_them(

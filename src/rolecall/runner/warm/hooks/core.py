@@ -1,55 +1,105 @@
 """What the hooks need of ansible-core, asked in one place and in our words.
 
 Everything here reads; what is *replaced* is in `seams`. Imported by the host only, never by the engine.
+Here is what all releases have in common; where they differ, `core_2_18`, `core_2_19` and `core_2_21`
+say it each in its own words.
 """
 
 from __future__ import annotations
 
-import json
+import abc
+import importlib
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import ansible.constants as C  # noqa: N812 - its name everywhere in Ansible
-from ansible._internal import _task
-from ansible._internal._ansiballz._builder import ExtensionManager
-from ansible._internal._errors import _error_utils
-from ansible.errors import AnsibleError
 from ansible.executor import module_common
 from ansible.executor.process.worker import WorkerProcess
-from ansible.executor.task_executor import TaskExecutor
-from ansible.executor.task_result import _RawTaskResult
-from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.connection.local import Connection as LocalConnection
 from ansible.plugins.loader import action_loader, module_loader, module_utils_loader
 from ansible.utils.display import Display
-from ansible.vars.clean import remove_internal_keys
+from ansible.vars import clean
 
 from rolecall.runner.warm.hooks.module_code import ModuleCode
-from rolecall.runner.warm.hooks.module_world import ModuleWorld, Response
-from rolecall.runner.warm.hooks.streams import StreamHabits
+from rolecall.runner.warm.hooks.module_process import ModuleProcess, Response
+from rolecall.runner.warm.hooks.result_queue import AsResultThread, ResultQueue
+from rolecall.runner.warm.hooks.streams import StreamSettings
+from rolecall.runner.warm.hooks.templates import TemplateRules
 
 _ANY_IMPLEMENTATION = ("",)
 _PLAIN_PATH = re.compile(r"^[~\w./+-]+$", re.ASCII)
 _INCLUDES = frozenset(C._ACTION_ALL_INCLUDES) | frozenset(C._ACTION_INCLUDE_ROLE)
 
 
-class Core:
+class Core(abc.ABC):
     """ansible-core as the hooks see it."""
 
-    def __init__(self, habits: StreamHabits) -> None:
+    # Whether a worker lets go of the play's standard streams: see `task_streams`.
+    detaches_workers = True
+    # Actions that ask the play for something while they run: an inline task *is* the play.
+    asking_actions: frozenset[str] = frozenset()
+
+    def __init__(self, streams: StreamSettings) -> None:
         self.display = Display()
-        self.WorkerProcess = WorkerProcess
-        self.TaskExecutor = TaskExecutor
-        self.RawTaskResult = _RawTaskResult
-        self.TaskContext = _task.TaskContext
-        self.module_world = ModuleWorld(habits)
+        self.module_process = self.new_module_process(streams)
         self.executable = sys.executable
         self._action_folder = str(Path(_file_of("ansible.plugins.action")).parent)
         self._core_module_utils = str(Path(_file_of("ansible.module_utils")).parent)
         self._asked_paths: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+    # What differs between releases
+
+    @abc.abstractmethod
+    def new_module_process(self, streams: StreamSettings) -> ModuleProcess:
+        """The process as a module of this release expects it."""
+
+    @abc.abstractmethod
+    def new_result_queue(self, strategy: Any, as_result_thread: AsResultThread) -> ResultQueue:
+        """What stands in for the queue between worker and play."""
+
+    @abc.abstractmethod
+    def run_task(
+        self, arguments: dict[str, Any], queue: ResultQueue, warn_of_prints: Callable[[], None]
+    ) -> None:
+        """What a worker does with its task, up to sending the result."""
+
+    @abc.abstractmethod
+    def encode_arguments(self, name: str, arguments: Any) -> bytes:
+        """A module's arguments as the package carries them."""
+
+    @abc.abstractmethod
+    def finish_module(self, action: Any, response: Response) -> dict[str, Any]:
+        """From what the module printed to the action's result, as `_execute_module` ends."""
+
+    @abc.abstractmethod
+    def has_extension(self, variables: Any) -> bool:
+        """Whether modules run under coverage or a debugger."""
+
+    @abc.abstractmethod
+    def template_rules(self) -> TemplateRules:
+        """Which environment compiles templates, and what its code depends on."""
+
+    @abc.abstractmethod
+    def render(self, texts: Iterable[str], condition: str, variables: dict[str, Any]) -> None:
+        """Render some texts of ours, so that what templating makes at first use is made."""
+
+    @abc.abstractmethod
+    def compile_texts(self, texts: Iterable[tuple[bool, str]]) -> None:
+        """Compile templates and (True) conditions, render nothing; what is wrong is left out."""
+
+    # About tasks
+
+    def worker_arguments(self, _values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """What a strategy hands to a worker, by name."""
+        return named
+
+    def new_worker(self, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """A worker as Ansible forks it."""
+        return WorkerProcess(*values, **named)
 
     # About actions
 
@@ -66,14 +116,6 @@ class Core:
             return path.stem, "ansible.builtin", True
         collection = _collection_of(str(path))
         return path.stem, collection, bool(collection)
-
-    def result_omitted(self, cause: Exception) -> dict[str, Any]:
-        """The result of a task whose own result could not be sent."""
-        try:
-            raise AnsibleError("Task result omitted due to queue send failure.") from cause
-        except AnsibleError as error:
-            result: dict[str, Any] = _error_utils.result_dict_from_exception(error)
-            return result
 
     # About modules
 
@@ -100,13 +142,9 @@ class Core:
 
     @staticmethod
     def keeps_files() -> bool:
-        """Whether somebody wants to look at what Ansible leaves behind."""
-        return bool(C.DEFAULT_KEEP_REMOTE_FILES or C.DEFAULT_DEBUG)
-
-    @staticmethod
-    def has_extension(variables: Any) -> bool:
-        """Whether modules run under coverage or a debugger."""
-        return bool(ExtensionManager.create(task_vars=variables).extension_names)
+        """Whether somebody wants to look at what Ansible leaves behind, tracebacks included."""
+        shows_tracebacks = getattr(C, "DISPLAY_TRACEBACK", ["never"]) != ["never"]
+        return bool(C.DEFAULT_KEEP_REMOTE_FILES or C.DEFAULT_DEBUG or shows_tracebacks)
 
     @staticmethod
     def has_file_limit(variables: Any) -> bool:
@@ -142,15 +180,6 @@ class Core:
             return False
         return not arguments and str(interpreter) == sys.executable
 
-    @staticmethod
-    def encode_arguments(name: str, arguments: Any) -> bytes:
-        """Arguments as the package carries them."""
-        encoder = get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE)
-        try:
-            return json.dumps({"ANSIBLE_MODULE_ARGS": arguments}, cls=encoder).encode()
-        except TypeError as error:
-            raise AnsibleError(f"Failed to serialize arguments for the {name!r} module.") from error
-
     def remote_tmp(self, action: Any) -> str | None:
         """Where this connection's temporary folders go; None where only a shell can tell."""
         path = str(action.get_shell_option("remote_tmp", default="~/.ansible/tmp"))
@@ -161,31 +190,31 @@ class Core:
         path = os.path.expanduser(path)  # noqa: PTH111 - unlike Path, it keeps what it cannot expand
         return path if path.startswith("/") and ".." not in path else None
 
-    def finish_module(self, action: Any, response: Response) -> dict[str, Any]:
-        """From what the module printed to the action's result, as `_execute_module` ends."""
-        text = {
-            "rc": response.rc,
-            "stdout": action._strip_success_message(response.stdout),
-            "stderr": response.stderr,
-        }
-        data: dict[str, Any] = action._parse_returned_data(text, "legacy")
-        if data.pop("_ansible_suppress_tmpdir_delete", False):
-            action._cleanup_remote_tmp = False
-        if "results" in data and not isinstance(data["results"], list | tuple):
-            data["ansible_module_results"] = data.pop("results")
-            self.display.warning(
-                "Found internal 'results' key in module return, "
-                "renamed to 'ansible_module_results'."
-            )
-        remove_internal_keys(data)
-        for stream in ("stdout", "stderr"):
-            if stream in data and f"{stream}_lines" not in data:
-                data[f"{stream}_lines"] = (data.get(stream) or "").splitlines()
-        return data
+
+def as_shell(action: Any, response: Response) -> dict[str, Any]:
+    """What a module left, as `_low_level_execute_command` would tell it."""
+    stdout = action._strip_success_message(response.stdout)
+    return {"rc": response.rc, "stdout": stdout, "stderr": response.stderr}
+
+
+def tidied_result(display: Any, action: Any, data: dict[str, Any]) -> dict[str, Any]:
+    """The end of `_execute_module` in releases whose results are dictionaries."""
+    if data.pop("_ansible_suppress_tmpdir_delete", False):
+        action._cleanup_remote_tmp = False
+    if "results" in data and not isinstance(data["results"], list | tuple):
+        data["ansible_module_results"] = data.pop("results")
+        display.warning(
+            "Found internal 'results' key in module return, renamed to 'ansible_module_results'."
+        )
+    clean.remove_internal_keys(data)
+    for stream in ("stdout", "stderr"):
+        if stream in data and f"{stream}_lines" not in data:
+            data[f"{stream}_lines"] = (data.get(stream) or "").splitlines()
+    return data
 
 
 def _file_of(module: str) -> str:
-    return os.path.realpath(str(sys.modules[module].__file__))
+    return os.path.realpath(str(importlib.import_module(module).__file__))
 
 
 def _collection_of(path: str) -> str:

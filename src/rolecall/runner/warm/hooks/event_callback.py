@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from ansible.utils.display import Display
@@ -22,15 +23,15 @@ _PARTS = ("cache", "display_lock", "_local")
 class EventCallback:
     """The callback's hold on a process."""
 
-    def __init__(self, context: Any, methods: dict[str, Any]) -> None:
-        self.context = context
+    def __init__(self, module: Any, methods: dict[str, Any]) -> None:
+        self.context = module.event_context
+        self._module = module
         self._methods = methods
 
     @classmethod
     def load(cls, loader: Any) -> EventCallback:
-        """Import it with all other callbacks, and take its changes off Display."""
+        """Import it, and take its changes off Display."""
         before = dict(vars(Display))
-        list(loader.callback_loader.all(class_only=True))
         for name in _NAMES:
             loader.callback_loader.get(name, class_only=True)
         after = dict(vars(Display))
@@ -40,24 +41,31 @@ class EventCallback:
                 setattr(Display, name, before[name])
             else:
                 delattr(Display, name)
-        return cls(_find_context(), changed)
+        return cls(_find_module(), changed)
 
     def renew(self) -> None:
         """Aim it at this run; after Display was renewed."""
         self.context.display_lock = Display()._lock
         self.context.cache.private_data_dir = os.environ.get("AWX_ISOLATED_DATA_DIR")
 
-    def take_hold(self) -> None:
-        """From now on every word is an event."""
+    def load_callbacks(self, original: Callable[..., None], queue_manager: Any) -> None:
+        """The stand-in for `TaskQueueManager.load_callbacks`: from now on every word is an event."""
+        if not queue_manager._callback_plugins:
+            self._change_display()
+        original(queue_manager)
+
+    def _change_display(self) -> None:
+        # As its import does, which leaves the options of the callback that it stands on.
+        self._module.callback_loader.get(self._module.default_stdout_callback, class_only=True)
         for name, method in self._methods.items():
             setattr(Display, name, method)
 
 
-def _find_context() -> Any:
+def _find_module() -> Any:
     for module in list(sys.modules.values()):
         context = getattr(module, "event_context", None)
         if context is not None and hasattr(module, "IsolatedFileWrite"):
             if all(hasattr(context, name) for name in _PARTS):
-                return context
+                return module
             break
     raise RuntimeError("ansible-runner's event callback is not one that we know")

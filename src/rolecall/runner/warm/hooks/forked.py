@@ -14,23 +14,28 @@ import os
 import selectors
 import signal
 import sys
-import threading
 from typing import NoReturn
 
-from rolecall.runner.warm.hooks.module_world import Call, ModuleWorld, Response, in_environment
-from rolecall.runner.warm.hooks.streams import StreamHabits
+from rolecall.runner.warm.hooks.endings import end_like_an_interpreter
+from rolecall.runner.warm.hooks.module_process import (
+    ModuleCall,
+    ModuleProcess,
+    Response,
+    in_environment,
+)
+from rolecall.runner.warm.hooks.streams import StreamSettings
 
 _HANDLED = (signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1)
 _PIECE = 64 * 1024
 
 
-def run_forked(world: ModuleWorld, call: Call) -> Response:
+def run_forked(process: ModuleProcess, call: ModuleCall) -> Response:
     """Run the module and come back with what it printed."""
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _be_module(world, call, out_write, err_write)
+        _be_module(process, call, out_write, err_write)
     os.close(out_write)
     os.close(err_write)
     out, err = _read_both(out_read, err_read)
@@ -68,15 +73,15 @@ def _as_shell(status: int) -> tuple[int, str]:
     return 128 - code, f"{name}{dumped}\n"
 
 
-def _be_module(world: ModuleWorld, call: Call, out_fd: int, err_fd: int) -> NoReturn:
+def _be_module(process: ModuleProcess, call: ModuleCall, out_fd: int, err_fd: int) -> NoReturn:
     status = 1
     try:
-        _look_fresh(out_fd, err_fd, world.habits)
+        _look_fresh(out_fd, err_fd, process.streams)
         in_environment(call)
-        with world.entered(call):
-            status = world.execute(call)
-        world.imports.write()
-        _end_like_an_interpreter()
+        with process.entered(call):
+            status = process.execute(call)
+        process.imports.write()
+        end_like_an_interpreter()
     except BaseException as error:  # whatever it is, it must not climb into the play's code
         with contextlib.suppress(Exception):
             print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 - its stderr
@@ -87,7 +92,7 @@ def _be_module(world: ModuleWorld, call: Call, out_fd: int, err_fd: int) -> NoRe
         os._exit(status)
 
 
-def _look_fresh(out_fd: int, err_fd: int, habits: StreamHabits) -> None:
+def _look_fresh(out_fd: int, err_fd: int, streams: StreamSettings) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for number, fd in ((0, null), (1, out_fd), (2, err_fd)):
         os.dup2(fd, number)
@@ -99,11 +104,4 @@ def _look_fresh(out_fd: int, err_fd: int, habits: StreamHabits) -> None:
     with contextlib.suppress(locale.Error):
         locale.setlocale(locale.LC_CTYPE, "")
     atexit._clear()
-    habits.open_all()
-
-
-def _end_like_an_interpreter() -> None:
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
-    atexit._run_exitfuncs()
+    streams.open_all()

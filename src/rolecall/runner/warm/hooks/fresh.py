@@ -23,7 +23,7 @@ from ansible.utils.display import Display
 
 from rolecall.runner.warm.fingerprint import PER_RUN_SETTINGS
 from rolecall.runner.warm.hooks.client_memory import renew_client
-from rolecall.runner.warm.hooks.streams import StreamHabits
+from rolecall.runner.warm.hooks.streams import StreamSettings
 
 
 def take_environment(environment: dict[str, str], cwd: str) -> None:
@@ -34,12 +34,12 @@ def take_environment(environment: dict[str, str], cwd: str) -> None:
     tempfile.tempdir = None
 
 
-def take_streams(stdin: int, output: int, habits: StreamHabits) -> None:
+def take_streams(stdin: int, output: int, streams: StreamSettings) -> None:
     """Descriptors and Python's streams, as a new interpreter has them."""
     os.dup2(stdin, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    habits.open_all(events_in_one_piece=True)
+    streams.open_all(events_in_one_piece=True)
 
 
 def renew_globals() -> None:

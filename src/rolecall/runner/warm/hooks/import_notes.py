@@ -23,7 +23,7 @@ class ImportNotes:
     """Where to note, and what need not be."""
 
     def __init__(self) -> None:
-        self._libraries = _libraries()
+        self._libraries = library_folders()
         self._known: frozenset[str] = frozenset()
         self._file = ""
         self.refused: set[str] = set()  # names that the host cannot have ready
@@ -34,7 +34,7 @@ class ImportNotes:
         self._file = file
 
     def write(self) -> None:
-        """Note the news of this process; a disk without room costs warmth, not a run."""
+        """Note the news of this process; a disk without room costs speed, not a run."""
         if not self._file:
             return
         news = {
@@ -56,8 +56,8 @@ def origin_of(name: str) -> str:
     return str(getattr(getattr(sys.modules.get(name), "__spec__", None), "origin", None) or "")
 
 
-def _libraries() -> tuple[str, ...]:
-    folders = {*site.getsitepackages(), sysconfig.get_path("stdlib")}
+def library_folders(*more: str) -> tuple[str, ...]:
+    folders = {*site.getsitepackages(), sysconfig.get_path("stdlib"), *more}
     return tuple(f"{folder}/" for folder in folders)
 
 

@@ -14,16 +14,21 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rolecall.runner.warm.hooks.module_world import Call, ModuleWorld, Response, in_environment
-from rolecall.runner.warm.hooks.surroundings import surroundings_kept
+from rolecall.runner.warm.hooks.kept_state import process_state_kept
+from rolecall.runner.warm.hooks.module_process import (
+    ModuleCall,
+    ModuleProcess,
+    Response,
+    in_environment,
+)
 
 
-def run_in_process(world: ModuleWorld, call: Call) -> Response:
+def run_in_process(process: ModuleProcess, call: ModuleCall) -> Response:
     """Run the module and come back with what it printed."""
     out, err = _stream(), _stream()
-    with _streams(out, err), surroundings_kept(), world.entered(call), _exit_handlers_run():
+    with _streams(out, err), process_state_kept(), process.entered(call), _exit_handlers_run():
         in_environment(call)
-        status = world.execute(call)
+        status = process.execute(call)
     return Response(status, _text_of(out), _text_of(err))
 
 

@@ -23,10 +23,12 @@ class JinjaNames:
     def __init__(self) -> None:
         self._nothing: dict[tuple[str, str], Any] = {}
 
-    def find(self, original: Callable[..., Any], loader: Any, name: str) -> Any:
+    def find(
+        self, original: Callable[..., Any], loader: Any, name: str, *args: Any, **more: Any
+    ) -> Any:
         """The stand-in for `Jinja2Loader.get_with_context`."""
-        if name not in _OWN.get(loader.type, ()):
-            return original(loader, name)
+        if args or more or name not in _OWN.get(loader.type, ()):
+            return original(loader, name, *args, **more)
         known = self._nothing.get((loader.type, name))
         if known is not None:
             loader._ensure_non_collection_wrappers()

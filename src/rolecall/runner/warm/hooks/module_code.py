@@ -9,6 +9,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from rolecall.runner.warm.file_stamp import Stamp, stamp_of
+
 _COLLECTION_MODULE = re.compile(
     r"/ansible_collections/(?P<name>[^/]+/[^/]+)/plugins/modules/(?P<path>.+)\.py$"
 )
@@ -27,27 +29,22 @@ class ModuleCode:
     can_respawn: bool
 
 
-class ModuleShelf:
+class CompiledModules:
     """Keeps compiled modules; what it was filled with before a fork serves every run."""
 
     def __init__(self, is_new_style: Any, library: str) -> None:
         self._is_new_style = is_new_style  # ansible-core's own rule, on the file's bytes
         self._library = str(Path(os.path.realpath(library)).parent)
-        self._kept: dict[str, tuple[tuple[int, ...], ModuleCode | None]] = {}
+        self._kept: dict[str, tuple[Stamp | None, ModuleCode | None]] = {}
 
     def take(self, path: str) -> ModuleCode | None:
         """The module at a path as it is now; None where it is no new-style Python module."""
-        status = Path(path).stat()
-        looks = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev)
+        stamp = stamp_of(path)
         kept = self._kept.get(path)
-        if kept is None or kept[0] != looks:
-            kept = (looks, self._compile(path))
+        if kept is None or kept[0] != stamp:
+            kept = (stamp, self._compile(path))
             self._kept[path] = kept
         return kept[1]
-
-    def paths(self) -> list[str]:
-        """Every file that was compiled."""
-        return list(self._kept)
 
     def _compile(self, path: str) -> ModuleCode | None:
         source = Path(path).read_bytes()

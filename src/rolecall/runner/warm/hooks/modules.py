@@ -21,19 +21,19 @@ from typing import Any
 
 from rolecall.runner.warm.hooks.forked import run_forked
 from rolecall.runner.warm.hooks.in_process import run_in_process
-from rolecall.runner.warm.hooks.module_code import ModuleCode, ModuleShelf
-from rolecall.runner.warm.hooks.module_world import Call
+from rolecall.runner.warm.hooks.module_code import CompiledModules, ModuleCode
+from rolecall.runner.warm.hooks.module_process import ModuleCall
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.ways import START_VARIABLES, Choice, ModuleFacts, Way, choose_module
 
 
-class ModuleRoom:
+class ModuleRunner:
     """Stands in for `_execute_module`, `_make_tmp_path` and `_remove_tmp_path` of every action."""
 
-    def __init__(self, core: Any, tally: Tally, shelf: ModuleShelf) -> None:
+    def __init__(self, core: Any, tally: Tally, compiled: CompiledModules) -> None:
         self._core = core
         self._tally = tally
-        self._shelf = shelf
+        self._compiled = compiled
 
     def execute(self, original: Any, action: Any, **asked: Any) -> dict[str, Any]:
         """Run a module the best way that is right."""
@@ -55,7 +55,7 @@ class ModuleRoom:
         path = self._core.find_module(action, name)
         if path is None:
             return Choice(Way.STOCK, "the module was not found")
-        code = self._shelf.take(path)
+        code = self._compiled.take(path)
         if code is None:
             return Choice(Way.STOCK, "not a new-style Python module")
         full_name = code.full_name or name
@@ -100,7 +100,7 @@ class ModuleRoom:
         environment: dict[str, Any] = {}
         action._compute_environment_string(environment)
         action._used_interpreter = f"#!{self._core.executable}"
-        call = Call(
+        call = ModuleCall(
             code=code,
             name=name,
             arguments=self._core.encode_arguments(name, arguments),
@@ -108,7 +108,7 @@ class ModuleRoom:
             cwd=action._loader.get_basedir(),
         )
         runs = run_in_process if choice.way is Way.IN_PROCESS else run_forked
-        response = runs(self._core.module_world, call)
+        response = runs(self._core.module_process, call)
         return choice, self._core.finish_module(action, response)
 
     def make_tmp_path(self, original: Any, action: Any, remote_user: str | None = None) -> str:
@@ -129,7 +129,9 @@ class ModuleRoom:
         action._connection._shell.tmpdir = path
         return path
 
-    def remove_tmp_path(self, original: Any, action: Any, tmp_path: Any, force: bool) -> None:
+    def remove_tmp_path(
+        self, original: Any, action: Any, tmp_path: Any, force: bool = False
+    ) -> None:
         """Remove the task's folder without a shell where that comes to the same."""
         path = tmp_path
         if path is None and action._connection._shell.tmpdir:

@@ -1,99 +1,84 @@
 """The only place that replaces anything of ansible-core: each seam by name, checked before use.
 
 A seam is a function of ansible-core that we stand in front of. What a replacement assumes is what some
-sources say, so those are declared with digests of their lines (comments, blank lines and indentation do
-not count). `check` compares them before anything is imported; one surprise, and the host refuses to
-serve: runs then go the stock way, and the log says why, once. A new ansible-core means: read what
-changed, adapt the hook, add the digest that the failing contract test prints.
+sources say (`sources`), so their digests are compared (`digests`) before anything is imported. What is
+unknown has to prove itself before a run goes this way.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
-import hashlib
 import importlib
-import importlib.util
 import inspect
-from collections.abc import Iterable
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from rolecall.runner.warm.hooks.digests import READ_SOURCES
-
-
-def digests_of(labels: Iterable[str]) -> dict[str, str]:
-    """A digest of each source, by `module:name`; empty where it is gone. Imports nothing."""
-    by_module: dict[str, list[str]] = {}
-    for label in labels:
-        module, _, name = label.partition(":")
-        by_module.setdefault(module, []).append(name)
-    return {
-        f"{module}:{name}": digest
-        for module, names in by_module.items()
-        for name, digest in _digests_in(module, names).items()
-    }
-
-
-def _digests_in(module: str, names: list[str]) -> dict[str, str]:
-    try:
-        found = importlib.util.find_spec(module)
-    except ImportError:
-        found = None
-    if found is None or found.origin is None:
-        return dict.fromkeys(names, "")
-    text = Path(found.origin).read_text(encoding="utf-8")
-    tree, lines = ast.parse(text), text.splitlines()
-    return {name: _digest(_node(tree, name), lines) for name in names}
-
-
-def _node(tree: ast.AST, name: str) -> ast.stmt | None:
-    node: Any = tree
-    for part in name.split("."):
-        node = next(
-            (
-                child
-                for child in getattr(node, "body", [])
-                if isinstance(child, ast.FunctionDef | ast.ClassDef) and child.name == part
-            ),
-            None,
-        )
-    return node if isinstance(node, ast.stmt) else None
-
-
-def _digest(node: ast.stmt | None, lines: list[str]) -> str:
-    if node is None:
-        return ""
-    said = (line.strip() for line in lines[node.lineno - 1 : node.end_lineno])
-    text = "\n".join(line for line in said if line and not line.startswith("#"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+from rolecall.runner.warm.hooks import collection_paths
+from rolecall.runner.warm.hooks.digests import digests_of, known_digests, version_of_core
+from rolecall.runner.warm.hooks.sources import OLDEST, family_of, sources_of
 
 
 def check() -> list[str]:
     """What is not as it was when the hooks were written; empty: all well."""
-    problems = []
-    for label, digest in digests_of(READ_SOURCES).items():
-        if digest not in READ_SOURCES[label]:
-            problems.append(f"`{label}` is {'gone' if not digest else f'unknown ({digest})'}")
-    return problems
+    version = version_of_core()
+    if not version:
+        return ["ansible-core is not installed"]
+    family = family_of(version)
+    if not family:
+        return [f"ansible-core {version} is older than {OLDEST[0]}.{OLDEST[1]}"]
+    known = known_digests()
+    return [
+        f"`{label}` is {f'unknown ({digest})' if digest else 'gone'}"
+        for label, digest in digests_of(sources_of(family)).items()
+        if digest not in known.get(label, {})
+    ]
 
 
-def install(inline: Any, modules: Any, events: Any, templates: Any, names: Any) -> None:
-    """Put the hooks in place. Call once, in the host, after `check` was content."""
+def install_new_process(new: Any) -> None:
+    """Have plugins loaded as a new process would; before the host loads any."""
+    loader = importlib.import_module("ansible.plugins.loader")
+    _wrap_collection_loader(loader)
+    _stand_before(loader.PluginLoader, "_load_module_source", new.load_module)
+    _stand_before(loader.PluginLoader, "_load_config_defs", new.load_options)
+
+
+def _stand_before(owner: Any, name: str, stand_in: Any) -> None:
+    """Have calls of a method go to `stand_in`, which gets the original first."""
+    original = getattr(owner, name)
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return stand_in(original, self, *args, **kwargs)
+
+    setattr(owner, name, method)
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What stands in front of ansible-core's own."""
+
+    inline: Any
+    modules: Any
+    events: Any
+    templates: Any
+    names: Any
+
+
+def install(hooks: Hooks, environment: type) -> None:
+    """Put them in place, templates at this class of environment. Once, in the host, after `check`."""
     strategy = importlib.import_module("ansible.plugins.strategy")
     action = importlib.import_module("ansible.plugins.action")
     loader = importlib.import_module("ansible.plugins.loader")
-    _wrap_collection_loader(loader)
-    _wrap_jinja_loader(loader.Jinja2Loader, names)
+    _stand_before(loader.Jinja2Loader, "get_with_context", hooks.names.find)
     _wrap_init_parser(importlib.import_module("ansible.cli.playbook").PlaybookCLI)
     queue = importlib.import_module("ansible.executor.task_queue_manager")
-    _wrap_load_callbacks(queue.TaskQueueManager, events)
-    _wrap_queue_task(strategy.StrategyBase, inline)
-    strategy.WorkerProcess = inline.worker  # type: ignore[attr-defined]
-    _wrap_execute_module(action.ActionBase, modules)
-    _wrap_tmp_path(action.ActionBase, modules)
-    jinja = importlib.import_module("ansible._internal._templating._jinja_bits")
-    _wrap_environment(jinja.AnsibleEnvironment, templates)
+    _stand_before(queue.TaskQueueManager, "load_callbacks", hooks.events.load_callbacks)
+    _stand_before(strategy.StrategyBase, "_queue_task", hooks.inline.queue_task)
+    strategy.WorkerProcess = hooks.inline.worker  # type: ignore[attr-defined]
+    _wrap_execute_module(action.ActionBase, hooks.modules)
+    _stand_before(action.ActionBase, "_make_tmp_path", hooks.modules.make_tmp_path)
+    _stand_before(action.ActionBase, "_remove_tmp_path", hooks.modules.remove_tmp_path)
+    _wrap_environment(environment, hooks.templates)
 
 
 def _wrap_collection_loader(loader: Any) -> None:
@@ -101,23 +86,29 @@ def _wrap_collection_loader(loader: Any) -> None:
 
     @functools.wraps(original)
     def configure_collection_loader(prefix_collections_path: Any = None) -> None:
-        # The host did it already, with the same paths: they are part of its fingerprint.
-        if prefix_collections_path or not loader.AnsibleCollectionConfig.collection_finder:
+        finder = loader.AnsibleCollectionConfig.collection_finder
+        if prefix_collections_path or not finder:
             original(prefix_collections_path)
+        else:  # The host did it already, with the same settings; folders may have come and gone.
+            collection_paths.look_again(finder, made())
 
     loader._configure_collection_loader = configure_collection_loader
+    made = _noting_arguments(loader._AnsibleCollectionFinder)
+    _stand_before(
+        loader._AnsibleCollectionFinder, "set_playbook_paths", collection_paths.set_playbook_paths
+    )
 
 
-def _wrap_jinja_loader(jinja_loader: Any, names: Any) -> None:
-    original = jinja_loader.get_with_context
+def _noting_arguments(finder_class: Any) -> Any:
+    """Has another finder made with the arguments of the last one."""
+    asked: dict[str, Any] = {}
 
-    @functools.wraps(original)
-    def get_with_context(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        if args or kwargs:
-            return original(self, name, *args, **kwargs)
-        return names.find(original, self, name)
+    def init(original: Any, finder: Any, *args: Any, **kwargs: Any) -> None:
+        asked.update(args=args, kwargs=kwargs)
+        original(finder, *args, **kwargs)
 
-    jinja_loader.get_with_context = get_with_context
+    _stand_before(finder_class, "__init__", init)
+    return lambda: finder_class(*asked["args"], **asked["kwargs"])
 
 
 def _wrap_init_parser(playbook_cli: Any) -> None:
@@ -134,59 +125,17 @@ def _wrap_init_parser(playbook_cli: Any) -> None:
     playbook_cli.init_parser = init_parser
 
 
-def _wrap_load_callbacks(queue_manager: Any, events: Any) -> None:
-    original = queue_manager.load_callbacks
-
-    @functools.wraps(original)
-    def load_callbacks(self: Any) -> None:
-        if not self._callback_plugins:
-            events.take_hold()
-        original(self)
-
-    queue_manager.load_callbacks = load_callbacks
-
-
-def _wrap_queue_task(strategy_base: Any, inline: Any) -> None:
-    original = strategy_base._queue_task
-
-    @functools.wraps(original)
-    def queue_task(self: Any, host: Any, task: Any, task_vars: Any, play_context: Any) -> None:
-        inline.queueing(self)
-        original(self, host, task, task_vars, play_context)
-
-    strategy_base._queue_task = queue_task
-
-
 def _wrap_execute_module(action_base: Any, modules: Any) -> None:
-    original = action_base._execute_module
-    signature = inspect.signature(original)
+    signature = inspect.signature(action_base._execute_module)
 
-    @functools.wraps(original)
-    def execute_module(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        bound = signature.bind(self, *args, **kwargs)
+    def execute_module(original: Any, action: Any, *args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(action, *args, **kwargs)
         bound.apply_defaults()
         asked = dict(bound.arguments)
         asked.pop("self")
-        result: dict[str, Any] = modules.execute(original, self, **asked)
-        return result
+        return modules.execute(original, action, **asked)
 
-    action_base._execute_module = execute_module
-
-
-def _wrap_tmp_path(action_base: Any, modules: Any) -> None:
-    original_make, original_remove = action_base._make_tmp_path, action_base._remove_tmp_path
-
-    @functools.wraps(original_make)
-    def make_tmp_path(self: Any, remote_user: str | None = None) -> str:
-        path: str = modules.make_tmp_path(original_make, self, remote_user)
-        return path
-
-    @functools.wraps(original_remove)
-    def remove_tmp_path(self: Any, tmp_path: Any, force: bool = False) -> None:
-        modules.remove_tmp_path(original_remove, self, tmp_path, force)
-
-    action_base._make_tmp_path = make_tmp_path
-    action_base._remove_tmp_path = remove_tmp_path
+    _stand_before(action_base, "_execute_module", execute_module)
 
 
 def _wrap_environment(environment: Any, templates: Any) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class StreamHabits:
+class StreamSettings:
     """How this interpreter opens its standard streams."""
 
     encoding: str
@@ -23,7 +23,7 @@ class StreamHabits:
     stdout_errors: str
 
     @classmethod
-    def of_this_process(cls) -> StreamHabits:
+    def of_this_process(cls) -> StreamSettings:
         """As they are now; call before Ansible is imported."""
         return cls(
             encoding=sys.stdout.encoding,
@@ -75,7 +75,6 @@ class _AfterStdout(io.FileIO):
         self._first = stdout
 
     def write(self, data: Any, /) -> int:
-        """Write, in turn."""
         if self._first is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._first.flush()

@@ -62,7 +62,6 @@ class Tally:
             self._task["modules"].append(call)
 
     def close_task(self) -> None:
-        """Send the task under way, if there is one."""
         if self._task is not None and os.getpid() == self._owner:
             self._task["seconds"] = round(time.perf_counter() - self._began, 6)
             self._send(self._task)
@@ -79,7 +78,7 @@ class Tally:
 
 
 def _end_orphaned_run() -> None:
-    """Nobody hears this run any more: its engine is gone, and so is the host, or we would be, too.
+    """Nobody follows this run any more: its engine is gone, and so is the host, or we would be, too.
 
     The next engine runs the CR anew. Half a run is what it expects to find; two at a time are not.
     """

@@ -5,7 +5,7 @@ run of a role; compiling one costs half a millisecond and more, rendering it a t
 that Jinja made, never a value: by the text and whatever else the code depends on, which is the
 delimiters, how backslashes are read, and of each filter and test whether it is there and what it wants
 passed. What a run compiles is gone with the run; the host only holds what it compiled itself, from the
-texts of rehearsals and of role files.
+texts of role files and of practice.
 
 Templates that failed to compile are not kept: their error is told by the one who asked.
 """
@@ -18,16 +18,14 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from ansible._internal._templating import _jinja_bits
 from jinja2 import nodes
 from jinja2.environment import TemplateExpression
 from jinja2.utils import _PassArg
 
 _MOST = 5000
 _LONGEST_TEXT = 64 * 1024
-_OPTIONS = _jinja_bits._TEMPLATE_OVERRIDE_FIELD_NAMES
 
-Key = tuple[Any, ...]
+CodeKey = tuple[Any, ...]
 # A filter or test by name, and what it wants passed.
 Use = tuple[str, str, str]
 
@@ -40,12 +38,25 @@ class Kept:
     uses: tuple[Use, ...]
 
 
-class TemplateShelf:
+@dataclass(frozen=True, slots=True)
+class TemplateRules:
+    """What differs between releases of ansible-core."""
+
+    environment: type  # the class that compiles
+    # Whatever the code depends on besides the text and its filters; None: this one is not kept.
+    code_depends_on: Callable[[Any], tuple[Any, ...] | None]
+    # Whether a filter of a constant is computed when the template is compiled, so that the code holds
+    # an answer which may be another the next time (`10 | random`).
+    computes_constants: bool = False
+
+
+class CompiledTemplates:
     """Compiled templates of this process, and of the one that it was forked from."""
 
-    def __init__(self) -> None:
-        self._kept: dict[Key, Kept] = {}
-        self._expression: Key | None = None  # whose code `compile` is about to make
+    def __init__(self, rules: TemplateRules) -> None:
+        self._rules = rules
+        self._kept: dict[CodeKey, Kept] = {}
+        self._expression: CodeKey | None = None  # whose code `compile` is about to make
 
     def compile(self, original: Callable[..., Any], env: Any, source: Any) -> Any:
         """The stand-in for `Environment.compile` of a text, or of an expression's tree."""
@@ -81,34 +92,34 @@ class TemplateShelf:
         key, self._expression = self._expression, None
         return original(env, tree) if key is None else self._keep(key, env, tree, original).code
 
-    def _key_of(self, kind: str, env: Any, source: Any) -> Key | None:
-        if (
-            not isinstance(source, str)
-            or len(source) > _LONGEST_TEXT
-            or env._debuggable_template_source
-            or type(env) is not _jinja_bits.AnsibleEnvironment
-        ):
+    def _key_of(self, kind: str, env: Any, source: Any) -> CodeKey | None:
+        if not isinstance(source, str) or len(source) > _LONGEST_TEXT:
             return None
-        context = _jinja_bits._TemplateCompileContext.current(optional=True)
-        escapes = None if context is None else context.escape_backslashes
+        if not isinstance(env, self._rules.environment):
+            return None
+        depends_on = self._rules.code_depends_on(env)
+        if depends_on is None:
+            return None
         # Only the letters: a text's tags (where it comes from, that it is trusted) are not compiled.
-        text = str.__str__(source)
-        return (kind, text, escapes, env.overlayed, *(getattr(env, name) for name in _OPTIONS))
+        return (kind, str.__str__(source), *depends_on)
 
-    def _find(self, key: Key, env: Any) -> Kept | None:
+    def _find(self, key: CodeKey, env: Any) -> Kept | None:
         kept = self._kept.get(key)
         if kept is None or any(_pass_arg(env, kind, name) != arg for kind, name, arg in kept.uses):
             return None
         return kept
 
-    def _keep(self, key: Key, env: Any, tree: nodes.Template, original: Callable[..., Any]) -> Kept:
+    def _keep(
+        self, key: CodeKey, env: Any, tree: nodes.Template, original: Callable[..., Any]
+    ) -> Kept:
         uses = {
             (kind, node.name, _pass_arg(env, kind, node.name))
             for kind, cls in (("filters", nodes.Filter), ("tests", nodes.Test))
             for node in tree.find_all(cls)
         }
+        is_lasting = not (self._rules.computes_constants and _computes_constants(tree))
         kept = Kept(original(env, tree), tuple(sorted(uses)))
-        if len(self._kept) < _MOST:
+        if is_lasting and len(self._kept) < _MOST:
             self._kept[key] = kept
         return kept
 
@@ -123,3 +134,10 @@ def _pass_arg(env: Any, kind: str, name: str) -> str:
         return "gone"
     wanted = _PassArg.from_obj(function)
     return "" if wanted is None else wanted.name
+
+
+def _computes_constants(tree: nodes.Template) -> bool:
+    return any(
+        next(node.find_all(nodes.Name), None) is None
+        for node in tree.find_all((nodes.Filter, nodes.Test, nodes.Call))
+    )

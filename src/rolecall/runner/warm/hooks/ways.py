@@ -23,8 +23,6 @@ class Way(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A way and why."""
-
     way: Way
     reason: str
 
@@ -90,8 +88,6 @@ IN_PROCESS_MODULES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ActionFacts:
-    """What is known of a task before it starts."""
-
     action: str  # the resolved plugin's short name; `normal` where the task names a module only
     collection: str  # `ansible.builtin`, `kubernetes.core` ...; empty: a plugin of nobody we know
     is_genuine: bool  # the plugin's file lies where that collection is installed
@@ -101,6 +97,7 @@ class ActionFacts:
     is_local: bool
     is_builtin_strategy: bool
     has_debugger: bool
+    asks_play: bool  # while it runs
 
 
 def choose_action(facts: ActionFacts) -> Choice:
@@ -110,6 +107,7 @@ def choose_action(facts: ActionFacts) -> Choice:
         (not facts.is_alone, "several hosts in one batch run side by side"),
         (facts.has_debugger, "the task debugger is on"),
         (facts.is_async, "`async` needs a process of its own"),
+        (facts.asks_play, f"`{facts.action}` asks the play while it runs"),
         (not facts.is_genuine, f"`{facts.action}` is an action plugin of the project's own"),
     ):
         if is_hindered:
@@ -133,8 +131,6 @@ def _choose_working(facts: ActionFacts) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class ModuleFacts:
-    """What is known of a module call when an action makes it."""
-
     name: str  # full, where it has one
     is_new_python: bool
     can_respawn: bool
@@ -143,7 +139,7 @@ class ModuleFacts:
     is_local: bool
     has_timeout: bool
     is_verbose: bool
-    is_kept: bool  # ANSIBLE_KEEP_REMOTE_FILES or ANSIBLE_DEBUG
+    is_kept: bool  # ANSIBLE_KEEP_REMOTE_FILES, ANSIBLE_DEBUG or ANSIBLE_DISPLAY_TRACEBACK
     has_extension: bool  # coverage or a debugger
     has_limit: bool  # PYTHON_MODULE_RLIMIT_NOFILE
     has_module_utils: bool  # the project has module_utils of its own
@@ -169,7 +165,7 @@ def choose_module(facts: ModuleFacts) -> Choice:
         (facts.tells_python, "`environment` tells the interpreter how to start"),
         (facts.has_timeout, "`timeout` interrupts it in the middle"),
         (facts.is_verbose, "verbosity 3 and above shows how commands run, so they do run"),
-        (facts.is_kept, "remote files are kept, or debug is on"),
+        (facts.is_kept, "remote files are kept, or debug or tracebacks are on"),
         (facts.has_extension, "coverage or a debugger is attached"),
         (facts.has_limit, "a limit of open files is set for modules"),
         (facts.has_module_utils, "the project has `module_utils` of its own"),

@@ -12,6 +12,10 @@ import traceback
 import types
 from pathlib import Path
 
+# What code says that meets other code than it was written for. Not among them: OSError, MemoryError and
+# RuntimeError (`can't start new thread`), which pass.
+_OF_FILES = (AttributeError, TypeError, NameError, SyntaxError, LookupError, ValueError)
+
 
 def _stand_in_for_packages() -> None:
     folder = Path(__file__).resolve().parents[1]
@@ -23,25 +27,37 @@ def _stand_in_for_packages() -> None:
 
 
 def main() -> int:
-    """Serve on the descriptor that the engine left us: `__main__.py DESCRIPTOR FOLDER`."""
+    """Serve on the descriptor that the engine left us: `__main__.py DESCRIPTOR FOLDER [MARK...]`."""
     _stand_in_for_packages()
     from rolecall.runner.warm import wire  # noqa: PLC0415 - after the packages above it
-    from rolecall.runner.warm.hooks.streams import StreamHabits  # noqa: PLC0415
+    from rolecall.runner.warm.hooks.streams import StreamSettings  # noqa: PLC0415
 
-    habits = StreamHabits.of_this_process()
+    streams = StreamSettings.of_this_process()
     engine = socket.socket(fileno=int(sys.argv[1]))
     try:
+        from rolecall.runner.warm.hooks.new_process import NewProcess  # noqa: PLC0415
+
+        new = NewProcess()
         # Whatever ansible-core of another version does when imported, the engine is told.
         from rolecall.runner.warm.host.serve import serve  # noqa: PLC0415
 
-        serve(engine, Path(sys.argv[2]), habits)
+        serve(engine, Path(sys.argv[2]), streams, new, frozenset(sys.argv[3:]))
     except wire.WireError:
         return 1
     except Exception as error:  # the engine logs it once and runs the stock way
         traceback.print_exc()
-        wire.send(engine, {"op": "broken", "reason": f"{type(error).__name__}: {error}"})
+        reason = f"{type(error).__name__}: {error}"
+        wire.send(engine, {"op": "broken", "reason": reason, "lasting": _lies_in_files(error)})
         return 1
     return 0
+
+
+def _lies_in_files(error: Exception) -> bool:
+    """Whether the same files would give the same answer, as where a name is not there."""
+    if isinstance(error, ImportError):
+        # A library that could not be mapped may be there, and the memory not.
+        return not str(error.path or "").endswith(".so")
+    return isinstance(error, _OF_FILES)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,11 @@ the child's, whatever becomes of the host: the engine never starts it a second t
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
 import signal
 import socket
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,16 +23,20 @@ from ansible.errors import AnsibleError
 from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks import fresh, seams
 from rolecall.runner.warm.hooks.core import Core
+from rolecall.runner.warm.hooks.cores import core_at_hand
+from rolecall.runner.warm.hooks.endings import end_like_an_interpreter, status_of
 from rolecall.runner.warm.hooks.event_callback import EventCallback
 from rolecall.runner.warm.hooks.import_notes import ImportNotes
-from rolecall.runner.warm.hooks.inline import InlineRoom
+from rolecall.runner.warm.hooks.inline import InlineRunner
 from rolecall.runner.warm.hooks.jinja_names import JinjaNames
-from rolecall.runner.warm.hooks.module_code import ModuleShelf
-from rolecall.runner.warm.hooks.modules import ModuleRoom
-from rolecall.runner.warm.hooks.streams import StreamHabits
+from rolecall.runner.warm.hooks.module_code import CompiledModules
+from rolecall.runner.warm.hooks.modules import ModuleRunner
+from rolecall.runner.warm.hooks.new_process import NewProcess
+from rolecall.runner.warm.hooks.streams import StreamSettings
 from rolecall.runner.warm.hooks.tally import Tally
-from rolecall.runner.warm.hooks.templates import TemplateShelf
-from rolecall.runner.warm.host.hot_pages import tell
+from rolecall.runner.warm.hooks.templates import CompiledTemplates
+from rolecall.runner.warm.host.pages import write_down_own
+from rolecall.runner.warm.marks import mark_as
 
 _FIRST_FREE_DESCRIPTOR = 3
 # What `ansible-playbook` ends with where it cannot even make its settings.
@@ -56,29 +58,34 @@ class RunOrder:
 
 
 @dataclass
-class Warmth:
-    """What the host prepared for its children."""
+class HostParts:
+    """What the host has ready for its children."""
 
+    core: Core
     tally: Tally
-    inline: InlineRoom
-    shelf: ModuleShelf
+    inline: InlineRunner
+    modules: CompiledModules
     events: EventCallback
-    habits: StreamHabits
+    streams: StreamSettings
     imports: ImportNotes
+    new: NewProcess
 
     @classmethod
-    def prepare(cls, events: EventCallback, habits: StreamHabits) -> Warmth:
+    def in_place(cls, events: EventCallback, streams: StreamSettings, new: NewProcess) -> HostParts:
         """Put the hooks in place."""
-        core, tally = Core(habits), Tally()
-        shelf = ModuleShelf(core.is_new_style, str(sys.modules["ansible"].__file__))
-        inline = InlineRoom(core, tally)
+        core, tally = core_at_hand(streams), Tally()
+        compiled = CompiledModules(core.is_new_style, str(sys.modules["ansible"].__file__))
+        inline = InlineRunner(core, tally)
         inline.thread_locals.append(events.context)
-        modules = ModuleRoom(core, tally, shelf)
-        seams.install(inline, modules, events, TemplateShelf(), JinjaNames())
-        return cls(tally, inline, shelf, events, habits, core.module_world.imports)
+        modules = ModuleRunner(core, tally, compiled)
+        rules = core.template_rules()
+        hooks = seams.Hooks(inline, modules, events, CompiledTemplates(rules), JinjaNames())
+        seams.install(hooks, rules.environment)
+        imports = core.module_process.imports
+        return cls(core, tally, inline, compiled, events, streams, imports, new)
 
 
-def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
+def be_run_child(order: RunOrder, parts: HostParts) -> NoReturn:
     """Run the play and leave; never returns to the host's code."""
     status = 250
     report: socket.socket | None = None
@@ -90,14 +97,15 @@ def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
         processes.set_name("rolecall-run")
         processes.become_subreaper()
         processes.wake_when_parent_dies()
-        warmth.imports.open(order.imports)
-        report = _introduce(order, warmth.habits)
-        status = _run(order, warmth, report)
+        mark_as(order.run_id)
+        parts.imports.open(order.imports)
+        report = _take_over(order, parts.streams)
+        status = _run(order, parts, report)
         wire.report(report, {"r": "end", "rc": status})
-        warmth.imports.write()
+        parts.imports.write()
         if order.pages:
             with contextlib.suppress(OSError):  # a full disk: the next run may tell
-                tell(Path(order.pages))
+                write_down_own(Path(order.pages))
     except BaseException as error:  # nothing may climb into the host's loop
         if report is not None:
             _say(f"[ERROR]: internal error of the warm runner: {error}; please report this")
@@ -108,19 +116,19 @@ def be_run_child(order: RunOrder, warmth: Warmth) -> NoReturn:
         os._exit(status)
 
 
-def rehearsal_of(warmth: Warmth) -> Callable[[list[str]], object]:
-    """The play of a rehearsal: as a run's, but nobody is told."""
+def practice_play(parts: HostParts) -> Callable[[list[str]], object]:
+    """Plays as in a run, but nobody is told."""
 
     def play(command: list[str]) -> object:
-        warmth.habits.open_all(events_in_one_piece=True)
-        _renew(warmth)
+        parts.streams.open_all(events_in_one_piece=True)
+        _renew(parts)
         return _play(command)
 
     return play
 
 
-def _introduce(order: RunOrder, habits: StreamHabits) -> socket.socket:
-    """Keep only our own descriptors, and tell the engine who we are."""
+def _take_over(order: RunOrder, streams: StreamSettings) -> socket.socket:
+    """Take our own descriptors, environment and streams; then tell the engine that we begin."""
     report_fd, output_fd = os.dup(order.report), os.dup(order.output)
     high = max(report_fd, output_fd)
     for start, end in _gaps(_FIRST_FREE_DESCRIPTOR, {report_fd, output_fd}):
@@ -128,7 +136,7 @@ def _introduce(order: RunOrder, habits: StreamHabits) -> socket.socket:
     os.closerange(high + 1, 1 << 16)
     null = os.open(os.devnull, os.O_RDONLY)
     fresh.take_environment(order.environment, order.cwd)
-    fresh.take_streams(null, output_fd, habits)
+    fresh.take_streams(null, output_fd, streams)
     os.close(null)
     os.close(output_fd)
     report = socket.socket(fileno=report_fd)
@@ -147,23 +155,24 @@ def _gaps(first: int, kept: set[int]) -> list[tuple[int, int]]:
     return gaps
 
 
-def _run(order: RunOrder, warmth: Warmth, report: socket.socket) -> int:
+def _run(order: RunOrder, parts: HostParts, report: socket.socket) -> int:
     try:
-        _renew(warmth)
+        _renew(parts)
     except AnsibleError as error:  # such as a disk without room for its temporary folder
         _say(f"ERROR: {error}")
         return _NOT_EVEN_SETTINGS
-    warmth.tally.report_to(report)
+    parts.tally.report_to(report)
     status = _play(order.command)
-    warmth.tally.close_task()
-    _end_like_an_interpreter()
+    parts.tally.close_task()
+    end_like_an_interpreter()
     return status
 
 
-def _renew(warmth: Warmth) -> None:
+def _renew(parts: HostParts) -> None:
     fresh.renew_globals()
-    warmth.events.renew()
-    warmth.inline.open_stage()
+    parts.new.renew()
+    parts.events.renew()
+    parts.inline.take_streams()
 
 
 def _play(command: list[str]) -> int:
@@ -173,29 +182,10 @@ def _play(command: list[str]) -> int:
     try:
         PlaybookCLI.cli_executor(list(command))
     except SystemExit as leaving:
-        return _status_of(leaving)
+        return status_of(leaving)
     return 0
-
-
-def _status_of(leaving: SystemExit) -> int:
-    if leaving.code is None:
-        return 0
-    if isinstance(leaving.code, int):
-        return int(leaving.code) & 0xFF
-    print(leaving.code, file=sys.stderr)  # noqa: T201 - what the interpreter does with such a code
-    return 1
 
 
 def _say(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)  # noqa: T201 - the play's own output
-
-
-def _end_like_an_interpreter() -> None:
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
-    atexit._run_exitfuncs()
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
-        sys.stderr.flush()

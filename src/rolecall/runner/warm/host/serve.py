@@ -1,159 +1,163 @@
 """The host's loop: requests from the engine in, forks out, endings back.
 
-One thread, one `select`, no event loop: whatever else ran here at the moment of a fork would be a lock
-that the child inherits locked. The host runs no role's code; what it holds is code and caches keyed by
-content. It ends when the engine hangs up, and takes its children along.
+One thread, one `poll`, no event loop: whatever else ran here at the moment of a fork would be a lock
+that the child inherits locked; `forking` looks. The host runs no role's code; what it holds is code and
+caches keyed by content. When the engine hangs up, it ends its runs and itself.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
+import json
 import os
-import select
 import signal
 import socket
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import ansible.release
 
+from rolecall.runner.polling import readable
 from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks import seams
-from rolecall.runner.warm.hooks.discovery import share_discovery
-from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
-from rolecall.runner.warm.hooks.streams import StreamHabits
-from rolecall.runner.warm.hooks.ways import IN_PROCESS_MODULES
-from rolecall.runner.warm.host.child import RunOrder, Warmth, be_run_child, rehearsal_of
-from rolecall.runner.warm.host.dress import rehearse_in_fork
-from rolecall.runner.warm.host.hot_pages import Range, told_in
-from rolecall.runner.warm.host.learned import take_over
-from rolecall.runner.warm.host.preload import Held, collection_modules, load_imports, preload
-from rolecall.runner.warm.host.rehearse import rehearse
-from rolecall.runner.warm.host.role_texts import RoleTexts
-from rolecall.runner.warm.host.trial import Interrupted
-from rolecall.runner.warm.host.understudy import GOES_AFTER_S, STANDS_BY_AFTER_S, Understudy
+from rolecall.runner.warm.hooks.new_process import NewProcess
+from rolecall.runner.warm.hooks.streams import StreamSettings
+from rolecall.runner.warm.host.child import RunOrder, be_run_child
+from rolecall.runner.warm.host.forking import ThreadsError, check_threads, fork
+from rolecall.runner.warm.host.in_fork import Interrupted, output_of_fork
+from rolecall.runner.warm.host.orphans import end_leftovers
+from rolecall.runner.warm.host.spare import SPARE_AFTER_S, SPARE_FOR_S, SpareProcess
+from rolecall.runner.warm.host.unknown import mark_of, may_be_proven
+from rolecall.runner.warm.host.warm_up import WarmUp, warm_up
+from rolecall.runner.warm.marks import MarkedRun
 
-# So many runs tell which pages they wrote to: by then every role of most operators has run.
-_TELLING_RUNS = 20
-_PAGES = "pages.json"
-_IMPORTS = "imports"
+# Output and report.
+_DESCRIPTORS = 2
 # How often the files outside collections are looked at, right after a fork.
-_FAR_LOOK_S = 1.0
+_LOOK_AT_LIBRARIES_S = 1.0
+# What ansible-core looks like takes a second to find out, on a busy machine some more.
+_CHECK_S = 30.0
 
 
 @dataclass
 class _State:
     """What the loop knows; `runs` are the children that live."""
 
-    warmth: Warmth
-    folder: Path
-    held: Held
-    hot_pages: list[Range] | None = None  # None: not rehearsed yet
-    texts: RoleTexts = field(default_factory=RoleTexts)
-    runs: dict[int, str] = field(default_factory=dict)
+    warm_up: WarmUp
+    runs: dict[int, MarkedRun] = field(default_factory=dict)
     # Processes that a run left behind on purpose (async without poll); not ours to end.
     kept: set[int] = field(default_factory=set)
     served: int = 0
     is_retiring: bool = False
-    looked_far: float = 0.0
-    understudy: Understudy | None = None
-    idle_since: float = 0.0
+    looked_at_libraries: float = field(default_factory=time.monotonic)
+    spare: SpareProcess | None = None
+    idle_since: float = field(default_factory=time.monotonic)
 
 
-def serve(engine: socket.socket, folder: Path, habits: StreamHabits) -> None:
-    """Warm up, say so, and serve until the engine hangs up; `folder` is the host's own."""
+def serve(
+    engine: socket.socket,
+    folder: Path,
+    streams: StreamSettings,
+    new: NewProcess,
+    trusted: Collection[str] = (),
+) -> None:
+    """Warm up, say so, and serve until the engine hangs up; `folder` is the host's own.
+
+    `trusted` are the marks of unknown ansible-cores that were proven, or are just being so.
+    """
     processes.set_name("rolecall-warm")
     processes.become_subreaper()
-    if problems := seams.check():
+    problems = _problems(engine)
+    if problems and mark_of(problems) not in trusted:
         wire.send(engine, _greeting(problems))
         return
-    state = _warm_up(folder, habits)
-    wire.send(engine, _greeting([]))
+    state = _State(warm_up(folder, streams, new))
+    try:
+        check_threads()
+    except ThreadsError as error:
+        wire.send(engine, _broken(error, lasting=True))
+        return
+    wire.send(engine, {**_greeting([]), "proven": bool(problems)})
     wake = _wake_on_child()
     gc.collect()
     gc.freeze()
     try:
         while state.runs or not state.is_retiring:
-            ready, _, _ = select.select([engine.fileno(), wake], [], [], _wait_s(state))
-            if not ready:
-                _have_ready(engine, state)
-            if wake in ready:
-                os.read(wake, 4096)
-                _reap(engine, state)
-            if engine.fileno() in ready and not _take_order(engine, state):
-                return
+            try:
+                if not _wait_and_act(engine, wake, state):
+                    return
+            except ThreadsError as error:
+                # Runs in flight were forked before; no other may be.
+                wire.send(engine, _broken(error, lasting=False))
+                state.is_retiring = True
+                _end_spare(state)
     finally:
-        _dismiss(state)
+        _end_spare(state)
         for pid in state.runs:
             processes.kill_tree(pid)
 
 
+def _problems(engine: socket.socket) -> list[str]:
+    """Looked for in a fork: the syntax trees take 29 MB, and 12 of them would never be given back."""
+    with contextlib.suppress(Interrupted, ThreadsError):
+        if said := output_of_fork(_say_problems, engine, _CHECK_S):
+            problems: list[str] = json.loads(said)
+            return problems
+    # An error that ended the fork comes up again here, where it can be reported.
+    return seams.check()
+
+
+def _say_problems(saying: int) -> None:
+    os.write(saying, json.dumps(seams.check()).encode())
+
+
+def _wait_and_act(engine: socket.socket, wake: int, state: _State) -> bool:
+    """Wait for what comes next, and do it; False after the engine hung up."""
+    ready = readable([engine.fileno(), wake], _wait_s(state))
+    if not ready:
+        _use_pause(engine, state)
+    if wake in ready:
+        os.read(wake, 4096)
+        _reap(engine, state)
+    return engine.fileno() not in ready or _take_order(engine, state)
+
+
 def _wait_s(state: _State) -> float | None:
-    """How long there may be nothing to do until the guard is changed; None: for ever."""
+    """How long there may be nothing to do until the pause is used; None: for ever."""
     if state.runs or state.is_retiring:
         return None
-    if state.understudy is None:
-        # Dismissed after a long rest: the next run brings the next one.
-        rested = time.monotonic() - state.idle_since > GOES_AFTER_S
-        return None if rested else STANDS_BY_AFTER_S
-    return max(0.0, state.understudy.since + GOES_AFTER_S - time.monotonic())
+    if state.spare is None:
+        # After a minute without runs, no spare until another run has ended.
+        rested = time.monotonic() - state.idle_since > SPARE_FOR_S
+        return None if rested else SPARE_AFTER_S
+    return max(0.0, state.spare.since + SPARE_FOR_S - time.monotonic())
 
 
-def _have_ready(engine: socket.socket, state: _State) -> None:
-    """Nothing happened for a while: prepare for the next run, or let go who stood by in vain."""
-    if state.understudy is not None:
-        _dismiss(state)
+def _use_pause(engine: socket.socket, state: _State) -> None:
+    """Nothing happened for a while: get ready for the next run, or let go of a spare in vain."""
+    if state.spare is not None:
+        _end_spare(state)
         return
+    parts = state.warm_up.parts
     try:
-        _learn(engine, state)
+        state.spare = state.warm_up.spare_process(
+            engine, lambda message, fds: be_run_child(_order_of(message, fds), parts)
+        )
     except Interrupted:
         return
-    state.hot_pages = told_in(state.folder / _PAGES) or state.hot_pages or []
-    warmth = state.warmth
-    state.understudy = Understudy.engage(
-        state.hot_pages, lambda message, fds: be_run_child(_order_of(message, fds), warmth)
-    )
+    except OSError:  # no memory, no process left: tried again after another run
+        state.idle_since = -SPARE_FOR_S
 
 
-def _learn(engine: socket.socket, state: _State) -> None:
-    """Rehearse, once; read the roles' texts; import what runs imported. And hold it all for good."""
-    has_more = state.hot_pages is None
-    if state.hot_pages is None:
-        state.hot_pages = rehearse_in_fork(state.folder, rehearsal_of(state.warmth), engine)
-    has_more |= state.texts.read_waiting()
-    if take_over(state.folder / _IMPORTS, state.warmth.imports, engine):
-        has_more = True
-        with contextlib.suppress(BrokenPipeError):
-            wire.send(engine, {"op": "learned", "rss": processes.resident_bytes()})
-    if has_more:
-        state.held.learn()
-        gc.freeze()
-
-
-def _dismiss(state: _State) -> None:
-    if state.understudy is not None:
-        state.understudy.dismiss()
-        state.understudy = None
-
-
-def _warm_up(folder: Path, habits: StreamHabits) -> _State:
-    warmth = Warmth.prepare(preload(), habits)
-    rehearse()
-    from ansible.plugins import loader  # noqa: PLC0415 - imported by `preload`, in its order
-
-    for path in collection_modules(loader):
-        code = warmth.shelf.take(path)
-        if code is not None and code.full_name in IN_PROCESS_MODULES:
-            load_imports(path)
-    share_discovery(folder)
-    read_kubeconfigs_fast()
-    held = Held()
-    held.learn()
-    now = time.monotonic()
-    return _State(warmth, folder, held, looked_far=now, idle_since=now)
+def _end_spare(state: _State) -> None:
+    if state.spare is not None:
+        state.spare.end()
+        state.spare = None
 
 
 def _greeting(problems: list[str]) -> dict[str, Any]:
@@ -165,6 +169,9 @@ def _greeting(problems: list[str]) -> dict[str, Any]:
         "core": ansible.release.__version__,
         "config_file": str(C.CONFIG_FILE or ""),
         "problems": problems,
+        "mark": mark_of(problems),
+        "may_be_proven": may_be_proven(problems),
+        "proven": False,
         "rss": processes.resident_bytes(),
     }
 
@@ -182,34 +189,52 @@ def _take_order(engine: socket.socket, state: _State) -> bool:
     if received is None:
         return False
     message, fds = received
-    if message["op"] == "run":
-        _begin(engine, state, message, fds)
-    elif message["op"] == "retire":
-        state.is_retiring = True
-        _dismiss(state)
-    for fd in fds:
-        os.close(fd)
+    try:
+        if message["op"] == "run":
+            _begin(engine, state, message, fds)
+        elif message["op"] == "retire":
+            state.is_retiring = True
+            _end_spare(state)
+    finally:
+        # Whoever has no child by now sees from this that nobody has the order.
+        for fd in fds:
+            os.close(fd)
     return True
 
 
 def _begin(engine: socket.socket, state: _State, message: wire.Message, fds: list[int]) -> None:
-    if changed := state.held.changed_near():
-        wire.send(engine, {"op": "refused", "id": message["id"], "changed": changed})
+    if changed := state.warm_up.files.changed_collection():
+        wire.send(engine, _refused(message, f"`{changed}` changed", stale=True))
         return
-    message["imports"] = str(state.folder / _IMPORTS)
-    if state.served < _TELLING_RUNS:
-        message["pages"] = str(state.folder / _PAGES)
-    standing_by, state.understudy = state.understudy, None
-    if standing_by is not None and standing_by.take_over(message, fds):
-        pid = standing_by.pid
-    else:
-        pid = os.fork()
-        if pid == 0:
-            be_run_child(_order_of(message, fds), state.warmth)
-    state.runs[pid] = message["id"]
+    state.warm_up.add_note_files(message, state.served)
+    try:
+        pid = _child_for(state, message, fds)
+    except OSError as error:  # no memory, no process, no descriptor left: it can pass
+        wire.send(engine, _refused(message, error.strerror or str(error), stale=False))
+        return
+    state.runs[pid] = MarkedRun.of(message["id"], message["env"])
     state.served += 1
-    state.texts.ran(message.get("role", ""))
-    _look_far(engine, state)
+    state.warm_up.role_ran(message.get("role", ""))
+    _look_at_libraries(engine, state)
+
+
+def _child_for(state: _State, message: wire.Message, fds: list[int]) -> int:
+    """The pid of the run's child: the spare process, or a new fork.
+
+    All that can raise is done before the fork: a child that raised would go on in this loop as a
+    second host.
+    """
+    if len(fds) != _DESCRIPTORS:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    order = _order_of(message, fds)
+    check_threads()
+    spare, state.spare = state.spare, None
+    if spare is not None and spare.hand_over(message, fds):
+        return spare.pid
+    pid = fork()
+    if pid == 0:
+        be_run_child(order, state.warm_up.parts)
+    return pid
 
 
 def _order_of(message: wire.Message, fds: list[int]) -> RunOrder:
@@ -225,18 +250,17 @@ def _order_of(message: wire.Message, fds: list[int]) -> RunOrder:
     )
 
 
-def _look_far(engine: socket.socket, state: _State) -> None:
+def _look_at_libraries(engine: socket.socket, state: _State) -> None:
     """While the child works: is anything else that we hold out of date?"""
-    if time.monotonic() - state.looked_far < _FAR_LOOK_S:
+    if time.monotonic() - state.looked_at_libraries < _LOOK_AT_LIBRARIES_S:
         return
-    state.looked_far = time.monotonic()
-    if changed := state.held.changed_far():
+    state.looked_at_libraries = time.monotonic()
+    if changed := state.warm_up.files.changed_library():
         wire.send(engine, {"op": "stale", "changed": changed})
 
 
 def _reap(engine: socket.socket, state: _State) -> None:
-    died_badly = False
-    ended = []
+    ended: list[tuple[MarkedRun, int, Any]] = []
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -245,18 +269,31 @@ def _reap(engine: socket.socket, state: _State) -> None:
         if pid == 0:
             break
         state.kept.discard(pid)
-        if state.understudy is not None and pid == state.understudy.pid:
-            state.understudy.mourn()
-            # Whatever killed it would kill the next one, too; after another run, we shall see.
-            state.understudy, state.idle_since = None, -GOES_AFTER_S
-        if (run_id := state.runs.pop(pid, None)) is not None:
+        if state.spare is not None and pid == state.spare.pid:
+            state.spare.sock.close()
+            # Whatever killed it would kill the next one, too: tried again after another run.
+            state.spare, state.idle_since = None, -SPARE_FOR_S
+        if (run := state.runs.pop(pid, None)) is not None:
             state.idle_since = time.monotonic()
-            died_badly = died_badly or os.WIFSIGNALED(status)
-            ended.append((run_id, status, usage))
-    _settle_orphans(state, end_them=died_badly)
-    for run_id, status, usage in ended:
+            ended.append((run, status, usage))
+    spared = {*state.runs, *state.kept}
+    if state.spare:
+        spared.add(state.spare.pid)
+    killed = [run for run, status, _ in ended if os.WIFSIGNALED(status)]
+    state.kept |= end_leftovers([run for run, _, _ in ended], killed, spared)
+    for run, status, usage in ended:
         with contextlib.suppress(BrokenPipeError):
-            wire.send(engine, _ending(state, run_id, status, usage))
+            wire.send(engine, _ending(state, run.id, status, usage))
+
+
+def _refused(order: wire.Message, reason: str, *, stale: bool) -> dict[str, Any]:
+    """`stale`: what the host holds changed on disk, so it serves no other run either."""
+    return {"op": "refused", "id": order["id"], "reason": reason, "stale": stale}
+
+
+def _broken(error: ThreadsError, *, lasting: bool) -> dict[str, Any]:
+    """`lasting`: the same files would give the same answer."""
+    return {"op": "broken", "reason": str(error), "lasting": lasting}
 
 
 def _ending(state: _State, run_id: str, status: int, usage: Any) -> dict[str, Any]:
@@ -269,14 +306,3 @@ def _ending(state: _State, run_id: str, status: int, usage: Any) -> dict[str, An
         "served": state.served,
         "rss": processes.resident_bytes(),
     }
-
-
-def _settle_orphans(state: _State, *, end_them: bool) -> None:
-    """What a run child left behind is ours now: end it where the child could not have meant it."""
-    spared = {*state.runs, *state.kept}
-    if state.understudy:
-        spared.add(state.understudy.pid)
-    if end_them:
-        processes.kill_below(os.getpid(), spared)
-    else:
-        state.kept |= set(processes.children_of(os.getpid())) - spared

@@ -127,14 +127,14 @@ class Api:
             if error.status == 404:
                 return None
             raise
-        primary = [row for row in rows if "/" not in row["name"]]
+        resources = [row for row in rows if "/" not in row["name"]]
         for matches in (
             lambda row: row["kind"] == kind,
             lambda row: row["name"] == kind,
             lambda row: row.get("singularName") == kind,
             lambda row: kind in row.get("shortNames", []),
         ):
-            for row in primary:
+            for row in resources:
                 if matches(row):
                     names = {other["name"] for other in rows}
                     return Resource(

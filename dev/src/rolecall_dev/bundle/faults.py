@@ -1,0 +1,235 @@
+"""Checks a bundle's files as OLM and its tools do, and a little more: all faults at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rolecall.errors import InputError, Problem
+from rolecall.json_object import Json
+from rolecall_dev.bundle.schema import misfits
+from rolecall_dev.bundle.version import is_version, precedence
+
+_BUNDLE = "operators.operatorframework.io.bundle"
+_IMAGE = re.compile(
+    r"(?:[a-zA-Z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?P<tag>:[\w][\w.-]{0,127})?(?P<digest>@sha256:[0-9a-f]{64})?"
+)
+_MODES = {"OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"}
+_ANNOTATIONS_FILE = "bundle/metadata/annotations.yaml"
+
+
+@dataclass(slots=True)
+class Files:
+    csv_file: str
+    csv: Json
+    crds: dict[str, Json]  # by name
+    annotations: dict[str, str]
+    labels: dict[str, str]  # of bundle.Dockerfile
+    others: list[Json]
+
+    @property
+    def spec(self) -> Json:
+        return _map(self.csv.get("spec"))
+
+    @property
+    def package(self) -> str:
+        return str(self.annotations.get(f"{_BUNDLE}.package.v1", ""))
+
+
+def read_bundle(root: Path) -> Files:
+    """The bundle of a project; `InputError` where it is not one at all."""
+    folder = root / "bundle" / "manifests"
+    if not folder.is_dir():
+        raise InputError("bundle/manifests is not there", hint="`make bundle` writes it")
+    documents = {path: _document(path, root) for path in sorted(folder.glob("*.y*ml"))}
+    csvs = [path for path, it in documents.items() if it.get("kind") == "ClusterServiceVersion"]
+    if len(csvs) != 1:
+        raise InputError(f"bundle/manifests holds {len(csvs)} ClusterServiceVersions, not one")
+    crds = [it for it in documents.values() if it.get("kind") == "CustomResourceDefinition"]
+    dockerfile = root / "bundle.Dockerfile"
+    text = dockerfile.read_text() if dockerfile.is_file() else ""
+    return Files(
+        csv_file=str(csvs[0].relative_to(root)),
+        csv=documents[csvs[0]],
+        crds={str(_map(crd.get("metadata")).get("name")): crd for crd in crds},
+        annotations=_map(_document(root / _ANNOTATIONS_FILE, root).get("annotations")),
+        labels=dict(re.findall(r"^LABEL ([^=\s]+)=(\S*)$", text, re.MULTILINE)),
+        others=[it for it in documents.values() if it not in crds],
+    )
+
+
+def validate(files: Files) -> list[Problem]:
+    """All faults; warnings are marked so."""
+    found: list[Problem] = []
+    for check in (_names, _annotations, _owned, _examples, _install, _images, _looks):
+        for what in check(files):
+            is_warning = what.startswith("warning: ")
+            file = _ANNOTATIONS_FILE if check is _annotations else files.csv_file
+            found.append(Problem(file, None, what.removeprefix("warning: "), is_warning=is_warning))
+    return found
+
+
+def _names(files: Files) -> Iterator[str]:
+    version, name = files.spec.get("version"), str(_map(files.csv.get("metadata")).get("name"))
+    if not is_version(version):
+        yield f"version `{version}` is not a semantic version"
+        return
+    if name != f"{files.package}.v{version}":
+        yield f"name `{name}` is not `{files.package}.v{version}`, which package and version make"
+    before = files.spec.get("replaces")
+    if before is not None:
+        package, _, old = str(before).partition(".v")
+        if before == name:
+            yield "replaces itself, so OLM would never get to it"
+        elif package != files.package or not is_version(old):
+            yield f"replaces `{before}`, which is no version of this package"
+        elif precedence(old) >= precedence(str(version)):
+            yield f"replaces `{before}`, which is not older"
+    if name in (files.spec.get("skips") or []):
+        yield "skips itself"
+    oldest = files.spec.get("minKubeVersion")
+    if not is_version(oldest):
+        yield f"minKubeVersion `{oldest}` is not a version such as `1.25.0`"
+
+
+def _annotations(files: Files) -> Iterator[str]:
+    for key in ("mediatype.v1", "manifests.v1", "metadata.v1", "package.v1", "channels.v1"):
+        if not files.annotations.get(f"{_BUNDLE}.{key}"):
+            yield f"`{_BUNDLE}.{key}` is missing"
+    channels = str(files.annotations.get(f"{_BUNDLE}.channels.v1", "")).split(",")
+    default = files.annotations.get(f"{_BUNDLE}.channel.default.v1")
+    if default and default not in channels:
+        yield f"default channel `{default}` is not one of {', '.join(channels)}"
+    for key in sorted({*files.annotations, *files.labels}):
+        if files.annotations.get(key) != files.labels.get(key):
+            yield f"`{key}` differs from the label in bundle.Dockerfile"
+
+
+def _owned(files: Files) -> Iterator[str]:
+    rows = _map(files.spec.get("customresourcedefinitions")).get("owned") or []
+    owned = {(row.get("name"), row.get("version")): row for row in rows}
+    served = {
+        (name, version["name"]): crd
+        for name, crd in files.crds.items()
+        for version in crd["spec"]["versions"]
+        if version.get("served")
+    }
+    for name, version in sorted(served.keys() - owned.keys()):
+        yield f"CRD `{name}` serves `{version}`, but the CSV does not own it"
+    for name, version in sorted(owned.keys() - served.keys()):
+        yield f"owns `{name}` in `{version}`, which no CRD of the bundle serves"
+    for key in sorted(served.keys() & owned.keys()):
+        kind = served[key]["spec"]["names"]["kind"]
+        if owned[key].get("kind") != kind:
+            yield f"owns `{key[0]}` as kind `{owned[key].get('kind')}`, but it is `{kind}`"
+
+
+def _examples(files: Files) -> Iterator[str]:
+    text = _map(_map(files.csv.get("metadata")).get("annotations")).get("alm-examples", "[]")
+    try:
+        examples = json.loads(text)
+    except ValueError as error:
+        yield f"alm-examples is not JSON: {error}"
+        return
+    for name, crd in sorted(files.crds.items()):
+        kind, group = crd["spec"]["names"]["kind"], crd["spec"]["group"]
+        schemas = {
+            f"{group}/{version['name']}": _map(version.get("schema")).get("openAPIV3Schema") or {}
+            for version in crd["spec"]["versions"]
+            if version.get("served")
+        }
+        own = [it for it in examples if it.get("kind") == kind and it["apiVersion"] in schemas]
+        if not own:
+            yield f"alm-examples holds no `{kind}` of a version that CRD `{name}` serves"
+        for example in own:
+            schema = _with_metadata(schemas[example["apiVersion"]])
+            yield from misfits(example, schema, f"alm-examples: {kind}")
+
+
+def _with_metadata(schema: Json) -> Json:
+    """What every object may have, whatever its schema says."""
+    every = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    }
+    return {**schema, "properties": {**(schema.get("properties") or {}), **every}}
+
+
+def _install(files: Files) -> Iterator[str]:
+    modes = {row.get("type"): row.get("supported") for row in files.spec.get("installModes") or []}
+    if set(modes) != _MODES:
+        yield f"installModes must name each of {', '.join(sorted(_MODES))} once"
+    if not any(modes.values()):
+        yield "no install mode is supported, so OLM can install it nowhere"
+    install = _map(_map(files.spec.get("install")).get("spec"))
+    wide = [rule for row in install.get("clusterPermissions") or [] for rule in row["rules"]]
+    narrow = [rule for row in install.get("permissions") or [] for rule in row["rules"]]
+    accounts = {
+        row["serviceAccountName"]
+        for key in ("clusterPermissions", "permissions")
+        for row in install.get(key) or []
+    }
+    for deployment in install.get("deployments") or []:
+        account = deployment["spec"]["template"]["spec"].get("serviceAccountName")
+        if account not in accounts:
+            yield f"Deployment `{deployment['name']}` runs as `{account}`, which has no permissions"
+    for crd in files.crds.values():
+        group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
+        needs = {plural: ("get", "list", "watch"), f"{plural}/status": ("patch",)}
+        for resource, verbs in needs.items():
+            missing = [it for it in verbs if not any(_allows(r, group, resource, it) for r in wide)]
+            if missing:
+                yield f"not allowed to {', '.join(missing)} `{resource}` of `{group}`"
+    for rule in (*wide, *narrow):
+        if "*" in rule.get("verbs", ()) or "*" in rule.get("resources", ()):
+            yield f"warning: allows everything with {rule.get('resources')}"
+
+
+def _allows(rule: Mapping[str, Any], group: str, resource: str, verb: str) -> bool:
+    wanted = (("apiGroups", group), ("resources", resource), ("verbs", verb))
+    return all({value, "*"} & set(rule.get(key) or ()) for key, value in wanted)
+
+
+def _images(files: Files) -> Iterator[str]:
+    deployments = _map(_map(files.spec.get("install")).get("spec")).get("deployments") or []
+    used = {
+        container["image"]
+        for deployment in deployments
+        for container in deployment["spec"]["template"]["spec"]["containers"]
+    }
+    related = {row.get("image") for row in files.spec.get("relatedImages") or []}
+    for image in sorted(used - related):
+        yield f"image `{image}` is not among relatedImages, so it is not mirrored"
+    for image in sorted(used | {str(it) for it in related}):
+        found = _IMAGE.fullmatch(image)
+        if found is None:
+            yield f"image `{image}` is not a reference to one"
+        elif found["digest"] is None and found["tag"] in (None, ":latest"):
+            yield f"warning: image `{image}` has no fixed tag, so one version may be many programs"
+
+
+def _looks(files: Files) -> Iterator[str]:
+    """What a catalog's page would miss."""
+    for key in ("displayName", "description", "icon", "maintainers", "provider", "keywords"):
+        if not files.spec.get(key):
+            yield f"warning: `{key}` is empty; config/manifests/bases is the place for it"
+
+
+def _document(path: Path, root: Path) -> Json:
+    try:
+        return _map(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InputError(f"{path.relative_to(root)} could not be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{path.relative_to(root)} is not valid YAML: {error}") from error
+
+
+def _map(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}

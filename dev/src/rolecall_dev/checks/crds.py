@@ -1,0 +1,194 @@
+"""The CRDs of a project, and whether the kinds that its watches name are among them and served."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.watches import Watch
+from rolecall_dev.checks.documents import Document, read_folder, shown
+from rolecall_dev.checks.findings import Findings
+
+DEFAULT_FOLDERS = (Path("crds"), Path("config/crd/bases"))
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_BUILT_IN = frozenset(
+    f"{name}.k8s.io"
+    for name in (
+        "admissionregistration",
+        "apiextensions",
+        "authentication",
+        "authorization",
+        "certificates",
+        "coordination",
+        "discovery",
+        "events",
+        "flowcontrol.apiserver",
+        "internal.apiserver",
+        "networking",
+        "node",
+        "rbac.authorization",
+        "resource",
+        "scheduling",
+        "storage",
+        "storagemigration",
+    )
+)
+# Core kinds whose objects have no status that could be written.
+_WITHOUT_STATUS = frozenset(
+    ("ConfigMap", "Secret", "ServiceAccount", "Endpoints", "Event", "LimitRange", "PodTemplate")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Crd:
+    document: Document
+
+    @property
+    def spec(self) -> Json:
+        """What the CRD says; empty where it says nothing."""
+        return as_map(self.document.data.get("spec"))
+
+    @property
+    def names(self) -> Json:
+        return as_map(self.spec.get("names"))
+
+    @property
+    def plural(self) -> str:
+        """The name in URLs and RBAC rules."""
+        return str(self.names.get("plural", ""))
+
+    @property
+    def is_namespaced(self) -> bool:
+        return self.spec.get("scope") != "Cluster"
+
+    def serves(self, gvk: Gvk) -> bool:
+        """Whether group and kind are this one's."""
+        return (self.spec.get("group"), self.names.get("kind")) == (gvk.group, gvk.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class CrdVersion:
+    """One version of a CRD, with its place in the file."""
+
+    crd: Crd
+    index: int
+    data: Json
+
+    def schema(self, *path: str) -> Json:
+        """The schema, or the part of it below these properties; empty where it is not there."""
+        found = as_map(as_map(self.data.get("schema")).get("openAPIV3Schema"))
+        for name in path:
+            found = as_map(as_map(found.get("properties")).get(name))
+        return found
+
+    def line(self, *path: str) -> int:
+        """The line of a property below the schema, as deep as it is there."""
+        steps: list[str | int] = ["spec", "versions", self.index, "schema", "openAPIV3Schema"]
+        for name in path:
+            steps += ["properties", name]
+        return self.crd.document.line(*steps)
+
+    @property
+    def file(self) -> str:
+        """As messages name it."""
+        return self.crd.document.file
+
+
+def as_map(value: Any) -> Json:
+    """The value if it is a map, else an empty one: what people write may be anything."""
+    return value if isinstance(value, dict) else {}
+
+
+def read_crds(folders: Sequence[Path], cwd: Path, findings: Findings) -> list[Crd]:
+    """All CRDs in these folders; what is no CRD is left alone."""
+    documents = [document for folder in folders for document in read_folder(folder, cwd, findings)]
+    crds = []
+    for document in documents:
+        data = as_map(document.data)
+        if data.get("kind") != "CustomResourceDefinition":
+            continue
+        if data.get("apiVersion") != "apiextensions.k8s.io/v1":
+            findings.error(
+                document.file,
+                document.line("apiVersion"),
+                f"apiVersion `{data.get('apiVersion')}` is served by no supported Kubernetes",
+                hint="move the CRD to `apiextensions.k8s.io/v1`",
+            )
+            continue
+        crds.append(Crd(document))
+    return crds
+
+
+def find_version(
+    watch: Watch, crds: Sequence[Crd], looked_in: str, file: str, findings: Findings
+) -> CrdVersion | None:
+    """The version of a CRD that a watch names; tells where there is none."""
+    gvk = watch.gvk
+    if gvk.group == "" or "." not in gvk.group or gvk.group in _BUILT_IN:
+        return None
+    crd = next((crd for crd in crds if crd.serves(gvk)), None)
+    if crd is None:
+        kinds = [str(it.names.get("kind")) for it in crds if it.spec.get("group") == gvk.group]
+        same = next((kind for kind in kinds if kind.lower() == gvk.kind.lower()), "")
+        if same:
+            findings.error(file, watch.line, f"kind `{gvk.kind}` is spelled `{same}` in its CRD")
+        else:
+            what = f"no CRD of kind `{gvk.kind}` in group `{gvk.group}` was found"
+            findings.warn(file, watch.line, what, details=[f"looked in: {looked_in}"])
+        return None
+    return _served_version(watch, crd, file, findings)
+
+
+def _served_version(watch: Watch, crd: Crd, file: str, findings: Findings) -> CrdVersion | None:
+    versions = [as_map(version) for version in crd.spec.get("versions") or []]
+    for index, version in enumerate(versions):
+        if version.get("name") != watch.gvk.version:
+            continue
+        if not version.get("served"):
+            findings.error(
+                crd.document.file,
+                crd.document.line("spec", "versions", index, "served"),
+                f"version `{watch.gvk.version}` of `{watch.gvk.kind}` is watched but not served",
+                hint=f"set `served: true`, or watch another version in {file}",
+            )
+        return CrdVersion(crd, index, version)
+    known = ", ".join(f"`{version.get('name')}`" for version in versions)
+    findings.error(
+        file,
+        watch.line,
+        f"version `{watch.gvk.version}` of `{watch.gvk.kind}` is not in its CRD",
+        details=[f"{crd.document.file} has {known}"],
+    )
+    return None
+
+
+def check_core_kind(watch: Watch, file: str, findings: Findings) -> None:
+    """A core kind that has no status cannot have it managed."""
+    if watch.gvk.group == "" and watch.gvk.kind in _WITHOUT_STATUS and watch.manage_status:
+        findings.error(
+            file,
+            watch.line,
+            f"kind `{watch.gvk.kind}` has no status, but the watch manages it",
+            hint="add `manageStatus: false`",
+        )
+
+
+def check_names(crd: Crd, findings: Findings) -> None:
+    """The API server refuses a CRD whose name is not `plural.group`."""
+    name = as_map(crd.document.data.get("metadata")).get("name")
+    wanted = f"{crd.plural}.{crd.spec.get('group')}"
+    if name != wanted:
+        line = crd.document.line("metadata", "name")
+        findings.error(crd.document.file, line, f"name `{name}` must be `{wanted}`")
+
+
+def folders_to_search(given: Sequence[Path], cwd: Path, findings: Findings) -> list[Path]:
+    """Folders that are there; one that was asked for and is not there is told."""
+    for folder in given:
+        if not (cwd / folder).is_dir():
+            findings.error(shown(cwd / folder, cwd), None, "is not a folder")
+    return [cwd / folder for folder in given or DEFAULT_FOLDERS if (cwd / folder).is_dir()]

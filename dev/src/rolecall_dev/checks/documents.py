@@ -1,0 +1,110 @@
+"""YAML files of a project, with the lines that messages need.
+
+Tags that only Ansible knows (`!vault`, `!unsafe`) are read as the plain value below them. A file that
+`ansible-vault` encrypted as a whole is no YAML and nothing to check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rolecall_dev.checks.findings import Findings
+
+try:
+    from yaml import CSafeLoader as _SafeLoader
+except ImportError:  # PyYAML built without libyaml: slower, same result
+    from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
+
+SUFFIXES = (".yaml", ".yml")
+
+
+class _Loader(_SafeLoader):
+    """Takes any tag."""
+
+
+def _any_tag(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return node.value
+
+
+_Loader.add_multi_constructor("", _any_tag)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One YAML document: its data, and where each part of it is."""
+
+    file: str  # as messages name it
+    data: Any
+    node: yaml.Node
+
+    def line(self, *path: str | int) -> int:
+        """The line of the deepest part of `path` that is there."""
+        node = self.node
+        line = node.start_mark.line + 1
+        for step in path:
+            child = _child(node, step)
+            if child is None:
+                break
+            line, node = child
+        return line
+
+
+def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == step:
+                return key.start_mark.line + 1, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        item = node.value[step]
+        return item.start_mark.line + 1, item
+    return None
+
+
+def shown(path: Path, cwd: Path) -> str:
+    """A path as messages name it."""
+    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
+
+
+def read_documents(path: Path, cwd: Path, findings: Findings) -> list[Document]:
+    """The documents of one file; a file that is no YAML is told, and has none."""
+    file = shown(path, cwd)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if text.startswith("$ANSIBLE_VAULT"):
+            return []
+        return list(_documents(file, text))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else None
+        findings.error(file, line, f"is not valid YAML: {error.problem or error.context}")
+    except (yaml.YAMLError, RecursionError) as error:
+        findings.error(file, None, f"is not valid YAML: {type(error).__name__}")
+    except (OSError, UnicodeDecodeError) as error:
+        findings.error(file, None, f"could not be read: {error}")
+    return []
+
+
+def _documents(file: str, text: str) -> Iterator[Document]:
+    loader = _Loader(text)
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            if node is not None:
+                yield Document(file, loader.construct_document(node), node)
+    finally:
+        loader.dispose()
+
+
+def read_folder(folder: Path, cwd: Path, findings: Findings) -> list[Document]:
+    """The documents of all YAML files of a folder, in the order of their names."""
+    paths = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
+    return [document for path in paths for document in read_documents(path, cwd, findings)]

@@ -1,0 +1,86 @@
+"""What of a project would break between ansible-core 2.18 and 2.19, found without running anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rolecall.watches import Play, Watch
+from rolecall_dev.checks.crds import CrdVersion, as_map
+from rolecall_dev.checks.findings import Findings
+from rolecall_dev.checks.porting.conditionals import check_conditionals
+from rolecall_dev.checks.porting.settings import check_settings
+from rolecall_dev.checks.porting.sources import Reader, Sources
+from rolecall_dev.checks.porting.tasks import BLOCKS, KEYWORDS, Task
+from rolecall_dev.checks.porting.values import check_values, check_variables
+from rolecall_dev.checks.porting.variables import Variables
+from rolecall_dev.checks.spec_keys import cr_variable, variable_of
+
+_ASSIGNMENT = re.compile(r"(\w+)=")
+
+
+def check_porting(
+    plays: Sequence[Play],
+    versions: Sequence[tuple[Watch, CrdVersion]],
+    cwd: Path,
+    environment: Mapping[str, str],
+    findings: Findings,
+) -> None:
+    """Read all that the project's plays bring in, then look at each task and variable once."""
+    sources = Reader(cwd, environment).read(plays)
+    variables = _variables(sources, versions)
+    for document in sources.variables:
+        check_variables(document, (), document.data, findings)
+    for task in sources.tasks:
+        check_conditionals(task, variables, findings)
+        check_values(task, variables, findings)
+        check_variables(task.document, (*task.path, "vars"), task.data.get("vars"), findings)
+        if task.short == "set_fact":
+            path = (*task.path, task.module)
+            check_variables(task.document, path, task.arguments, findings)
+    check_settings(cwd, findings)
+
+
+def _variables(sources: Sources, versions: Sequence[tuple[Watch, CrdVersion]]) -> Variables:
+    variables = Variables()
+    for watch, version in versions:
+        _assign_cr(watch, version, variables)
+    for document in sources.variables:
+        variables.assign_all(document.data)
+    for task in sources.tasks:
+        _assign_of(task, variables)
+    return variables
+
+
+def _assign_cr(watch: Watch, version: CrdVersion, variables: Variables) -> None:
+    spec = version.schema("spec")
+    for key, schema in as_map(spec.get("properties")).items():
+        variables.schema(variable_of(watch, key), schema, lambda name: variable_of(watch, name))
+    variables.schema(f"{cr_variable(watch.gvk)}_spec", spec, str)
+    variables.assign_all(dict(watch.vars))
+    if watch.finalizer is not None:
+        variables.assign_all(dict(watch.finalizer.vars))
+
+
+def _assign_of(task: Task, variables: Variables) -> None:
+    """What a task, block, play or role makes known."""
+    variables.assign_all(task.data.get("vars"))
+    if task.short == "set_fact":
+        _assign_facts(task, variables)
+    if "role" in task.data:
+        known = {*KEYWORDS, *BLOCKS, "role"}
+        variables.assign_all({key: it for key, it in task.data.items() if key not in known})
+    if "register" in task.data:
+        variables.result(task.data["register"], task.module, is_loop=task.has_loop)
+    control = as_map(task.data.get("loop_control"))
+    variables.unknown(control.get("loop_var"))
+    variables.unknown(control.get("index_var"))
+
+
+def _assign_facts(task: Task, variables: Variables) -> None:
+    if isinstance(task.arguments, dict):
+        variables.assign_all(task.arguments)
+    elif isinstance(task.arguments, str):
+        for name in _ASSIGNMENT.findall(task.arguments):
+            variables.unknown(name)

@@ -1,0 +1,242 @@
+"""Kinds of values, and which of them a Jinja expression can have.
+
+Only what is known for certain is named; everything else is unknown, and nothing is told of it: a false
+alarm costs more trust than a miss costs time. An expression has a set of kinds, one for each way that
+it can go: `a and b | length` is false or a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+from jinja2 import nodes
+
+
+class Kind(Enum):
+    """What a value is; the value is how messages call it."""
+
+    BOOL = "a boolean"
+    TEXT = "text"
+    NUMBER = "a number"
+    LIST = "a list"
+    MAP = "a map"
+    NONE = "null"
+    UNDEFINED = "undefined"  # of `x if y` without `else`
+    RANGE = "a range"
+    UNKNOWN = "unknown"
+
+
+Kinds = frozenset[Kind]
+
+BOOL = frozenset({Kind.BOOL})
+TEXT = frozenset({Kind.TEXT})
+NUMBER = frozenset({Kind.NUMBER})
+LIST = frozenset({Kind.LIST})
+MAP = frozenset({Kind.MAP})
+NONE = frozenset({Kind.NONE})
+UNKNOWN_KIND = frozenset({Kind.UNKNOWN})
+NOTHING: Kinds = frozenset()
+
+_FILTERS: dict[str, Kinds] = {}
+for _kinds, _names in (
+    (BOOL, "bool"),
+    (NUMBER, "abs count float human_to_bytes int length log pow root round"),
+    (
+        TEXT,
+        "b64decode b64encode basename capitalize center checksum comment dirname expanduser"
+        " expandvars format hash human_readable indent join lower md5 password_hash quote"
+        " realpath regex_escape regex_replace relpath replace sha1 strftime string title"
+        " to_json to_nice_json to_nice_yaml to_uuid to_yaml trim truncate type_debug upper"
+        " urlencode vault wordwrap",
+    ),
+    (
+        LIST,
+        "batch dict2items difference flatten intersect list map path_join_list product"
+        " regex_findall reject rejectattr select selectattr sort split splitext splitlines"
+        " symmetric_difference union unique zip zip_longest",
+    ),
+    (MAP, "combine dict items2dict urlsplit_map"),
+    (TEXT | NONE, "regex_search"),
+):
+    _FILTERS.update(dict.fromkeys(_names.split(), _kinds))
+
+_METHODS: dict[str, Kinds] = {
+    **dict.fromkeys(("startswith", "endswith", "isdigit", "isnumeric", "isalpha"), BOOL),
+    **dict.fromkeys(("find", "rfind"), NUMBER),
+    **dict.fromkeys(
+        ("strip", "lstrip", "rstrip", "lower", "upper", "replace", "format", "join", "title"), TEXT
+    ),
+    **dict.fromkeys(("split", "rsplit", "splitlines"), LIST),
+}
+_TEXT_LOOKUPS = frozenset(("env", "file", "fileglob", "password", "pipe", "template"))
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is known of a variable: its kinds, and its parts if it is a map."""
+
+    kinds: Kinds = UNKNOWN_KIND
+    parts: Mapping[str, Shape] = field(default_factory=dict)
+
+
+class Scope(Protocol):
+    """Where names are looked up."""
+
+    def shape(self, name: str) -> Shape: ...
+
+
+def kinds_of(node: nodes.Node, scope: Scope) -> Kinds:
+    """All kinds that the expression can have."""
+    for types, infer in _INFERENCES:
+        if isinstance(node, types):
+            return infer(node, scope)
+    return UNKNOWN_KIND
+
+
+def shape_of(node: nodes.Node, scope: Scope) -> Shape:
+    """What is known of a variable or of a part of one."""
+    if isinstance(node, nodes.Name):
+        return scope.shape(node.name)
+    part = part_of(node)
+    if part is None or not isinstance(node, (nodes.Getattr, nodes.Getitem)):
+        return Shape()
+    return shape_of(node.node, scope).parts.get(part, Shape())
+
+
+def part_of(node: nodes.Node) -> str | None:
+    """The name behind the dot, or in the brackets."""
+    if isinstance(node, nodes.Getattr):
+        return node.attr
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+        return node.arg.value if isinstance(node.arg.value, str) else None
+    return None
+
+
+def kinds_of_data(value: Any) -> Kinds:
+    """The kind of what was read from YAML; text without a template."""
+    # A boolean is an integer too, so it comes first.
+    for types, kinds in (
+        (bool, BOOL),
+        ((int, float), NUMBER),
+        (str, TEXT),
+        (list, LIST),
+        (dict, MAP),
+        (type(None), NONE),
+    ):
+        if isinstance(value, types):
+            return kinds
+    return UNKNOWN_KIND
+
+
+def filter_name(name: str) -> str:
+    """Without `ansible.builtin.`; a filter of another collection keeps its full name."""
+    return name.removeprefix("ansible.builtin.")
+
+
+def _const(node: Any, _scope: Scope) -> Kinds:
+    if isinstance(node.value, tuple):
+        return LIST
+    return kinds_of_data(node.value)
+
+
+def _and(node: Any, scope: Scope) -> Kinds:
+    # The left side is the result where it is false. A map or list that is never empty is no such
+    # case, but who can know: only a boolean, which is `False` then, is certain.
+    left = kinds_of(node.left, scope)
+    return left | kinds_of(node.right, scope)
+
+
+def _cond(node: Any, scope: Scope) -> Kinds:
+    other = kinds_of(node.expr2, scope) if node.expr2 else frozenset({Kind.UNDEFINED})
+    return kinds_of(node.expr1, scope) | other
+
+
+def _filter(node: Any, scope: Scope) -> Kinds:
+    name = filter_name(node.name)
+    if name in ("default", "d"):
+        return _default(node, scope)
+    if name == "ternary":
+        return frozenset().union(*(kinds_of(arg, scope) for arg in node.args)) or UNKNOWN_KIND
+    return _FILTERS.get(name, UNKNOWN_KIND)
+
+
+def _default(node: Any, scope: Scope) -> Kinds:
+    given = kinds_of(node.node, scope) if node.node is not None else UNKNOWN_KIND
+    other = kinds_of(node.args[0], scope) if node.args else TEXT
+    if _is_omit(node.args):
+        other = NOTHING
+    takes_false = bool(node.args[1:] or node.kwargs)
+    return (given - NONE if takes_false else given) | other or UNKNOWN_KIND
+
+
+def _is_omit(args: list[Any]) -> bool:
+    return bool(args) and isinstance(args[0], nodes.Name) and args[0].name == "omit"
+
+
+def _call(node: Any, scope: Scope) -> Kinds:
+    called = node.node
+    if isinstance(called, nodes.Name):
+        return _function(called.name, node)
+    if isinstance(called, nodes.Getattr) and Kind.MAP not in kinds_of(called.node, scope):
+        return _METHODS.get(called.attr, UNKNOWN_KIND)
+    return UNKNOWN_KIND
+
+
+def _function(name: str, node: Any) -> Kinds:
+    if name in ("query", "q"):
+        return LIST
+    if name == "range":
+        return frozenset({Kind.RANGE})
+    if name != "lookup" or not node.args or not isinstance(node.args[0], nodes.Const):
+        return UNKNOWN_KIND
+    plugin = str(node.args[0].value).removeprefix("ansible.builtin.")
+    if any(it.key == "wantlist" for it in node.kwargs):
+        return UNKNOWN_KIND
+    forgiving = any(it.key == "errors" and _value(it.value) != "strict" for it in node.kwargs)
+    found = TEXT if plugin in _TEXT_LOOKUPS else UNKNOWN_KIND
+    return found | NONE if forgiving else found
+
+
+def _value(node: Any) -> Any:
+    return node.value if isinstance(node, nodes.Const) else None
+
+
+def _add(node: Any, scope: Scope) -> Kinds:
+    left, right = kinds_of(node.left, scope), kinds_of(node.right, scope)
+    for kinds in (TEXT, LIST):
+        if kinds in (left, right):
+            return kinds
+    return NUMBER if left == right == NUMBER else UNKNOWN_KIND
+
+
+def _arithmetic(node: Any, scope: Scope) -> Kinds:
+    both = kinds_of(node.left, scope), kinds_of(node.right, scope)
+    return NUMBER if both == (NUMBER, NUMBER) else UNKNOWN_KIND
+
+
+def _variable(node: Any, scope: Scope) -> Kinds:
+    return shape_of(node, scope).kinds
+
+
+def _always(kinds: Kinds) -> Callable[[Any, Scope], Kinds]:
+    return lambda _node, _scope: kinds
+
+
+_INFERENCES: tuple[tuple[Any, Callable[[Any, Scope], Kinds]], ...] = (
+    ((nodes.Compare, nodes.Not, nodes.Test), _always(BOOL)),
+    ((nodes.Name, nodes.Getattr, nodes.Getitem), _variable),
+    (nodes.TemplateData, _always(TEXT)),
+    (nodes.Const, _const),
+    ((nodes.And, nodes.Or), _and),
+    (nodes.CondExpr, _cond),
+    (nodes.Filter, _filter),
+    (nodes.Call, _call),
+    (nodes.Add, _add),
+    ((nodes.Sub, nodes.Div, nodes.FloorDiv, nodes.Pow), _arithmetic),
+    (nodes.Concat, _always(TEXT)),
+    ((nodes.List, nodes.Tuple), _always(LIST)),
+    (nodes.Dict, _always(MAP)),
+)

@@ -1,0 +1,138 @@
+"""The files that hold tasks and variables: those of roles, and what a playbook brings in.
+
+A role in the project's `roles/` belongs to the project, by whatever name a watch or a role brings it
+in; a role of a collection is read where it is named in full.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rolecall.watches import Play
+from rolecall_dev.checks.crds import as_map
+from rolecall_dev.checks.documents import SUFFIXES, Document, read_documents
+from rolecall_dev.checks.findings import Findings
+from rolecall_dev.checks.porting.tasks import Task, dependencies_of, tasks_of_file
+
+_FULL_NAME = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*){2,}")
+_IMPORTS = ("import_playbook", "include_tasks", "import_tasks")
+_ROLES = ("include_role", "import_role")
+
+
+@dataclass(slots=True)
+class Sources:
+    tasks: list[Task] = field(default_factory=list)
+    variables: list[Document] = field(default_factory=list)  # each a map of variables
+
+
+class Reader:
+    """Reads each file once, however often it is named. What is no YAML was told by another check."""
+
+    def __init__(self, cwd: Path, environment: Mapping[str, str]) -> None:
+        self._cwd = cwd
+        self._environment = environment
+        self._seen: set[Path] = set()
+        self._ignored = Findings()
+        self.sources = Sources()
+
+    def read(self, plays: Iterable[Play]) -> Sources:
+        """The plays of the watches, and the roles of the project."""
+        for role in _role_folders(self._cwd / "roles"):
+            self._read_role(role)
+        for name in ("group_vars", "host_vars"):
+            self._read_variables(self._cwd / name)
+        for play in plays:
+            if play.is_role:
+                self._read_role(play.path)
+            else:
+                self._read_tasks(play.path)
+        return self.sources
+
+    def _read_role(self, role: Path) -> None:
+        for folder in ("tasks", "handlers"):
+            for path in _yaml_files(role / folder):
+                self._read_tasks(path)
+        for folder in ("defaults", "vars"):
+            self._read_variables(role / folder)
+        for document in self._documents(role / "meta" / "main.yml"):
+            self._take(dependencies_of(document), role)
+
+    def _read_variables(self, folder: Path) -> None:
+        for path in _yaml_files(folder):
+            documents = self._documents(path)
+            self.sources.variables += [it for it in documents if isinstance(it.data, dict)]
+
+    def _read_tasks(self, path: Path) -> None:
+        for document in self._documents(path):
+            self._take(tasks_of_file(document), path.parent)
+
+    def _take(self, tasks: Iterator[Task], folder: Path) -> None:
+        for task in tasks:
+            self.sources.tasks.append(task)
+            for name in _files_named(task):
+                self._read_tasks(folder / name)
+            for name in _roles_named(task):
+                self._read_collection_role(name)
+
+    def _read_collection_role(self, name: str) -> None:
+        if not _FULL_NAME.fullmatch(name):
+            return
+        namespace, collection, *role = name.split(".")
+        for root in self._collection_roots():
+            folder = root / "ansible_collections" / namespace / collection / "roles" / Path(*role)
+            if folder.is_dir():
+                self._read_role(folder)
+                return
+
+    def _collection_roots(self) -> list[Path]:
+        given = self._environment.get("ANSIBLE_COLLECTIONS_PATH", "")
+        roots = [part for part in given.split(":") if part] or [".collections"]
+        return [self._cwd / root for root in roots]
+
+    def _documents(self, path: Path) -> list[Document]:
+        real = path.resolve()
+        if real in self._seen or not path.is_file():
+            return []
+        self._seen.add(real)
+        return read_documents(path, self._cwd, self._ignored)
+
+
+def _role_folders(folder: Path) -> list[Path]:
+    """Folders with tasks, in folders of folders too: some projects keep a version of each role."""
+    return sorted({path.parent for path in folder.glob("**/tasks") if path.is_dir()})
+
+
+def _yaml_files(folder: Path) -> list[Path]:
+    """Behind links too, since roles share tasks by them; each folder once, so that a loop ends."""
+    found: list[Path] = []
+    seen: set[str] = set()
+    for root, folders, files in os.walk(folder, followlinks=True):
+        real = os.path.realpath(root)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        found += [Path(root, name) for name in files if name.endswith(SUFFIXES)]
+    return sorted(found)
+
+
+def _files_named(task: Task) -> list[str]:
+    arguments = task.arguments
+    if task.short not in _IMPORTS:
+        return []
+    name = arguments if isinstance(arguments, str) else as_map(arguments).get("file")
+    return [name] if isinstance(name, str) and "{{" not in name else []
+
+
+def _roles_named(task: Task) -> list[str]:
+    names: list[Any] = [task.data.get("role")]
+    if task.short in _ROLES:
+        names.append(as_map(task.arguments).get("name"))
+    if isinstance(task.data.get("roles"), list):
+        names += task.data["roles"]
+    return [name for name in names if isinstance(name, str)]

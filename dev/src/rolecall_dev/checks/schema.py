@@ -1,0 +1,95 @@
+"""The JSON Schema of watches.yaml, made from the table of keys, for editors and for tests.
+
+Stricter than the loader where that helps somebody who types: one spelling for each key, no unknown
+keys. What the loader takes without a word, the schema takes too. A value that is nothing but `${NAME}`
+passes everywhere, since the environment decides what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rolecall.json_object import Json
+from rolecall.watches import (
+    ENTRY_KEYS,
+    FINALIZER_KEYS,
+    KIND_KEYS,
+    REQUIREMENT_KEYS,
+    SELECTOR_KEYS,
+    Form,
+    YamlKey,
+)
+
+_FROM_ENVIRONMENT = r"^\$(\{[^}]+\}|[A-Za-z_][A-Za-z0-9_]*)$"
+_DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
+_NESTED = {Form.FINALIZER: "finalizer", Form.SELECTOR: "selector"}
+_LISTS = {Form.REQUIREMENTS: "requirement", Form.KINDS: "kindName"}
+
+
+def watches_schema() -> Json:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "watches.yaml",
+        "description": "Which kinds an operator watches, and which role or playbook runs for each.",
+        "type": ["array", "null"],
+        "items": {"$ref": "#/$defs/entry"},
+        "$defs": {
+            "entry": _map(ENTRY_KEYS) | _one_play(),
+            "finalizer": _map(FINALIZER_KEYS) | _one_play("vars"),
+            "selector": _map(SELECTOR_KEYS),
+            "requirement": _map(REQUIREMENT_KEYS),
+            "kindName": _map(KIND_KEYS),
+            "text": {"type": ["string", "number", "boolean"]},
+            "truth": _or_environment({"type": "boolean"}),
+            "whole": _or_environment({"type": "integer"}),
+            "duration": _or_environment({"type": "string", "pattern": _DURATION}),
+        },
+    }
+
+
+def _map(keys: Sequence[YamlKey]) -> Json:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [key.name for key in keys if key.is_required],
+        "properties": {key.name: _property(key) for key in keys},
+    }
+
+
+def _one_play(*also: str) -> Json:
+    return {"anyOf": [{"required": [name]} for name in ("role", "playbook", *also)]}
+
+
+def _or_environment(schema: Json) -> Json:
+    return {"anyOf": [schema, {"type": "string", "pattern": _FROM_ENVIRONMENT}]}
+
+
+def _property(key: YamlKey) -> Json:
+    described: Json = {"description": key.meaning}
+    if key.default:
+        described["description"] += f" (default: {key.default})"
+    if key.form is Form.UNUSED:
+        return described | {"deprecated": True}
+    value = _value(key)
+    if key.is_required:
+        return described | value
+    return described | {"anyOf": [value, {"type": "null"}]}
+
+
+def _value(key: YamlKey) -> Json:
+    if key.choices:
+        return _or_environment({"enum": list(key.choices)})
+    if key.form in _NESTED:
+        return {"$ref": f"#/$defs/{_NESTED[key.form]}"}
+    if key.form in _LISTS:
+        return {"type": "array", "items": {"$ref": f"#/$defs/{_LISTS[key.form]}"}}
+    simple: dict[Form, Json] = {
+        Form.TEXT: {"$ref": "#/$defs/text"},
+        Form.TRUTH: {"$ref": "#/$defs/truth"},
+        Form.WHOLE: {"$ref": "#/$defs/whole"},
+        Form.DURATION: {"$ref": "#/$defs/duration"},
+        Form.MAP: {"type": "object"},
+        Form.TEXTS: {"type": "array", "items": {"$ref": "#/$defs/text"}},
+        Form.TEXT_MAP: {"type": "object", "additionalProperties": {"$ref": "#/$defs/text"}},
+    }
+    return simple[key.form]

@@ -1,0 +1,51 @@
+"""`rolecall catalog`: puts the bundle of this project into its file-based catalog."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.errors import ProblemsError
+from rolecall_dev.bundle import read_bundle, validate, with_bundle
+from rolecall_dev.scaffold import Changes
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_DOCKERFILE = """\
+FROM quay.io/operator-framework/opm:latest
+ENTRYPOINT ["/bin/opm"]
+CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
+COPY catalog /configs
+RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]
+LABEL operators.operatorframework.io.index.configs.v1=/configs
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "catalog",
+        help="put the OLM bundle of this project into its catalog",
+        description="Adds bundle/ to catalog/ (file-based), with an upgrade edge from the version that"
+        " it replaces. A version that was published with another image is refused.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--bundle-image", required=True, help="where bundle/ was pushed to")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    files = read_bundle(Path.cwd())
+    errors = [problem for problem in validate(files) if not problem.is_warning]
+    if errors:
+        raise ProblemsError(errors)
+    changes = Changes(Path.cwd())
+    path = f"catalog/{files.package}/catalog.yaml"
+    catalog = with_bundle(changes.text_of(path) or "", files, arguments.bundle_image)
+    changes.add(path, catalog)
+    if changes.text_of("catalog.Dockerfile") is None:
+        changes.add("catalog.Dockerfile", _DOCKERFILE)
+    changes.write(force=True)
+    print(f"{path} has {files.csv['metadata']['name']}")
+    return 0

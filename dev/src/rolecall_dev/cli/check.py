@@ -1,0 +1,111 @@
+"""`rolecall check`: everything that is wrong with a project, told at once, without a cluster.
+
+What was found goes to stdout, since it is what was asked for. Exit codes: 0 where nothing keeps the
+operator from working, 2 where something does; with `--strict` a warning counts as an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.errors import InputError
+from rolecall_dev.checks import Project, check_project, watches_schema
+from rolecall_dev.cli.project_arguments import add_watches_file
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+# From here on conditions must be booleans, and templates keep the kind of their value.
+_STRICT = (2, 19)
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "check",
+        help="check watches, roles, playbooks, CRDs and RBAC against each other",
+        description="Reads the files of the project in this folder and tells everything that would"
+        " not work, or not as it seems. Starts nothing and asks no cluster.",
+    )
+    add_watches_file(parser)
+    parser.add_argument(
+        "--crds",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="folders with CRDs (default: crds and config/crd/bases, as far as they are there)",
+    )
+    parser.add_argument(
+        "--rbac",
+        type=Path,
+        metavar="DIR",
+        help="folder with roles and bindings (default: config/rbac, if it is there)",
+    )
+    parser.add_argument(
+        "--for-core",
+        type=_core_version,
+        metavar="VERSION",
+        help="tell what breaks under this ansible-core, from 2.19 on (default: the one installed)",
+    )
+    parser.add_argument("--strict", action="store_true", help="fail on warnings too")
+    parser.add_argument(
+        "--print-schema",
+        action="store_true",
+        help="print the JSON Schema of watches.yaml for editors, and check nothing",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.print_schema:
+        print(json.dumps(watches_schema(), indent=2, ensure_ascii=False))
+        return 0
+    checked = check_project(
+        Project(
+            cwd=Path.cwd(),
+            environment=os.environ,
+            watches_file=arguments.watches_file,
+            crd_folders=arguments.crds,
+            rbac_folder=arguments.rbac,
+            for_strict_core=(arguments.for_core or _core_here()) >= _STRICT,
+        )
+    )
+    findings = checked.findings
+    for problem in findings.problems:
+        print(problem)
+    for note in findings.notes:
+        print(f"note: {note}")
+    errors = len(findings.errors)
+    warnings = len(findings.problems) - errors
+    print(
+        f"checked {_counted(checked.watches, 'watch', 'watches')}:"
+        f" {_counted(errors, 'error', 'errors')}, {_counted(warnings, 'warning', 'warnings')}"
+    )
+    is_bad = errors or (arguments.strict and warnings)
+    return InputError.exit_code if is_bad else 0
+
+
+def _core_version(text: str) -> tuple[int, int]:
+    found = re.match(r"(\d+)\.(\d+)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"`{text}` is no version; write one such as 2.19")
+    return int(found[1]), int(found[2])
+
+
+def _core_here() -> tuple[int, int]:
+    """Where there is none, it will be a new one."""
+    try:
+        return _core_version(metadata.version("ansible-core"))
+    except metadata.PackageNotFoundError:
+        return _STRICT
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,97 @@
+"""`rolecall create api`: one more kind in this project, with the flags of `operator-sdk create api`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.errors import InputError
+from rolecall_dev.scaffold import Changes, NewKind, ProjectFile, add_kind
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("create", help="add to a project", allow_abbrev=False)
+    things = parser.add_subparsers(title="things", metavar="THING", required=True)
+    api = things.add_parser(
+        "api",
+        help="a kind, with CRD, role, sample, tests and RBAC",
+        description="Add a kind to the project in this folder: CRD, role or playbook, sample, molecule"
+        " test, RBAC, and its entry in watches.yaml. Files that are there keep their comments. Nothing"
+        " is written unless everything can be.",
+        allow_abbrev=False,
+    )
+    add_kind_flags(api, is_required=True)
+    api.set_defaults(run=create_api)
+
+
+def add_kind_flags(parser: argparse.ArgumentParser, *, is_required: bool) -> None:
+    """Those that name a kind and what runs for it."""
+    parser.add_argument("--group", default="", help="API group, without the project's domain")
+    parser.add_argument("--version", default="", required=is_required, help="such as v1alpha1")
+    parser.add_argument("--kind", default="", required=is_required, help="such as Memcached")
+    parser.add_argument("--plural", default="", help="default: the usual English plural")
+    parser.add_argument(
+        "--generate-role", action="store_true", help="a role (the default, if there is none yet)"
+    )
+    parser.add_argument("--generate-playbook", action="store_true", help="a playbook")
+    parser.add_argument(
+        "--finalizer",
+        action="store_true",
+        help="run the role once more before a custom resource goes",
+    )
+    parser.add_argument(
+        "--crd-version", default="v1", help="accepted; `v1` is the only one that is served"
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+
+
+def create_api(arguments: argparse.Namespace) -> int:
+    checked_crd_version(arguments)
+    changes = Changes(Path.cwd())
+    content = changes.text_of("PROJECT")
+    if content is None:
+        raise InputError(
+            "PROJECT is not there, so this folder is no project to add a kind to",
+            hint="`rolecall init --domain example.com` starts one",
+        )
+    project = ProjectFile.parse(content)
+    kind = wanted_kind(arguments, changes)
+    add_kind(changes, project, kind, force=arguments.force)
+    written(changes, force=arguments.force)
+    return 0
+
+
+def wanted_kind(arguments: argparse.Namespace, changes: Changes) -> NewKind:
+    """What the flags ask for; without any, a role, unless there is one to be used."""
+    for flag in ("version", "kind"):
+        if not getattr(arguments, flag):
+            raise InputError(f"`--{flag}` is needed to add a kind")
+    has_play = arguments.generate_role or arguments.generate_playbook
+    has_role = (changes.root / "roles" / arguments.kind.lower() / "tasks").is_dir()
+    return NewKind(
+        group=arguments.group,
+        version=arguments.version,
+        kind=arguments.kind,
+        plural=arguments.plural,
+        role=arguments.generate_role or not (has_play or has_role),
+        playbook=arguments.generate_playbook,
+        finalizer=arguments.finalizer,
+    )
+
+
+def checked_crd_version(arguments: argparse.Namespace) -> None:
+    """Only `v1` is served by any Kubernetes that is supported."""
+    if arguments.crd_version != "v1":
+        raise InputError(
+            f"CRD version `{arguments.crd_version}` is served by no supported Kubernetes; use `v1`"
+        )
+
+
+def written(changes: Changes, *, force: bool) -> None:
+    edited = set(changes.edited)
+    for path in sorted(changes.write(force=force)):
+        print(f"{'changed' if path in edited else 'wrote  '} {path}")

@@ -1,0 +1,99 @@
+"""`rolecall rbac`: the least rights of a project, written as a role or compared with what is granted.
+
+Exit codes: 0 where it was written or nothing differs, 2 where `--check` found a difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from rolecall.errors import InputError
+from rolecall.watches import WatchDefaults, load_watches
+from rolecall_dev.cli.project_arguments import add_watches_file
+from rolecall_dev.rbac import Derived, RightsSources, compare, derive, render_role
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "rbac",
+        help="write the least rights that the roles need, or check those that are granted",
+        description="Reads watches, roles and playbooks, and records of what plays asked the API server"
+        " (`rolecall run --proxy-record FILE`), and writes the least Role or ClusterRole.",
+        allow_abbrev=False,
+    )
+    add_watches_file(parser)
+    parser.add_argument(
+        "--record", type=Path, action="append", default=[], metavar="FILE", help="may be repeated"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("config/rbac/role.yaml"),
+        metavar="FILE",
+        help="%(default)s; `-` prints",
+    )
+    parser.add_argument("--name", default="", help="of the role; default: the one that it has")
+    parser.add_argument(
+        "--scope",
+        choices=("cluster", "namespace"),
+        help="a ClusterRole or a Role; default: what it is",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="compare with config/rbac, and fail if it grants more or less",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    cwd = Path.cwd()
+    watches, _warnings = load_watches(arguments.watches_file, os.environ, WatchDefaults(), cwd)
+    derived = derive(RightsSources(cwd, watches, arguments.record))
+    for note in derived.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if arguments.check:
+        return _check(derived, cwd / arguments.output.parent, cwd)
+    name, is_cluster_wide = _present(arguments.output)
+    if arguments.scope:
+        is_cluster_wide = arguments.scope == "cluster"
+    text = render_role(derived.rights, arguments.name or name, is_cluster_wide=is_cluster_wide)
+    if str(arguments.output) == "-":
+        print(text, end="")
+        return 0
+    try:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"`{arguments.output}` could not be written: {error.strerror}") from error
+    print(f"wrote {arguments.output}")
+    return 0
+
+
+def _check(derived: Derived, folder: Path, cwd: Path) -> int:
+    differences = compare(derived, folder, cwd)
+    for difference in differences:
+        print(difference)
+    if differences:
+        print("hint: `rolecall rbac` writes what is needed", file=sys.stderr)
+        return InputError.exit_code
+    print("config/rbac grants what is needed, and nothing more")
+    return 0
+
+
+def _present(output: Path) -> tuple[str, bool]:
+    """Name and reach of the role that is there."""
+    try:
+        role = yaml.safe_load(output.read_text(encoding="utf-8"))
+        return str(role["metadata"]["name"]), role["kind"] == "ClusterRole"
+    except (OSError, yaml.YAMLError, TypeError, KeyError):
+        return "manager-role", True

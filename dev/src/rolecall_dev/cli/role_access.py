@@ -1,0 +1,116 @@
+"""How a role that is run by hand meets the cluster: as the operator's plays do, where the CR is there.
+
+Then the play sees the CR as it lives, with its uid and status, and reaches the API server through a
+proxy of its own, so that what it creates is owned. A CR that is only in a file can own nothing; its
+play goes through the proxy all the same, so that one rule says which certificates are trusted.
+
+The spec is that of the file, over what the API server knows: fields that it defaulted stay, and an edit
+of the file can be tried before it is applied.
+
+One proxy serves all runs of a command: Ansible's modules keep what they learned of the API's kinds by
+the address that they learned it from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+from rolecall.errors import ClusterError
+from rolecall.gvk import Gvk
+from rolecall.kube import Client, Credentials, NoSuchKindError, NotFoundError, TlsError
+from rolecall.proxy import Proxy
+from rolecall.runner import RunRequest, folder_of_engine
+from rolecall.settings import ProxySettings
+
+
+class RoleAccess:
+    """The cluster of the user's kubeconfig, for runs one after the other."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._open = AsyncExitStack()
+        self._reached: tuple[Client, Proxy] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._open.aclose()
+
+    @asynccontextmanager
+    async def of(self, request: RunRequest) -> AsyncIterator[tuple[RunRequest, str]]:
+        """The request as it shall be run, and why what it creates is not owned (empty: it is)."""
+        try:
+            client, proxy = await self._reach()
+            live = await _find(client, request)
+        except TlsError:
+            raise  # the play's own libraries would refuse it as well, in their words
+        except ClusterError as error:
+            # A role that needs no cluster runs all the same; one that does will say it better.
+            yield request, str(error)
+            return
+        cr = request.cr if live is None else _merged(request.cr, live)
+        owner = _without_uid(cr) if live is None else cr
+        async with proxy.issue_access(request.run_id, owner, request.watch) as access:
+            yield (
+                replace(
+                    request,
+                    cr=cr,
+                    kubeconfig=access.kubeconfig,
+                    modules_kubeconfig=access.modules_kubeconfig,
+                ),
+                "the CR is not in the cluster" if live is None else "",
+            )
+
+    async def _reach(self) -> tuple[Client, Proxy]:
+        if self._reached is None:
+            credentials = Credentials.load(self._environment)
+            client = await self._open.enter_async_context(Client(credentials))
+            folder = self._open.enter_context(folder_of_engine())
+            proxy = Proxy(ProxySettings(port=0, folder=folder), client, dependents=Nobody())
+            await proxy.start()
+            self._open.push_async_callback(proxy.stop)
+            self._reached = (client, proxy)
+        return self._reached
+
+
+class Nobody:
+    """No operator runs, so nobody follows what the play makes."""
+
+    def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
+        """A dependent was seen."""
+
+    def note_own_write(self, uid: str, resource_version: str) -> None:
+        """The play wrote it."""
+
+
+async def _find(client: Client, request: RunRequest) -> dict[str, Any] | None:
+    metadata = request.cr["metadata"]
+    try:
+        return await client.get(request.watch.gvk, metadata.get("namespace", ""), metadata["name"])
+    except (NotFoundError, NoSuchKindError):
+        return None
+
+
+def _without_uid(cr: dict[str, Any]) -> dict[str, Any]:
+    """As the proxy knows whoever owns nothing; the play sees one made up."""
+    return {**cr, "metadata": {**cr["metadata"], "uid": ""}}
+
+
+def _merged(file: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
+    ending = ("finalizers", "deletionTimestamp")  # what `--finalizer` pretends
+    pretended = {key: file["metadata"][key] for key in ending if key in file["metadata"]}
+    return {
+        **live,
+        "metadata": {**live["metadata"], **pretended},
+        "spec": {**live.get("spec", {}), **file["spec"]},
+    }

@@ -1,0 +1,145 @@
+"""Runs the roles of some CRs: each once, or turn after turn until nothing is left to do.
+
+A turn runs the role of every CR, one after the other. Roles of one project build on each other: what
+one removes, another puts back. So a turn in which only some were quiet proves nothing: all run again.
+
+A run that fails ends it all. An operator would try again; whoever tests a role wants to know.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from rolecall.clock import Clock
+from rolecall.runner import Ending, RunEvent, Runner, RunRequest, RunResult, create_runner
+from rolecall.settings import RunnerSettings
+from rolecall_dev.cli.role_access import RoleAccess
+from rolecall_dev.cli.role_words import left_over, tally
+
+GOALS = ("unchanged", "settled")
+_EXIT_CODES = {
+    Ending.FINISHED: 1,  # where it did not succeed
+    Ending.NOT_STARTED: 2,
+    Ending.NO_RECAP: 2,
+    Ending.TIMED_OUT: 124,
+    Ending.NO_PROGRESS: 124,
+    Ending.CANCELLED: 130,
+    Ending.KILLED: 137,
+}
+_TOO_LATE = 124
+# Between two turns: objects come up in their own time. What a role asked for is meant for an operator,
+# which would be told of its objects before.
+_PAUSE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """When nothing is left to do."""
+
+    is_settled: bool  # no role asks to be run again either
+    within_s: float
+
+    def is_reached_by(self, result: RunResult) -> bool:
+        """Whether this run had nothing to do."""
+        wants_more = self.is_settled and result.requeue_after_s is not None
+        return not has_changed(result) and not wants_more
+
+
+class TurnOutput(Protocol):
+    """Where it is shown what happens."""
+
+    def event(self, event: RunEvent) -> None:
+        """A play said something."""
+        ...
+
+    def not_owned(self, why: str) -> None:
+        """What the next run makes gets no owner."""
+        ...
+
+    def ended(self, request: RunRequest, result: RunResult) -> None:
+        """A run is over."""
+        ...
+
+    def say(self, line: str) -> None:
+        """How it all ended."""
+        ...
+
+
+async def run_roles(
+    requests: Sequence[RunRequest],
+    settings: RunnerSettings,
+    goal: Goal | None,
+    output: TurnOutput,
+    clock: Clock,
+) -> int:
+    """Run them; returns the exit code."""
+    runner = create_runner(settings)
+    try:
+        if settings.way == "warm":
+            await runner.warm_up([requests[0].watch])
+        async with RoleAccess(os.environ) as access:
+            turns = _Turns(runner, access, output)
+            if goal is None:
+                return _exit_code(await turns.take(requests))
+            return await _until(goal, turns, requests, clock)
+    finally:
+        await runner.close()
+
+
+class _Turns:
+    def __init__(self, runner: Runner, access: RoleAccess, output: TurnOutput) -> None:
+        self._runner, self._access, self.output = runner, access, output
+
+    async def take(self, requests: Sequence[RunRequest]) -> list[RunResult]:
+        """One turn; ends with the first run that fails."""
+        results: list[RunResult] = []
+        for request in requests:
+            results.append(await self._run(replace(request, run_id=uuid.uuid4().hex[:12])))
+            if not results[-1].succeeded:
+                break
+        return results
+
+    async def _run(self, request: RunRequest) -> RunResult:
+        async with self._access.of(request) as (reached, why_not_owned):
+            if why_not_owned:
+                self.output.not_owned(why_not_owned)
+            result = await (await self._runner.start(reached, self.output.event)).result()
+        self.output.ended(request, result)
+        return result
+
+
+async def _until(goal: Goal, turns: _Turns, requests: Sequence[RunRequest], clock: Clock) -> int:
+    deadline = clock.monotonic() + goal.within_s
+    taken, changed = 0, 0
+    while True:
+        results = await turns.take(requests)
+        taken += 1
+        changed += sum(has_changed(result) for result in results)
+        if code := _exit_code(results):
+            return code
+        unsettled = [
+            request
+            for request, result in zip(requests, results, strict=True)
+            if not goal.is_reached_by(result)
+        ]
+        if not unsettled:
+            turns.output.say(tally(taken, taken * len(requests), changed))
+            return 0
+        if clock.monotonic() > deadline:
+            turns.output.say(left_over(unsettled, goal.within_s))
+            return _TOO_LATE
+        await clock.sleep(_PAUSE_S)
+
+
+def has_changed(result: RunResult) -> bool:
+    """Whether a task of it said so."""
+    return result.recap is not None and result.recap.changed > 0
+
+
+def _exit_code(results: Sequence[RunResult]) -> int:
+    last = results[-1]
+    return 0 if last.succeeded else _EXIT_CODES[last.ending]

@@ -1,0 +1,279 @@
+"""`rolecall run-role`: roles of CRs, without an operator: the quickest loop there is.
+
+The role gets what the operator would give it, with the rights of the user's own kubeconfig. Where the
+CR exists in the cluster, what the play creates is owned by it, as under the operator; conditions are
+not written. What the play prints goes to stdout as it comes, what the verb has to say goes to stderr.
+
+With `--until`, all roles are run again until they have nothing left to do: the proof of idempotence
+that a scenario needs.
+
+Exit codes: 0 the play succeeded, 1 a task failed, 2 bad input or a play that could not run, 124 over a
+time limit, 130 interrupted, 137 killed from outside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import uuid
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from rolecall.cli import settings_of
+from rolecall.clock import SystemClock
+from rolecall.errors import InputError
+from rolecall.runner import (
+    RunEvent,
+    RunRequest,
+    RunResult,
+    extra_vars,
+    folder_of_command,
+    require_installed,
+)
+from rolecall.settings import RunnerSettings
+from rolecall.startup import watches_of, with_search_paths
+from rolecall.watches import Watch
+from rolecall_dev.cli.cr_file import read_cr
+from rolecall_dev.cli.project_arguments import add_watches_file
+from rolecall_dev.cli.role_speed import explain
+from rolecall_dev.cli.role_turns import GOALS, Goal, run_roles
+from rolecall_dev.cli.role_words import summary
+from rolecall_dev.cli.vars_text import as_json, as_yaml
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "run-role",
+        help="run roles of CRs, without an operator",
+        description="Run the role or playbook that watches.yaml names for a CR's kind, with"
+        " your own kubeconfig (KUBECONFIG, else ~/.kube/config). Where the CR exists in the cluster,"
+        " the play sees it as it is there, with the spec of the file, and what it creates is owned by"
+        " it. Conditions are not written.",
+        epilog="Variables such as ANSIBLE_ROLES_PATH, ANSIBLE_GATHERING and ROLECALL_ANSIBLE_ARGS mean"
+        " what they mean to `rolecall run`. Exit codes: 0 succeeded, 1 a task failed, 2 bad input or a"
+        " broken play, 124 over a time limit, 130 interrupted, 137 killed.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--cr",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="the CR; `-` reads stdin. Given again: one role after the other, the warm way",
+    )
+    add_watches_file(parser)
+    parser.add_argument(
+        "--namespace",
+        "-n",
+        help="for a CR that names none (default: as kubectl would take it); empty for a kind that has"
+        " no namespaces",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, say what would change"
+    )
+    parser.add_argument("--diff", action="store_true", help="show what changes")
+    parser.add_argument(
+        "--finalizer", action="store_true", help="run what runs when the CR is deleted"
+    )
+    _add_goal(parser)
+    parser.add_argument(
+        "--print-vars",
+        nargs="?",
+        const="yaml",
+        choices=("yaml", "json"),
+        help="print the extra vars that the play would get, and run nothing",
+    )
+    parser.add_argument(
+        "--explain-speed",
+        action="store_true",
+        help="run it the warm way, and list each task with its time, its way and why",
+    )
+    parser.add_argument(
+        "--artifacts-dir",
+        type=Path,
+        metavar="DIR",
+        help="keep the run's files here (default: nowhere)",
+    )
+    parser.add_argument("-v", dest="verbosity", action="count", default=0, help="Ansible's -v")
+    parser.set_defaults(run=run_role)
+
+
+def _add_goal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--until",
+        choices=GOALS,
+        help="run all of them again until a whole turn changes nothing, or (settled) until no role asks"
+        " to be run again either",
+    )
+    parser.add_argument(
+        "--within",
+        type=float,
+        default=120.0,
+        metavar="SECONDS",
+        help="give up then, with exit code 124 (%(default)g)",
+    )
+
+
+def run_role(arguments: argparse.Namespace) -> int:
+    environment = dict(os.environ)
+    settings, warnings = settings_of([], environment)
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    settings = replace(settings, watches_file=arguments.watches_file)
+    _refuse_nonsense(arguments)
+    watches = watches_of(settings, environment)
+    requests = [_request(*read_cr(file, watches), arguments, environment) for file in arguments.cr]
+    if arguments.print_vars:
+        variables = extra_vars(requests[0], trust_cr_text=settings.runner.trust_cr_text)
+        printed = as_json if arguments.print_vars == "json" else as_yaml
+        print(printed(variables.values).rstrip())
+        return 0
+    for warning in require_installed():
+        print(f"warning: {warning}", file=sys.stderr)
+    runner = with_search_paths(settings, environment, watches)
+    return _run(requests, _runner_settings(runner, arguments, environment), arguments)
+
+
+def _refuse_nonsense(arguments: argparse.Namespace) -> None:
+    if arguments.until and arguments.check:
+        raise InputError("`--check` changes nothing, so `--until` would wait for ever")
+    if arguments.print_vars and len(arguments.cr) > 1:
+        raise InputError("`--print-vars` is about one CR; give `--cr` once")
+
+
+def _request(
+    cr: dict[str, Any], watch: Watch, arguments: argparse.Namespace, environment: Mapping[str, str]
+) -> RunRequest:
+    return RunRequest(
+        run_id="",  # each run gets one of its own
+        watch=replace(watch, runner=None),
+        cr=_as_the_operator_sees(cr, watch, arguments, environment),
+        is_finalizer=arguments.finalizer,
+        kubeconfig=_kubeconfig(environment, is_needed=not arguments.print_vars),
+        verbosity=arguments.verbosity,
+        keep_artifacts=0,
+        timeout_s=watch.run_timeout_s,
+        no_progress_timeout_s=watch.no_progress_timeout_s,
+    )
+
+
+def _run(
+    requests: list[RunRequest], settings: RunnerSettings, arguments: argparse.Namespace
+) -> int:
+    goal = Goal(arguments.until == "settled", arguments.within) if arguments.until else None
+    with ExitStack() as stack:
+        kept: Path | None = arguments.artifacts_dir
+        root = kept.absolute() if kept else stack.enter_context(folder_of_command())
+        settings = replace(settings, root=root)
+        work = run_roles(requests, settings, goal, _Terminal(arguments), SystemClock())
+        return asyncio.run(work)
+
+
+@dataclass(slots=True)
+class _Terminal:
+    """Plays speak on stdout, we on stderr."""
+
+    arguments: argparse.Namespace
+    told: set[str] = field(default_factory=set)
+
+    def event(self, event: RunEvent) -> None:
+        if event.stdout:
+            print(event.stdout, flush=True)
+
+    def not_owned(self, why: str) -> None:
+        if why not in self.told and not self.arguments.check:
+            self.told.add(why)
+            self.say(f"note: objects that this run makes get no owner reference: {why}")
+
+    def ended(self, request: RunRequest, result: RunResult) -> None:
+        kept = self.arguments.artifacts_dir
+        for line in summary(request, result, is_check=self.arguments.check, kept=kept):
+            self.say(line)
+        if self.arguments.explain_speed:
+            print(explain(result))
+
+    def say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+def _as_the_operator_sees(
+    cr: dict[str, Any],
+    watch: Watch,
+    arguments: argparse.Namespace,
+    environment: Mapping[str, str],
+) -> dict[str, Any]:
+    """The CR as it would come from the API server at this point of its life."""
+    metadata = dict(cr["metadata"])
+    named = arguments.namespace
+    namespace = _current_namespace(environment) if named is None else named
+    if namespace:
+        metadata.setdefault("namespace", namespace)
+    if arguments.finalizer:
+        if watch.finalizer is None:
+            raise InputError(
+                f"{watch.gvk.kind} has no finalizer, so nothing would run when one is deleted",
+                hint=f"add `finalizer:` to the entry on line {watch.line} of watches.yaml",
+            )
+        metadata["finalizers"] = [*metadata.get("finalizers", []), watch.finalizer.name]
+    now = SystemClock().now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    identity = f"{watch.gvk}/{metadata.get('namespace', '')}/{metadata['name']}"
+    # What every object from the API server has, and roles rely on.
+    metadata.setdefault("uid", str(uuid.uuid5(uuid.NAMESPACE_URL, identity)))
+    metadata.setdefault("generation", 1)
+    metadata.setdefault("creationTimestamp", now)
+    if arguments.finalizer:
+        metadata.setdefault("deletionTimestamp", now)
+    spec = cr.get("spec")
+    return {**cr, "metadata": metadata, "spec": spec if isinstance(spec, dict) else {}}
+
+
+def _runner_settings(
+    settings: RunnerSettings, arguments: argparse.Namespace, environment: Mapping[str, str]
+) -> RunnerSettings:
+    added = [flag for flag in ("check", "diff") if getattr(arguments, flag)]
+    quoted = settings.ansible_args.strip("'")
+    colours = sys.stdout.isatty() and "NO_COLOR" not in environment
+    return replace(
+        settings,
+        way=_way(settings, arguments),
+        ansible_args=" ".join([quoted, *(f"--{flag}" for flag in added)]).strip(),
+        environment={"ANSIBLE_FORCE_COLOR": "1"} if colours else {},
+    )
+
+
+def _way(settings: RunnerSettings, arguments: argparse.Namespace) -> str:
+    """One run pays the start of a warm host and gains nothing from it but the explanation."""
+    if arguments.explain_speed:
+        return "warm"
+    return settings.way if arguments.until or len(arguments.cr) > 1 else "stock"
+
+
+def _kubeconfig(environment: Mapping[str, str], *, is_needed: bool = True) -> Path:
+    named = environment.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
+    first = Path(named.split(os.pathsep)[0])
+    if is_needed and not first.is_file():
+        raise InputError(
+            f"the kubeconfig `{first}` was not found, so the play would reach no cluster",
+            hint="`rolecall cluster up` starts a cluster on this machine; else set KUBECONFIG",
+        )
+    return Path(named) if os.pathsep in named else first.absolute()
+
+
+def _current_namespace(environment: Mapping[str, str]) -> str:
+    """The namespace that kubectl would take, as far as the kubeconfig can be read."""
+    try:
+        config = yaml.safe_load(_kubeconfig(environment, is_needed=False).read_text())
+        contexts = {entry["name"]: entry["context"] for entry in config["contexts"]}
+        return str(contexts[config["current-context"]].get("namespace") or "default")
+    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError):
+        return "default"

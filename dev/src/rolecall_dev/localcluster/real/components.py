@@ -1,0 +1,105 @@
+"""The programs of a cluster with real nodes: their names, and the command line of each.
+
+The control plane is the one of the simulated flavour, with the flags changed that nodes and pods care
+for: it listens where pods can reach it, and knows how to talk to kubelets.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+
+from rolecall.errors import ClusterError, InputError
+from rolecall_dev.localcluster.components import as_arguments, flags_of
+from rolecall_dev.localcluster.layout import Layout, Record
+from rolecall_dev.localcluster.processes import Command
+from rolecall_dev.localcluster.real.configuration import config_of, kubelet_root
+from rolecall_dev.localcluster.real.enclosure import ENCLOSURE, entering, find_enclosure
+from rolecall_dev.localcluster.real.plan import Plan, node_name
+from rolecall_dev.localcluster.real.probe import find_program
+
+REAL_SERVERS = ("etcd", "kube-apiserver")
+CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kube-proxy", "provisioner")
+
+
+def component_names(nodes: int) -> tuple[str, ...]:
+    """All of them, in the order of starting."""
+    names = [node_name(node) for node in range(1, nodes + 1)]
+    runtimes = [f"containerd-{name}" for name in names]
+    kubelets = [f"kubelet-{name}" for name in names]
+    return (ENCLOSURE, *REAL_SERVERS, *runtimes, *CONTROLLERS, *kubelets)
+
+
+def command_of(component: str, layout: Layout, record: Record) -> Command:
+    """How to start a component inside of the enclosure, which must be there."""
+    pid = find_enclosure(layout)
+    if pid is None or component == ENCLOSURE:
+        raise ClusterError(
+            f"cluster `{layout.name}` has lost its namespaces, and with them all that ran in them",
+            hint=f"`rolecall cluster down --name {layout.name}`, then `up --real`, makes a new one",
+        )
+    argv = entering(pid, _argv(component, layout, record))
+    return Command(component, argv, layout.folder)
+
+
+def _argv(component: str, layout: Layout, record: Record) -> Sequence[str]:
+    assert record.number is not None, "a cluster with real nodes has a number"
+    plan, programs = Plan(record.number), record.programs
+    kind, _, node = component.partition("-node-")
+    match kind:
+        case "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler":
+            changes = _changes(component, layout, plan)
+            flags = {**flags_of(component, layout, record.ports), **changes}
+            wanted = {name: value for name, value in flags.items() if value is not None}
+            return [programs[component], *as_arguments(wanted)]
+        case "containerd":
+            return [find_program("containerd"), f"--config={config_of(layout, component)}"]
+        case "kubelet":
+            return [programs["kubelet"], *as_arguments(_kubelet(layout, plan, int(node)))]
+        case "kube-proxy":
+            return [programs["kube-proxy"], f"--config={config_of(layout, component)}"]
+        case "provisioner":
+            module = "rolecall_dev.localcluster.real.provisioner"
+            return [sys.executable, "-m", module, str(layout.folder), str(plan.number)]
+    raise InputError(f"component `{component}` is not one of this cluster")
+
+
+def _changes(component: str, layout: Layout, plan: Plan) -> Mapping[str, str | None]:
+    """Against the simulated flavour; None removes a flag."""
+    pki = layout.certificates
+    if component == "kube-apiserver":
+        return {
+            "bind-address": plan.apiserver,
+            "advertise-address": plan.apiserver,
+            "service-cluster-ip-range": plan.service_network,
+            # Pods dial `kubernetes.default`, so that Service needs its endpoint here.
+            "endpoint-reconciler-type": None,
+            "authorization-mode": "Node,RBAC",
+            "enable-admission-plugins": "NodeRestriction",
+            # Logs, exec and port-forward: the API server dials kubelets, by address, since the names
+            # of nodes do not resolve.
+            "kubelet-client-certificate": str(pki / "admin.crt"),
+            "kubelet-client-key": str(pki / "admin.key"),
+            "kubelet-certificate-authority": str(pki / "ca.crt"),
+            "kubelet-preferred-address-types": "InternalIP",
+        }
+    if component == "kube-controller-manager":
+        return {
+            # Its volumes are for root alone; the provisioner of our own makes better ones.
+            "enable-hostpath-provisioner": None,
+            # Default: 50 s. A node that is frozen in a test should be noticed within the test.
+            "node-monitor-grace-period": "20s",
+        }
+    return {}
+
+
+def _kubelet(layout: Layout, plan: Plan, node: int) -> dict[str, str]:
+    name = node_name(node)
+    return {
+        "config": str(config_of(layout, f"kubelet-{name}")),
+        "kubeconfig": str(layout.component_kubeconfig(f"kubelet-{name}")),
+        "root-dir": str(kubelet_root(layout, name)),
+        "cert-dir": str(kubelet_root(layout, name) / "pki"),
+        "hostname-override": name,
+        "node-ip": plan.node_address(node),
+    }

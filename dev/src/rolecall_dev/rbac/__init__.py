@@ -1,0 +1,15 @@
+"""The least rights that a project needs: read from its roles and from records of what plays asked."""
+
+from rolecall_dev.rbac.granted import RightsDifference, compare
+from rolecall_dev.rbac.needs import Derived, RightsSources, derive, made_by
+from rolecall_dev.rbac.role_file import render_role
+
+__all__ = [
+    "Derived",
+    "RightsDifference",
+    "RightsSources",
+    "compare",
+    "derive",
+    "made_by",
+    "render_role",
+]

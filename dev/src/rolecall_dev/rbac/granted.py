@@ -1,0 +1,121 @@
+"""Compares what `config/rbac` grants to the operator with what is needed, in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rolecall.errors import InputError
+from rolecall_dev.rbac.needs import Derived
+from rolecall_dev.rbac.rights import Right
+from rolecall_dev.rbac.texts import read_plain
+
+BECAUSE = "rolecall.dev/because"
+# What the engine needs whatever is watched, or what the scaffold grants for metrics: may be there.
+_GENERAL = frozenset(
+    Right(group, resource, verb)
+    for group, resource, verbs in (
+        ("apiextensions.k8s.io", "customresourcedefinitions", "get list watch"),
+        ("", "namespaces", "get list watch"),
+        ("", "events", "get create patch"),
+        ("coordination.k8s.io", "leases", "get list watch create patch update delete"),
+        ("authentication.k8s.io", "tokenreviews", "create"),
+        ("authorization.k8s.io", "subjectaccessreviews", "create"),
+    )
+    for verb in verbs.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RightsDifference:
+    """One rule that grants too much, or one right that is missing."""
+
+    place: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    place: str
+    rights: tuple[Right, ...]
+
+
+def compare(derived: Derived, folder: Path, cwd: Path) -> list[RightsDifference]:
+    """Every difference, missing rights first."""
+    if not folder.is_dir():
+        raise InputError(
+            f"`{folder}` is not a folder, so there are no rights to compare", hint="`rolecall rbac`"
+        )
+    rules = list(_rules(folder, cwd))
+    granted = [right for rule in rules for right in rule.rights]
+    found = [
+        RightsDifference(
+            _shown(folder, cwd),
+            f"not allowed to {right}, which is needed by {', '.join(reasons[:3])}",
+        )
+        for right, reasons in sorted(derived.rights.reasons.items())
+        if not any(_covers(grant, right) for grant in granted)
+    ]
+    wanted = {*derived.rights, *_GENERAL}
+    for rule in rules:
+        extra = [right for right in rule.rights if right not in wanted]
+        if extra:
+            what = ", ".join(str(right) for right in extra)
+            found.append(RightsDifference(rule.place, f"allows more than is needed: {what}"))
+    return found
+
+
+def _rules(folder: Path, cwd: Path) -> Iterator[_Rule]:
+    """The rules of roles that a binding in the folder gives to a service account."""
+    documents = [
+        (path, document) for path in sorted(folder.glob("*.y*ml")) for document in read_plain(path)
+    ]
+    bound = {
+        (reference.get("kind"), reference.get("name"))
+        for _, document in documents
+        for reference in _references(document)
+    }
+    for path, document in documents:
+        metadata = _map(document.get("metadata"))
+        if (document.get("kind"), metadata.get("name")) not in bound:
+            continue
+        if _map(metadata.get("annotations")).get(BECAUSE):
+            continue
+        for number, rule in enumerate(document.get("rules") or [], 1):
+            place = f"{_shown(path, cwd)}, rule {number}"
+            yield _Rule(place, tuple(_rights(_map(rule))))
+
+
+def _references(document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    subjects = document.get("subjects") or []
+    if any(_map(subject).get("kind") == "ServiceAccount" for subject in subjects):
+        yield _map(document.get("roleRef"))
+
+
+def _rights(rule: Mapping[str, Any]) -> Iterator[Right]:
+    for group in rule.get("apiGroups") or []:
+        for resource in rule.get("resources") or []:
+            for verb in rule.get("verbs") or []:
+                yield Right(str(group), str(resource), str(verb))
+
+
+def _covers(grant: Right, right: Right) -> bool:
+    _, slash, sub = right.resource.partition("/")
+    return (
+        grant.group in (right.group, "*")
+        and grant.resource in (right.resource, "*", *([f"*/{sub}"] if slash else []))
+        and grant.verb in (right.verb, "*")
+    )
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _shown(path: Path, cwd: Path) -> str:
+    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)

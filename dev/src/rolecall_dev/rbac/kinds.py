@@ -1,0 +1,72 @@
+"""Which resource a kind is: those of Kubernetes from a table, the project's from its CRDs.
+
+A kind that is neither is guessed, since most plurals are regular; the guess is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_CORE = (
+    "ConfigMap Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod PodTemplate"
+    " ReplicationController ResourceQuota Secret Service ServiceAccount"
+)
+_GROUPS = {
+    "admissionregistration.k8s.io": "MutatingWebhookConfiguration ValidatingWebhookConfiguration"
+    " ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
+    "apiextensions.k8s.io": "CustomResourceDefinition",
+    "apiregistration.k8s.io": "APIService",
+    "apps": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+    "autoscaling": "HorizontalPodAutoscaler",
+    "batch": "CronJob Job",
+    "certificates.k8s.io": "CertificateSigningRequest",
+    "coordination.k8s.io": "Lease",
+    "discovery.k8s.io": "EndpointSlice",
+    "events.k8s.io": "Event",
+    "networking.k8s.io": "IngressClass NetworkPolicy Ingress",
+    "node.k8s.io": "RuntimeClass",
+    "policy": "PodDisruptionBudget",
+    "rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding Role RoleBinding",
+    "scheduling.k8s.io": "PriorityClass",
+    "storage.k8s.io": "CSIDriver CSINode StorageClass VolumeAttachment",
+    "monitoring.coreos.com": "PodMonitor Probe PrometheusRule ServiceMonitor",
+    "cert-manager.io": "Certificate CertificateRequest ClusterIssuer Issuer",
+    "route.openshift.io": "Route",
+}
+_IRREGULAR = {"Endpoints": "endpoints"}
+
+
+@dataclass(frozen=True, slots=True)
+class KindNames:
+    """Looks up the resource of a kind."""
+
+    known: Mapping[tuple[str, str], str]  # (group, kind) -> plural
+
+    @classmethod
+    def of(cls, crds: Iterable[Mapping[str, Any]]) -> KindNames:
+        """Kubernetes' own, and those of these CRDs."""
+        known = {("", kind): _plural(kind) for kind in _CORE.split()}
+        known |= {("", kind): plural for kind, plural in _IRREGULAR.items()}
+        for group, kinds in _GROUPS.items():
+            known |= {(group, kind): _plural(kind) for kind in kinds.split()}
+        for crd in crds:
+            spec = crd.get("spec") or {}
+            names = spec.get("names") or {}
+            known[str(spec.get("group")), str(names.get("kind"))] = str(names.get("plural"))
+        return cls(known)
+
+    def resource(self, group: str, kind: str) -> tuple[str, bool]:
+        """The plural, and whether it is known and not guessed."""
+        plural = self.known.get((group, kind))
+        return (plural, True) if plural else (_plural(kind), False)
+
+
+def _plural(kind: str) -> str:
+    name = kind.lower()
+    if name.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{name}es"
+    if name.endswith("y") and name[-2:-1] not in "aeiou":
+        return f"{name[:-1]}ies"
+    return f"{name}s"

@@ -1,0 +1,99 @@
+"""Adds up what a project needs: the engine's own share of each watch, its roles, and records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rolecall.watches import Play, Watch
+from rolecall_dev.rbac.kinds import KindNames
+from rolecall_dev.rbac.record import add_record
+from rolecall_dev.rbac.rights import Rights
+from rolecall_dev.rbac.tasks import TaskReader
+from rolecall_dev.rbac.texts import read_plain
+
+_CRD_FOLDERS = ("crds", "config/crd/bases")
+
+
+@dataclass(frozen=True, slots=True)
+class RightsSources:
+    cwd: Path
+    watches: Sequence[Watch]
+    records: Sequence[Path] = ()
+
+
+@dataclass(slots=True)
+class Derived:
+    """What is needed, and what could not be known."""
+
+    rights: Rights = field(default_factory=Rights)
+    notes: list[str] = field(default_factory=list)
+
+
+def derive(sources: RightsSources) -> Derived:
+    """Everything that the project needs beyond the engine's general rights."""
+    derived = Derived()
+    kinds = KindNames.of(_crds(sources.cwd))
+    for watch in sources.watches:
+        _add_watch(watch, kinds, derived)
+    reader = TaskReader(kinds, derived.rights, derived.notes, sources.cwd, _crs(sources.watches))
+    for play in _plays(sources.watches):
+        if play.is_role:
+            reader.read_role(play.path)
+        else:
+            reader.read_playbook(play.path)
+    for record in sources.records:
+        add_record(record, derived.rights)
+    derived.notes = list(dict.fromkeys(derived.notes))
+    return derived
+
+
+def _add_watch(watch: Watch, kinds: KindNames, derived: Derived) -> None:
+    plural, is_known = kinds.resource(watch.gvk.group, watch.gvk.kind)
+    if not is_known:
+        derived.notes.append(f"the resource of {watch.gvk.group_kind} was guessed to be `{plural}`")
+    reason = f"the engine, for {watch.gvk.kind}"
+    needs = {
+        plural: ("get", "list", "watch", "patch"),
+        f"{plural}/finalizers": ("update",),
+    }
+    if watch.manage_status:
+        needs[f"{plural}/status"] = ("get", "patch")
+    for resource, verbs in needs.items():
+        derived.rights.add(watch.gvk.group, resource, verbs, reason)
+
+
+def _plays(watches: Sequence[Watch]) -> list[Play]:
+    plays = [watch.play for watch in watches]
+    plays += [it.finalizer.play for it in watches if it.finalizer and it.finalizer.play]
+    return list({play.path: play for play in plays}.values())
+
+
+def _crs(watches: Sequence[Watch]) -> dict[str, Any]:
+    """The variables that carry CRs in plays, as far as they are known without one."""
+    found: dict[str, Any] = {}
+    for watch in watches:
+        name = f"_{watch.gvk.group}_{watch.gvk.kind.lower()}".replace(".", "_").replace("-", "_")
+        found[name] = {"apiVersion": watch.gvk.api_version, "kind": watch.gvk.kind}
+    return found
+
+
+def _crds(cwd: Path) -> list[dict[str, Any]]:
+    paths = [path for folder in _CRD_FOLDERS for path in sorted((cwd / folder).glob("*.y*ml"))]
+    documents = [document for path in paths for document in read_plain(path)]
+    return [it for it in documents if it.get("kind") == "CustomResourceDefinition"]
+
+
+def made_by(watch: Watch, cwd: Path) -> list[dict[str, str]]:
+    """Kinds that a watch's play creates or deletes, as far as its tasks say so."""
+    known = KindNames.of(_crds(cwd)).known
+    kinds = {(group, plural): kind for (group, kind), plural in known.items()}
+    rights = derive(RightsSources(cwd, [watch])).rights
+    made = {(it.group, it.resource) for it in rights if it.verb in ("create", "delete")}
+    return [
+        {"kind": kinds[key], "name": "", "version": "v1"}
+        for key in sorted(made & kinds.keys())
+        if key[1] != "events"
+    ]

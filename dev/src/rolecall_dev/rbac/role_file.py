@@ -1,0 +1,45 @@
+"""Writes rights as a Role or ClusterRole that a person can review: each rule with its reasons."""
+
+from __future__ import annotations
+
+from rolecall_dev.rbac.rights import Rights
+
+_SHOWN = 4  # reasons of a rule that are named one by one
+_LONGEST = 110
+
+
+def render_role(rights: Rights, name: str, *, is_cluster_wide: bool) -> str:
+    """The file. The scaffold's mark stays, for kinds that come later."""
+    lines = [
+        "---",
+        "# What the roles of this project need, and nothing more. Written by `rolecall rbac` from what",
+        "# they do; rights that it cannot know of belong into a role of their own, with the annotation",
+        "# `rolecall.dev/because` that says why.",
+        "apiVersion: rbac.authorization.k8s.io/v1",
+        f"kind: {'ClusterRole' if is_cluster_wide else 'Role'}",
+        "metadata:",
+        f"  name: {name}",
+        *([] if is_cluster_wide else ["  namespace: system"]),
+        "rules:",
+    ]
+    for (group, resource), verbs in rights.by_resource().items():
+        lines += _comment(rights.reasons_for(group, resource))
+        quoted = group or '""'
+        lines.append(f"  - apiGroups: [{quoted}]")
+        lines.append(f"    resources: [{resource}]")
+        lines.append(f"    verbs: [{', '.join(verbs)}]")
+    return "\n".join([*lines, "# +kubebuilder:scaffold:rules"]) + "\n"
+
+
+def _comment(reasons: list[str]) -> list[str]:
+    """Reasons as comment lines. Places lose their line numbers, so that an edit changes no rule."""
+    files = list(dict.fromkeys(reason.rpartition(":")[0] or reason for reason in reasons))
+    files.sort(key=lambda it: "/" in it)
+    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    lines: list[str] = []
+    for word in (", ".join(files[:_SHOWN]) + more).split(" "):
+        if lines and len(lines[-1]) + len(word) < _LONGEST:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(f"  # {word}")
+    return lines

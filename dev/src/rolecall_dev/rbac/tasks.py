@@ -1,0 +1,237 @@
+"""Tasks of roles and playbooks, and what each asks of the API server.
+
+All task files of a role are read, whether something includes them or not: what is there can run. So the
+result may be a little more than one path through the role needs, and never less where a task's words
+say what it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rolecall.gvk import Gvk
+from rolecall_dev.rbac.kinds import KindNames
+from rolecall_dev.rbac.rights import Rights
+from rolecall_dev.rbac.texts import LINE, read
+from rolecall_dev.rbac.values import Pair, VariableScope
+
+_OURS = ("kubernetes.core.", "community.kubernetes.", "operator_sdk.util.", "community.okd.")
+_BLOCKS = ("block", "rescue", "always", "tasks", "pre_tasks", "post_tasks", "handlers")
+_INCLUDES = ("include_role", "import_role")
+# Names that roles give to what the proxy makes their dependents: these are watched too.
+_WATCHED = ("list", "watch")
+_STATES = {
+    "present": ("get", "create", "patch", *_WATCHED),
+    "patched": ("get", "patch"),
+    "absent": ("get", "delete"),
+}
+# module -> rights that do not depend on a kind in its arguments
+_FIXED: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
+    "k8s_exec": (("", "pods", ("get",)), ("", "pods/exec", ("get", "create"))),
+    "k8s_cp": (("", "pods", ("get",)), ("", "pods/exec", ("get", "create"))),
+    "k8s_event": (("", "events", ("get", "create", "patch")),),
+    "k8s_drain": (
+        ("", "nodes", ("get", "patch")),
+        ("", "pods", ("get", "list", "delete")),
+        ("", "pods/eviction", ("create",)),
+        ("apps", "daemonsets", ("get",)),
+    ),
+    "k8s_taint": (("", "nodes", ("get", "patch")),),
+    "k8s_service": (("", "services", ("get", "create", "patch", "delete", *_WATCHED)),),
+    "k8s_cluster_info": (),
+    "requeue_after": (),
+    "osdk_metric": (),
+}
+_UNKNOWABLE = ("helm", "helm_info", "helm_template", "helm_pull", "helm_repository", "kubectl")
+
+
+@dataclass(slots=True)
+class TaskReader:
+    """Collects rights, and what could not be known."""
+
+    kinds: KindNames
+    rights: Rights
+    notes: list[str]
+    cwd: Path
+    cr_variables: Mapping[str, Any]
+
+    def read_role(self, role: Path) -> None:
+        variables = {
+            **self.cr_variables,
+            **_variables(role, "defaults"),
+            **_variables(role, "vars"),
+        }
+        scope = VariableScope(role, variables)
+        for folder in ("tasks", "handlers"):
+            for path in _yaml_files(role / folder):
+                self._read_tasks(read(path), scope, path)
+
+    def read_playbook(self, playbook: Path) -> None:
+        """All tasks of a playbook, and of the roles that it names."""
+        plays = read(playbook)
+        for play in plays if isinstance(plays, list) else []:
+            if not isinstance(play, dict):
+                continue
+            own = play.get("vars")
+            variables = {**self.cr_variables, **(own if isinstance(own, dict) else {})}
+            for key in _BLOCKS:
+                self._read_tasks(play.get(key), VariableScope(playbook.parent, variables), playbook)
+            for entry in play.get("roles") or []:
+                name = entry.get("role") or entry.get("name") if isinstance(entry, dict) else entry
+                self._read_named_role(str(name))
+
+    def _read_named_role(self, name: str) -> None:
+        role = self.cwd / "roles" / name
+        if role.is_dir():
+            self.read_role(role)
+        else:
+            self.notes.append(f"role `{name}` is not in roles/, so it was not read")
+
+    def _read_tasks(self, tasks: Any, scope: VariableScope, path: Path) -> None:
+        for task in tasks if isinstance(tasks, list) else []:
+            if not isinstance(task, dict):
+                continue
+            for key in _BLOCKS:
+                self._read_tasks(task.get(key), scope, path)
+            for module, arguments in _calls(task):
+                place = f"{_shown(path, self.cwd)}:{task.get(LINE, 1)}"
+                self._read_call(module, arguments, scope.with_items(task), place)
+
+    def _read_call(
+        self, module: str, arguments: Mapping[str, Any], scopes: list[VariableScope], place: str
+    ) -> None:
+        if module in _INCLUDES:
+            name = scopes[0].value(arguments.get("name"))
+            if isinstance(name, str):
+                self._read_named_role(name)
+        elif module in _UNKNOWABLE:
+            self.notes.append(f"{place}: what `{module}` asks for cannot be read; use --record")
+        elif module in _FIXED:
+            for group, resource, verbs in _FIXED[module]:
+                self.rights.add(group, resource, verbs, place)
+        elif module in _BY_KIND:
+            for scope in scopes:
+                self._read_kinds(module, arguments, scope, place)
+
+    def _read_kinds(
+        self, module: str, arguments: Mapping[str, Any], scope: VariableScope, place: str
+    ) -> None:
+        pairs = _pairs(arguments, scope)
+        if pairs is None:
+            self.notes.append(f"{place}: the kind is not known before it runs; use --record")
+            return
+        for version, kind in pairs:
+            gvk = Gvk.parse(version, kind)
+            plural, is_known = self.kinds.resource(gvk.group, gvk.kind)
+            if not is_known:
+                self.notes.append(
+                    f"{place}: the resource of {gvk.group_kind} was guessed to be `{plural}`"
+                )
+            for resource, verbs in _BY_KIND[module](arguments, plural):
+                self.rights.add(gvk.group, resource, verbs, place)
+
+
+Needs = list[tuple[str, tuple[str, ...]]]
+
+
+def _k8s(arguments: Mapping[str, Any], plural: str) -> Needs:
+    state = str(arguments.get("state") or "present")
+    verbs = _STATES.get(state, tuple(dict.fromkeys(v for row in _STATES.values() for v in row)))
+    if str(arguments.get("force")).lower() in ("true", "yes"):
+        verbs = (*verbs, "update")
+    if state == "absent" and (not _is_one(arguments) or "label_selectors" in arguments):
+        verbs = (*verbs, "list")
+    return [(plural, verbs)]
+
+
+def _k8s_info(arguments: Mapping[str, Any], plural: str) -> Needs:
+    return [(plural, ("get",) if arguments.get("name") else ("get", "list"))]
+
+
+def _k8s_status(arguments: Mapping[str, Any], plural: str) -> Needs:
+    is_replaced = str(arguments.get("replace", arguments.get("force"))).lower() in ("true", "yes")
+    return [(plural, ("get",)), (f"{plural}/status", ("update",) if is_replaced else ("patch",))]
+
+
+def _k8s_log(_arguments: Mapping[str, Any], plural: str) -> Needs:
+    return [(plural, ("get",)), ("pods", ("get", "list")), ("pods/log", ("get",))]
+
+
+def _k8s_scale(_arguments: Mapping[str, Any], plural: str) -> Needs:
+    return [(plural, ("get",)), (f"{plural}/scale", ("get", "patch"))]
+
+
+def _get_patch(_arguments: Mapping[str, Any], plural: str) -> Needs:
+    return [(plural, ("get", "patch"))]
+
+
+_BY_KIND: dict[str, Callable[[Mapping[str, Any], str], Needs]] = {
+    "k8s": _k8s,
+    "k8s_info": _k8s_info,
+    "k8s_facts": _k8s_info,
+    "k8s_status": _k8s_status,
+    "k8s_log": _k8s_log,
+    "k8s_scale": _k8s_scale,
+    "k8s_json_patch": _get_patch,
+    "k8s_rollback": _get_patch,
+}
+
+
+def _is_one(arguments: Mapping[str, Any]) -> bool:
+    return any(arguments.get(key) for key in ("name", "definition", "resource_definition", "src"))
+
+
+def _pairs(arguments: Mapping[str, Any], scope: VariableScope) -> list[Pair] | None:
+    for key in ("definition", "resource_definition", "inline"):
+        if key in arguments and (pairs := scope.pairs(arguments[key])):
+            return pairs
+    for key in ("template", "src"):
+        name = arguments.get(key)
+        name = name.get("path") if isinstance(name, dict) else name
+        if isinstance(name, str) and (pairs := scope.pairs_of_file(name)):
+            return pairs
+    kind = scope.value(arguments.get("kind"))
+    given = next(
+        (arguments[it] for it in ("api_version", "api", "version") if it in arguments), "v1"
+    )
+    version = scope.value(given)
+    return [(str(version), str(kind))] if kind and version else None
+
+
+def _calls(task: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The modules of a task by their short names, with their arguments."""
+    for key, value in task.items():
+        if not isinstance(key, str):
+            continue
+        name = key
+        for prefix in (*_OURS, "ansible.builtin.", "ansible.legacy."):
+            name = name.removeprefix(prefix)
+        if name in _BY_KIND or name in _FIXED or name in _UNKNOWABLE or name in _INCLUDES:
+            own = value if isinstance(value, dict) else _words(value)
+            extra = task.get("args")
+            yield name, {**own, **(extra if isinstance(extra, dict) else {})}
+
+
+def _words(value: Any) -> dict[str, Any]:
+    """`key=value` arguments."""
+    parts = [part.partition("=") for part in str(value or "").split()]
+    return {key: text for key, equals, text in parts if equals}
+
+
+def _variables(role: Path, folder: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for path in _yaml_files(role / folder):
+        content = read(path)
+        found |= content if isinstance(content, dict) else {}
+    return found
+
+
+def _yaml_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix in (".yml", ".yaml"))
+
+
+def _shown(path: Path, cwd: Path) -> str:
+    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)

@@ -1,0 +1,18 @@
+"""Makes projects and kinds: files from templates, entries in files that are there, all or nothing."""
+
+from rolecall_dev.scaffold.changes import Changes
+from rolecall_dev.scaffold.kind import NewKind, add_kind
+from rolecall_dev.scaffold.names import checked_domain, checked_project_name
+from rolecall_dev.scaffold.project import NewProject, add_project
+from rolecall_dev.scaffold.project_file import ProjectFile
+
+__all__ = [
+    "Changes",
+    "NewKind",
+    "NewProject",
+    "ProjectFile",
+    "add_kind",
+    "add_project",
+    "checked_domain",
+    "checked_project_name",
+]

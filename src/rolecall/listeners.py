@@ -1,0 +1,111 @@
+"""What the outside may ask of a running engine: metrics, probes, and the port where roles set metrics.
+
+All of them are open before the first run starts, on every replica. Readiness means that plays could
+reach the API server and that every kind was listed once, or is known to wait for its CRD or a right:
+a kind that cannot be watched must not keep the others' Deployment from becoming ready.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from rolecall.clock import Clock
+from rolecall.kube import Client
+from rolecall.metrics import (
+    Address,
+    EngineMetrics,
+    Probe,
+    ProbeCheck,
+    Reviewer,
+    RoleMetrics,
+    metrics_app,
+    parse_address,
+    probes_app,
+    role_metrics_app,
+    served,
+    tls_for_server,
+)
+from rolecall.proxy import Proxy
+from rolecall.reactor import Reactor, SyncState
+from rolecall.settings import Settings
+
+_LOOPBACK = "127.0.0.1"
+# Where `osdk_metric` sends to by itself; any other port it must be told, by this variable.
+KNOWN_PORT = 5050
+_VARIABLE = "ROLECALL_ROLE_METRICS"
+
+
+class Listeners:
+    """Opens them and says on which ports they are."""
+
+    def __init__(self, settings: Settings, metrics: EngineMetrics, clock: Clock) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._clock = clock
+        self._roles = RoleMetrics(lambda: clock.now().timestamp(), metrics.taken_names)
+        self._ports: dict[str, int] = {}
+
+    async def open_to_roles(self, stack: AsyncExitStack) -> dict[str, str]:
+        """Open the port where roles set metrics; returns what plays must have in their environment."""
+        wanted = self._settings.metrics.role_metrics_port
+        address = Address(_LOOPBACK, wanted)
+        listener = served(role_metrics_app(self._roles), address, what="metrics of roles")
+        port = await stack.enter_async_context(listener)
+        self._ports["role_metrics"] = port
+        return {} if port == KNOWN_PORT else {_VARIABLE: f"http://{_LOOPBACK}:{port}/metrics"}
+
+    async def open(
+        self,
+        stack: AsyncExitStack,
+        client: Client,
+        reactor: Reactor,
+        proxy: Proxy,
+        notes: Mapping[str, ProbeCheck],
+    ) -> dict[str, int]:
+        """Open all other listeners until the stack ends; returns port by name."""
+        settings, ports = self._settings.metrics, self._ports
+        ports["proxy"] = proxy.port
+        if address := parse_address(settings.bind, "metrics-bind-address"):
+            reviewer = Reviewer(client, self._clock) if settings.requires_rbac else None
+            tls = tls_for_server(self._clock.now()) if settings.is_secure else None
+            app = metrics_app(self._metrics, self._roles, reviewer)
+            listener = served(app, address, what="metrics", tls=tls)
+            ports["metrics"] = await stack.enter_async_context(listener)
+        if address := parse_address(settings.probe_bind, "health-probe-bind-address"):
+            app = probes_app(_probes(reactor, proxy, notes))
+            listener = served(app, address, what="probes")
+            ports["probes"] = await stack.enter_async_context(listener)
+        if self._settings.ports_file is not None:
+            _write_ports(self._settings.ports_file, ports)
+        return ports
+
+
+def _probes(reactor: Reactor, proxy: Proxy, notes: Mapping[str, ProbeCheck]) -> list[Probe]:
+    def streams() -> str:
+        late = [str(gvk) for gvk, how in reactor.states.items() if how is SyncState.STARTING]
+        return f"not listed yet: {', '.join(late)}" if late else ""
+
+    def proxy_listens() -> str:
+        return "" if proxy.is_listening else "does not listen"
+
+    def alive() -> str:
+        return ""  # whoever answers runs on the loop that does everything else
+
+    return [
+        Probe("healthz", {"healthz": alive, "ping": alive}),
+        Probe(
+            "readyz",
+            {"readyz": alive, "streams": streams, "proxy": proxy_listens},
+            notes=notes,
+        ),
+    ]
+
+
+def _write_ports(file: Path, ports: dict[str, int]) -> None:
+    """Whole or not at all: whoever waits for the file must not read half of it."""
+    draft = file.with_name(f"{file.name}.new")
+    draft.write_text(json.dumps(ports))
+    draft.replace(file)

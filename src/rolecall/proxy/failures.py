@@ -1,0 +1,51 @@
+"""What a play is told when a request could not be passed on: code and cause, for each way to fail.
+
+Leadership that was lost is a 503 without `Retry-After`, so clients do not repeat the request. Rejected:
+409, because `kubernetes.core` takes it on a create for an object that exists already, and kubectl sends
+a patch again; and 403, because people would look for a missing RBAC rule.
+
+A right that the engine itself lacks, for a read that comes before the play's write, is a 403 that names
+the rule.
+"""
+
+from __future__ import annotations
+
+import aiohttp
+from aiohttp import web
+
+from rolecall.errors import ClusterError, NotLeadingError
+from rolecall.kube import ForbiddenError, UnavailableError
+from rolecall.proxy.answers import refusal
+from rolecall.proxy.forward import BODY_LIMIT, BodyTooLargeError
+
+EXPECTED = (BodyTooLargeError, TimeoutError, aiohttp.ClientError, OSError, ClusterError)
+
+
+def refusal_for(failure: Exception) -> web.Response:
+    """The answer to a request that ended with one of `EXPECTED`."""
+    match failure:
+        case BodyTooLargeError():
+            code, message = 413, f"Request entity too large: limit is {BODY_LIMIT}"
+        case TimeoutError():
+            code, message = 504, "the API server gave no answer in time"
+        case NotLeadingError():
+            code = 503
+            message = (
+                "leadership was lost: another replica of the operator may lead now,"
+                " so this run writes nothing more"
+            )
+        case ForbiddenError():
+            code, message = 403, _not_passed_on(failure)
+        case UnavailableError(is_timeout=True):
+            code, message = 504, _not_passed_on(failure)
+        case ClusterError():
+            code, message = 502, _not_passed_on(failure)
+        case _:
+            # Its text names host and port, never what was sent.
+            code, message = 502, f"the API server could not be reached: {failure}"
+    return refusal(code, message)
+
+
+def _not_passed_on(failure: ClusterError) -> str:
+    way_out = f"; {failure.hint}" if failure.hint else ""
+    return f"the request was not passed on: {failure.message}{way_out}"

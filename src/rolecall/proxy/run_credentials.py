@@ -1,0 +1,96 @@
+"""The credentials of the runs in flight: who may use the proxy now, and for which CR.
+
+Promise: a credential works from `issue` to `revoke` and at no other time; a guess learns nothing from
+how long the answer took; requests still open when their run ends are cut, because whatever sends them
+then outlived the play and must not write in the name of its CR any longer.
+
+Passwords are looked up by their SHA-256, so neither the lookup nor the comparison leaks a prefix. A
+signed token that needs no table was rejected: it could not be revoked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from rolecall.proxy.identity import (
+    Owner,
+    decode_identity,
+    encode_identity,
+    parse_basic_authorization,
+)
+from rolecall.watches import Watch
+
+_PASSWORD_BYTES = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunCredential:
+    """One run's right to use the proxy."""
+
+    run_id: str
+    owner: Owner
+    watch: Watch
+    user_name: str  # the identity, as it stands in the kubeconfig
+    password: str = field(repr=False)
+    open_requests: set[asyncio.Task[object]] = field(default_factory=set, repr=False)
+    # What this run was told of the server's kinds: target and `Accept` of each document.
+    seen_documents: set[tuple[str, str]] = field(default_factory=set, repr=False)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Count the current task as one of this run's open requests."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a request is served by a task")
+        self.open_requests.add(task)
+        try:
+            yield
+        finally:
+            self.open_requests.discard(task)
+
+
+class RunCredentials:
+    def __init__(self) -> None:
+        self._by_digest: dict[bytes, RunCredential] = {}
+
+    def issue(self, run_id: str, owner: Owner, watch: Watch) -> RunCredential:
+        password = secrets.token_urlsafe(_PASSWORD_BYTES)
+        credential = RunCredential(run_id, owner, watch, encode_identity(owner), password)
+        self._by_digest[_digest_of(credential.password)] = credential
+        return credential
+
+    def revoke(self, credential: RunCredential) -> None:
+        """End a credential and cut the requests that still use it."""
+        self._by_digest.pop(_digest_of(credential.password), None)
+        for task in list(credential.open_requests):
+            task.cancel()
+
+    def revoke_all(self) -> None:
+        for credential in list(self._by_digest.values()):
+            self.revoke(credential)
+
+    def find(self, authorization: str) -> RunCredential | None:
+        """The live credential that an `Authorization` header proves; None where it proves none."""
+        pair = parse_basic_authorization(authorization)
+        if pair is None:
+            return None
+        user_name, password = pair
+        credential = self._by_digest.get(_digest_of(password))
+        if credential is None or not hmac.compare_digest(
+            credential.password.encode(), password.encode()
+        ):
+            return None
+        # Python's client sends what the kubeconfig says; others may have re-encoded the identity.
+        if user_name != credential.user_name and decode_identity(user_name) != credential.owner:
+            return None
+        return credential
+
+
+def _digest_of(password: str) -> bytes:
+    return hashlib.sha256(password.encode()).digest()

@@ -1,0 +1,136 @@
+"""Keeps the CRs of one watch followed, whatever happens: no such kind, no right, a dead stream.
+
+Promise: every change that the watch's predicates let through (see `known_crs`) brings its key into
+the queue, and nothing that happens to one watch, or to one namespace of it, touches another. What is
+in the way is logged once with its way out, and tried again: at once when the kind's CRD changes, else
+with growing pauses. What is known of a kind that is missing stays known until its CRD is told to be
+deleted: a server that starts lacks its kinds for a moment, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from rolecall.errors import ClusterError
+from rolecall.kube import Client, NoSuchKindError, Resource
+from rolecall.reactor.informer import Informer, awaited_kind
+from rolecall.reactor.known_crs import KnownCrs, SyncState, warn_of
+from rolecall.reactor.pauses import Pauses
+from rolecall.settings import ReactorSettings
+from rolecall.supervisor import Supervisor
+from rolecall.watches import Watch
+
+# Makes the handler of one namespace; it calls back when its state changes.
+NewKnownCrs = Callable[[Callable[[SyncState], None]], KnownCrs]
+# Of the states that its namespaces are in. A refused one counts where there is no other.
+_MOST_DECISIVE_FIRST = (
+    SyncState.STARTING,
+    SyncState.NO_SUCH_KIND,
+    SyncState.SYNCED,
+    SyncState.REFUSED,
+)
+
+
+class CrWatch:
+    """One watch, with an informer for each of its namespaces."""
+
+    def __init__(
+        self,
+        watch: Watch,
+        client: Client,
+        new_known: NewKnownCrs,
+        settings: ReactorSettings,
+        supervisor: Supervisor,
+    ) -> None:
+        self.watch = watch
+        self.name = f"watch {watch.gvk}"
+        # What it was last sure of: a kind that comes late does not make the engine unready again.
+        self.state = SyncState.STARTING
+        self._client = client
+        self._new_known = new_known
+        self._settings = settings
+        self._supervisor = supervisor
+        self._pauses = Pauses(supervisor.clock)
+        self._known: dict[str, KnownCrs] = {}  # by namespace; "": all
+        self._resource: Resource | None = None
+        self._kind_news = asyncio.Event()
+        self._kind_went = False
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        while True:
+            self._kind_went = False
+            self._resource = await awaited_kind(
+                self._client, self.watch.gvk, self._pauses, self._on_kind_awaited
+            )
+            await self._follow(self._resource)
+            await self._pauses.wait()  # discovery lags a little behind a CRD that goes or comes
+
+    def on_kind_changed(self) -> None:
+        """The CRDs of this watch's group changed: look again."""
+        self._client.discovery.forget(self.watch.gvk.group)
+        self._pauses.cut_short()
+        self._kind_news.set()
+
+    def on_kind_removed(self, plural: str) -> None:
+        """A CRD of this watch's group is gone."""
+        if self._resource is not None and self._resource.plural == plural:
+            for known in self._known.values():
+                known.lose_all()
+
+    async def _follow(self, resource: Resource) -> None:
+        """Follow each namespace until the kind is gone, or is another."""
+        namespaces = (self._settings.namespaces if resource.namespaced else ()) or ("",)
+        self._set_known(namespaces)
+        async with asyncio.TaskGroup() as tasks:
+            informers = [
+                tasks.create_task(self._supervisor.keep(self.name, informer.run), name=self.name)
+                for informer in map(self._informer, namespaces)
+            ]
+            await self._until_other_kind(resource)
+            for informer in informers:
+                informer.cancel()
+
+    def _set_known(self, namespaces: Sequence[str]) -> None:
+        for namespace in self._known.keys() - set(namespaces):
+            self._known.pop(namespace).lose_all()
+        for namespace in namespaces:
+            if namespace not in self._known:
+                self._known[namespace] = self._new_known(self._on_state)
+
+    def _informer(self, namespace: str) -> Informer:
+        return Informer(
+            self._client,
+            self.watch.gvk,
+            namespace,
+            self._known[namespace],
+            clock=self._supervisor.clock,
+            silence_s=self._settings.silence_s,
+        )
+
+    async def _until_other_kind(self, resource: Resource) -> None:
+        while not self._kind_went:
+            await self._kind_news.wait()
+            self._kind_news.clear()
+            with suppress(ClusterError):  # the informers meet it, too
+                now = await self._client.resource_for(self.watch.gvk)
+                if now.namespaced != resource.namespaced:
+                    return
+
+    def _on_state(self, state: SyncState) -> None:
+        if state is SyncState.SYNCED:
+            self._pauses.reset()
+        if state is SyncState.NO_SUCH_KIND:
+            self._kind_went = True
+            self._kind_news.set()
+        states = {known.state for known in self._known.values()}
+        decisive = next(each for each in _MOST_DECISIVE_FIRST if each in states)
+        if decisive is not SyncState.STARTING:
+            self.state = decisive
+
+    def _on_kind_awaited(self, failure: ClusterError) -> None:
+        if isinstance(failure, NoSuchKindError):
+            self.state = SyncState.NO_SUCH_KIND
+        warn_of(self.watch, failure.message, failure.hint)

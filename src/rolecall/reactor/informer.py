@@ -1,0 +1,136 @@
+"""Follows one kind in one namespace, or in all: list, watch, reconnect, list again.
+
+Promise: the handler is told every object of a list, when the list is complete, and every change after
+it, in order; what happened while the stream was down shows in the next list. A stream that falls
+silent (no event, no bookmark), breaks or grows too old is replaced. Each refusal is told once and
+tried again with growing pauses, so a right that is granted later is found.
+
+CRs, their dependents and CRDs are all followed this way, on the loop of the engine: a kind costs a
+connection, and no thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from rolecall.clock import Clock
+from rolecall.errors import ClusterError
+from rolecall.gvk import Gvk
+from rolecall.kube import Client, GoneError, Resource, UnavailableError
+from rolecall.log_fields import log_fields
+from rolecall.reactor.pauses import Pauses
+from rolecall.reactor.ports import InformerHandler, ListAgain
+
+_ITEMS_BETWEEN_YIELDS = 50  # to the loop; some 2 ms, where whole objects are digested
+_logger = logging.getLogger(__name__)
+
+
+class Informer:
+    """Follows one kind in one namespace, or in all."""
+
+    def __init__(
+        self,
+        client: Client,
+        gvk: Gvk,
+        namespace: str,
+        handler: InformerHandler,
+        *,
+        clock: Clock,
+        silence_s: float,
+    ) -> None:
+        self._client = client
+        self._gvk = gvk
+        self._namespace = namespace
+        self._handler = handler
+        self._silence_s = silence_s
+        self._pauses = Pauses(clock)
+        self._told = ""
+
+    async def run(self) -> None:
+        """Follow until cancelled; whatever else ends it, the handler knows that it misses changes."""
+        try:
+            while True:
+                await self._list_and_watch()
+        finally:
+            self._handler.on_synced(False)
+
+    async def _list_and_watch(self) -> None:
+        try:
+            version = await self._list()
+            await self._watch(version)
+        except ListAgain:
+            return
+        except GoneError:
+            _logger.debug("list expired", extra=log_fields(kind=str(self._gvk)))
+        except ClusterError as failure:
+            self._tell(failure)
+        self._handler.on_synced(False)
+        await self._pauses.wait()
+
+    async def _list(self) -> str:
+        self._handler.on_list_begins()
+        pages = self._client.pages(
+            self._gvk, self._namespace, metadata_only=self._handler.wants_metadata_only
+        )
+        version = ""
+        async for page in pages:
+            version = page.resource_version
+            for count, item in enumerate(page.items):
+                if count % _ITEMS_BETWEEN_YIELDS == 0:
+                    await asyncio.sleep(0)
+                self._handler.on_listed(item)
+        self._handler.on_list_complete()
+        self._handler.on_synced(True)
+        return version
+
+    async def _watch(self, version: str) -> None:
+        """Watch, from one stream to the next, for as long as nothing can have been missed."""
+        while True:
+            events = self._client.watch(
+                self._gvk,
+                self._namespace,
+                resource_version=version,
+                metadata_only=self._handler.wants_metadata_only,
+                silence_s=self._silence_s,
+            )
+            works = False
+            try:
+                async for event in events:
+                    works, self._told = True, ""
+                    self._pauses.reset()
+                    self._handler.on_synced(True)
+                    version = event.resource_version or version
+                    if event.type != "BOOKMARK":
+                        self._handler.on_event(event)
+            except UnavailableError as failure:
+                if failure.is_timeout:
+                    raise  # silent: nothing about it is trusted, not even its version
+                self._tell(failure)
+                self._handler.on_synced(False)
+                works = False
+            finally:
+                await events.aclose()
+            if not works:  # a server that hangs up, or talks nonsense, is not to be called at once
+                await self._pauses.wait()
+
+    def _tell(self, failure: ClusterError) -> None:
+        if failure.message != self._told:
+            self._told = failure.message
+            self._handler.on_trouble(failure)
+
+
+async def awaited_kind(
+    client: Client, gvk: Gvk, pauses: Pauses, on_trouble: Callable[[ClusterError], None]
+) -> Resource:
+    """A kind as the server has it, however long that takes; each reason to wait is told once."""
+    told = ""
+    while True:
+        try:
+            return await client.resource_for(gvk)
+        except ClusterError as failure:
+            if failure.message != told:
+                told = failure.message
+                on_trouble(failure)
+        await pauses.wait()

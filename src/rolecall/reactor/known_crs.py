@@ -1,0 +1,237 @@
+"""Which event of a watched kind brings its key into the queue: the predicates of the Go operator.
+
+Promise: a create or delete always does, an update only where `metadata.generation` changed, or, for
+kinds that have none (Secret, ConfigMap), where anything changed; with `watchAnnotationsChanges` also
+where the annotations did. So writing status, labels or finalizers does not. A selector is asked about
+the labels that the object has now. Lists follow the same rule: what was known and is not listed was
+deleted, and the same state told twice counts once. Keys of the first list get urgency `STARTUP`, so
+that edits go first. Ours: pausing and resuming always count, since a CR that was resumed must not wait
+for its period.
+
+Kept for each object are its uid, its version (the generation, or the `resourceVersion` where there is
+none), a hash of its annotations and what paused it: a few hundred bytes. Keeping the objects
+themselves would cost as much as the cluster's users please to write into them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from rolecall.errors import ClusterError
+from rolecall.json_object import Json
+from rolecall.kube import ForbiddenError, NoSuchKindError, WatchEvent
+from rolecall.log_fields import log_fields
+from rolecall.reactor.own_writes import CallLater, OwnWrites, call_after_notes
+from rolecall.reactor.ports import CrMetrics, Sink
+from rolecall.reconcile import PAUSED_ANNOTATION
+from rolecall.watches import Watch
+from rolecall.workqueue import Key, Urgency
+
+_Place = tuple[str, str]  # namespace and name
+_Version = int | str  # generation, or `resourceVersion` where there is none
+_Memo = tuple[str, _Version, bytes, str]  # uid, version, digest of annotations, pause
+_logger = logging.getLogger(__name__)
+
+
+class SyncState(Enum):
+    """How a watch stands."""
+
+    STARTING = "starting"
+    SYNCED = "synced"
+    NO_SUCH_KIND = "waiting for its CRD"
+    REFUSED = "waiting for a right"
+
+
+class KnownCrs:
+    """The CRs of one watch in one namespace (or all), as last told by their informer."""
+
+    wants_metadata_only = True
+
+    def __init__(
+        self,
+        watch: Watch,
+        sink: Sink,
+        metrics: CrMetrics,
+        own_writes: OwnWrites,
+        on_state: Callable[[SyncState], None],
+        call_later: CallLater = call_after_notes,
+    ) -> None:
+        self._watch = watch
+        self._sink = sink
+        self._metrics = metrics
+        self._own_writes = own_writes
+        self._on_state = on_state
+        self._call_later = call_later
+        self._memos: dict[_Place, _Memo] = {}
+        self._unlisted: set[_Place] = set()
+        self._was_listed = False
+        self._said = ""
+        self.state = SyncState.STARTING
+
+    def __len__(self) -> int:
+        return len(self._memos)
+
+    def on_list_begins(self) -> None:
+        self._unlisted = set(self._memos)
+
+    def on_listed(self, item: Json) -> None:
+        metadata = item["metadata"]
+        self._unlisted.discard(_place_of(metadata))
+        is_first = not self._was_listed and not metadata.get("deletionTimestamp")
+        self._learn(metadata, Urgency.STARTUP if is_first else Urgency.EDIT)
+
+    def on_list_complete(self) -> None:
+        for place in self._unlisted:
+            self._lose(place)
+        self._unlisted = set()
+        self._was_listed = True
+
+    def on_event(self, event: WatchEvent) -> None:
+        metadata = event.object["metadata"]
+        if event.type == "DELETED":
+            self._on_deleted(metadata)
+        else:
+            self._learn(metadata, Urgency.EDIT)
+
+    def on_trouble(self, failure: ClusterError) -> None:
+        """A missing kind only changes the state; `CrWatch` logs it and waits for it."""
+        if isinstance(failure, NoSuchKindError):
+            self._become(SyncState.NO_SUCH_KIND)
+        elif isinstance(failure, ForbiddenError):
+            self._become(SyncState.REFUSED)
+            self._warn(*_missing_right(failure))
+        else:
+            self._warn(failure.message, failure.hint)
+
+    def on_synced(self, is_synced: bool) -> None:
+        """A lost stream is opened again; it does not make the engine unready."""
+        if is_synced:
+            if self.state is not SyncState.SYNCED:
+                self._become(SyncState.SYNCED)
+            if self._said:
+                self._said = ""
+                _logger.info("watching again", extra=log_fields(kind=str(self._watch.gvk)))
+
+    def lose_all(self) -> None:
+        """The kind is gone, and with it every CR, whether that was told or not."""
+        for place in tuple(self._memos):
+            self._lose(place)
+        self._unlisted = set()  # a list may be on its way
+
+    def _become(self, state: SyncState) -> None:
+        self.state = state
+        self._on_state(state)
+
+    def _warn(self, why: str, hint: str) -> None:
+        if why != self._said:
+            self._said = why
+            warn_of(self._watch, why, hint)
+
+    def _learn(self, metadata: Json, urgency_of_new: Urgency) -> None:
+        place = _place_of(metadata)
+        old, new = self._memos.get(place), _memo_of(metadata)
+        is_new = old is None or old[0] != new[0]
+        if self._selects(metadata) and (is_new or self._counts(old, new)):
+            key = Key(self._watch.gvk, *place)
+            self._metrics.seen(key, _created_at(metadata))
+            self._add_unless_own(key, urgency_of_new if is_new else Urgency.EDIT, old, new)
+        if new != old:
+            self._memos[place] = new
+
+    def _on_deleted(self, metadata: Json) -> None:
+        place = _place_of(metadata)
+        if place not in self._memos:
+            return  # it went with its kind
+        key = Key(self._watch.gvk, *place)
+        self._metrics.gone(key)
+        if self._selects(metadata):
+            self._sink.add(key, Urgency.EDIT)
+        del self._memos[place]
+
+    def _lose(self, place: _Place) -> None:
+        """An object went without a word; its key is left to the reconcile, which finds nothing."""
+        key = Key(self._watch.gvk, *place)
+        self._metrics.gone(key)
+        self._sink.add(key, Urgency.EDIT)
+        del self._memos[place]
+
+    def _selects(self, metadata: Json) -> bool:
+        return self._watch.selector.selects(metadata.get("labels") or {})
+
+    def _counts(self, old: _Memo | None, new: _Memo) -> bool:
+        """Whether the change from one state of an object to another wants a reconcile."""
+        if old is None:
+            return True
+        _, old_version, old_annotations, old_pause = old
+        _, version, annotations, pause = new
+        return (
+            version != old_version
+            or pause != old_pause
+            or (self._watch.watch_annotations_changes and annotations != old_annotations)
+        )
+
+    def _add_unless_own(self, key: Key, urgency: Urgency, old: _Memo | None, new: _Memo) -> None:
+        """Add a key, unless the change of an object without generation was the engine's own.
+
+        Where it may have been, that is asked after a moment, when a write of ours is noted.
+        """
+        uid, version = new[:2]
+        before = old[1] if old else None
+        may_be_own = self._watch.manage_status or self._watch.finalizer is not None
+        if not may_be_own or not isinstance(version, str) or not isinstance(before, str):
+            self._sink.add(key, urgency)
+            return
+
+        def unless_own() -> None:
+            if not self._own_writes.made_all_since(uid, before, version):
+                self._sink.add(key, urgency)
+
+        self._call_later(unless_own)
+
+
+def warn_of(watch: Watch, why: str, hint: str) -> None:
+    _logger.warning("cannot watch", extra=log_fields(kind=str(watch.gvk), why=why, hint=hint))
+
+
+def _missing_right(failure: ForbiddenError) -> tuple[str, str]:
+    """A sentence, and its way out; of both verbs, since one alone is of no use."""
+    target = failure.target
+    kind = target.resource.gvk.kind if target.resource else "object"
+    where = f"in namespace `{target.namespace}`" if target.namespace else "in all namespaces"
+    way_out = f"add `list, watch` on `{target.rbac_name}` to config/rbac/role.yaml"
+    return (
+        f"not allowed to list, watch `{target.rbac_name}` {where}, so no {kind} there will be"
+        " reconciled",
+        way_out if target.namespace else f"{way_out}, or set WATCH_NAMESPACE",
+    )
+
+
+def _place_of(metadata: Json) -> _Place:
+    return metadata.get("namespace") or "", metadata["name"]
+
+
+def _memo_of(metadata: Json) -> _Memo:
+    annotations = metadata.get("annotations") or {}
+    return (
+        metadata.get("uid") or "",
+        metadata.get("generation") or str(metadata.get("resourceVersion") or ""),
+        _digest(annotations),
+        str(annotations.get(PAUSED_ANNOTATION) or ""),
+    )
+
+
+def _created_at(metadata: Json) -> datetime:
+    return datetime.fromisoformat(metadata.get("creationTimestamp") or "1970-01-01T00:00:00Z")
+
+
+def _digest(annotations: Mapping[str, Any]) -> bytes:
+    if not annotations:
+        return b""
+    text = json.dumps(annotations, sort_keys=True).encode()
+    return hashlib.blake2b(text, digest_size=8).digest()

@@ -1,0 +1,192 @@
+"""Runs in flight: starts them, waits for them, and ends them early where that was asked for.
+
+Promises: a run that cannot get access, or cannot start, has a result that says so; access ends with the
+run; a run whose wait is cancelled is ended with it. A key is held from the beginning of its turn, so
+that an edit which comes before the run has started is not lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from rolecall.errors import ClusterError, NotLeadingError, RolecallError
+from rolecall.json_object import Json
+from rolecall.kube import NotFoundError
+from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbosity_of
+from rolecall.reconcile.key_fields import key_fields
+from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults
+from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult
+from rolecall.watches import Watch
+from rolecall.workqueue import Key
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    run_id: str
+    watch: Watch
+    cr: Json  # as the play sees it
+    before: Json  # as it was when the turn began: what the last turn wrote
+    is_finalizer: bool
+
+
+@dataclass(slots=True)
+class ActiveRun:
+    """A key in hand, with its run once there is one."""
+
+    key: Key
+    began: float
+    edited: asyncio.Event = field(default_factory=asyncio.Event)
+    handle: RunHandle | None = None
+    cancelled: str = ""  # why it was ended early
+    ran: Mapping[str, object] = field(default_factory=dict)  # what the log shall tell of the run
+
+    def cancel(self, reason: str) -> None:
+        """End the run, or do not let it start."""
+        self.cancelled = self.cancelled or reason
+        if self.handle is not None:
+            self.handle.cancel(reason)
+
+
+class ActiveRuns:
+    def __init__(self, ports: ReconcilerPorts, defaults: RunDefaults) -> None:
+        self._ports = ports
+        self._defaults = defaults
+        self._by_key: dict[Key, ActiveRun] = {}
+        self._closed = ""  # why no run may start any more
+
+    @contextmanager
+    def hold(self, key: Key) -> Iterator[ActiveRun]:
+        began = self._ports.clock.monotonic()
+        active = self._by_key[key] = ActiveRun(key, began, cancelled=self._closed)
+        try:
+            yield active
+        finally:
+            del self._by_key[key]
+
+    def on_edited(self, key: Key) -> None:
+        """The CR was edited or deleted: where the watch allows it, its run may be pointless now."""
+        if (active := self._by_key.get(key)) is not None:
+            active.edited.set()
+
+    def cancel_all(self, reason: str) -> None:
+        """End all runs, and let none start any more."""
+        self._closed = reason
+        self.interrupt(reason)
+
+    def interrupt(self, reason: str) -> None:
+        """End the runs in flight; others may start later."""
+        for active in self._by_key.values():
+            active.cancel(reason)
+
+    async def run(self, active: ActiveRun, plan: RunPlan) -> RunResult:
+        async with AsyncExitStack() as stack:
+            try:
+                issuing = self._ports.access.issue_access(plan.run_id, plan.cr, plan.watch)
+                access = await stack.enter_async_context(issuing)
+            except (OSError, RolecallError) as error:
+                return _not_started(plan, f"access to the API server could not be set up: {error}")
+            if not self._ports.may_run():
+                raise NotLeadingError("start a run")
+            if active.cancelled:
+                return RunResult(plan.run_id, Ending.CANCELLED, None, reason_text=active.cancelled)
+            asked = verbosity_of(plan.cr)
+            request = self._request(plan, access, asked)
+            on_event = self._on_event_for(active, plan, _or(asked, self._defaults.play_verbosity))
+            active.handle = await self._ports.runner.start(request, on_event)
+            if active.cancelled:  # while it was starting
+                active.handle.cancel(active.cancelled)
+            async with self._cancelling_when_pointless(active, plan):
+                return await active.handle.result()
+
+    def _request(self, plan: RunPlan, access: RunAccess, asked_verbosity: int | None) -> RunRequest:
+        watch, defaults = plan.watch, self._defaults
+        return RunRequest(
+            run_id=plan.run_id,
+            watch=watch,
+            cr=plan.cr,
+            is_finalizer=plan.is_finalizer,
+            kubeconfig=access.kubeconfig,
+            modules_kubeconfig=access.modules_kubeconfig,
+            verbosity=_or(asked_verbosity, watch.verbosity),
+            keep_artifacts=kept_artifacts_of(plan.cr, watch),
+            timeout_s=_or(watch.run_timeout_s, defaults.timeout_s),
+            no_progress_timeout_s=_or(watch.no_progress_timeout_s, defaults.no_progress_timeout_s),
+        )
+
+    def _on_event_for(self, active: ActiveRun, plan: RunPlan, verbosity: int) -> OnEvent:
+        def on_event(event: RunEvent) -> None:
+            self._ports.plays.event(active.key, plan.run_id, event, verbosity)
+
+        return on_event
+
+    @asynccontextmanager
+    async def _cancelling_when_pointless(
+        self, active: ActiveRun, plan: RunPlan
+    ) -> AsyncIterator[None]:
+        if not (plan.watch.cancel_on_delete or plan.watch.cancel_on_change):
+            yield
+            return
+        watcher = asyncio.create_task(self._cancel_when_pointless(active, plan), name="edits")
+        try:
+            yield
+        finally:
+            watcher.cancel()
+            with suppress(asyncio.CancelledError):
+                await watcher
+
+    async def _cancel_when_pointless(self, active: ActiveRun, plan: RunPlan) -> None:
+        while not active.cancelled:
+            await active.edited.wait()
+            active.edited.clear()
+            try:
+                reason = await self._why_pointless(active.key, plan)
+            except ClusterError as error:
+                # Let the run go on: the CR is read again at its end anyway.
+                _logger.debug(
+                    "cannot see whether an edit makes the run pointless",
+                    extra=key_fields(active.key, error=error),
+                )
+                continue
+            except Exception:  # a bug here must not become the result of the run
+                _logger.exception(
+                    "internal error: an edit in a run was not looked at",
+                    extra=key_fields(active.key),
+                )
+                continue
+            if reason:
+                active.cancel(reason)
+
+    async def _why_pointless(self, key: Key, plan: RunPlan) -> str:
+        watch, known = plan.watch, plan.cr["metadata"]
+        try:
+            cr = await self._ports.cluster.get(key.gvk, key.namespace, key.name)
+        except NotFoundError:
+            cr = {"metadata": {}}
+        now = cr["metadata"]
+        if watch.cancel_on_delete and now.get("uid") != known.get("uid"):
+            return "the object is gone"
+        if plan.is_finalizer:
+            return ""
+        if watch.cancel_on_delete and is_deleted(cr):
+            return "the object is being deleted"
+        if watch.cancel_on_change and now.get("generation") != known.get("generation"):
+            return f"generation {now.get('generation')} takes its place"
+        return ""
+
+
+def _not_started(plan: RunPlan, reason: str) -> RunResult:
+    return RunResult(plan.run_id, Ending.NOT_STARTED, None, reason_text=reason)
+
+
+def _or(value: T | None, default: D) -> T | D:
+    return default if value is None else value

@@ -1,0 +1,73 @@
+"""What a CR itself says about its runs, read from its metadata; nothing here asks the API server.
+
+Numbers that are none are logged and ignored, as in the Go operator; a period that is none is an error,
+because a CR that silently falls back to ten hours looks as if it were never reconciled.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from rolecall.json_object import Json
+from rolecall.log_fields import log_fields
+from rolecall.watches import Watch, parse_duration
+
+PREFIX = "ansible.sdk.operatorframework.io"
+PERIOD = f"{PREFIX}/reconcile-period"
+VERBOSITY = f"{PREFIX}/verbosity"
+MAX_ARTIFACTS = f"{PREFIX}/max-runner-artifacts"
+PAUSED_ANNOTATION = "rolecall.dev/paused"
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+_logger = logging.getLogger(__name__)
+
+
+def period_of(cr: Json, watch: Watch) -> float:
+    """Seconds between runs, 0 or less for none; raises `DurationError`."""
+    text = _annotation(cr, PERIOD)
+    return watch.reconcile_period_s if text is None else parse_duration(text)
+
+
+def verbosity_of(cr: Json) -> int | None:
+    """How many `v` a play shall get; None where the CR does not say."""
+    return _integer(cr, VERBOSITY)
+
+
+def kept_artifacts_of(cr: Json, watch: Watch) -> int:
+    """How many runs keep their artifacts; 0 keeps all."""
+    asked = _integer(cr, MAX_ARTIFACTS)
+    return max(0, watch.max_runner_artifacts if asked is None else asked)
+
+
+def is_paused(cr: Json) -> bool:
+    return (_annotation(cr, PAUSED_ANNOTATION) or "").lower() == "true"
+
+
+def is_deleted(cr: Json) -> bool:
+    """Whether the CR only waits for its finalizers."""
+    return bool(cr["metadata"].get("deletionTimestamp"))
+
+
+def with_spec(cr: Json) -> Json:
+    """The same CR with an empty spec where it has none that is a map."""
+    return cr if isinstance(cr.get("spec"), dict) else {**cr, "spec": {}}
+
+
+def _annotation(cr: Json, name: str) -> str | None:
+    value = (cr["metadata"].get("annotations") or {}).get(name)
+    return value if isinstance(value, str) else None
+
+
+def _integer(cr: Json, name: str) -> int | None:
+    text = _annotation(cr, name)
+    if text is None:
+        return None
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    metadata = cr["metadata"]
+    place = {"namespace": metadata.get("namespace", ""), "name": metadata["name"]}
+    fields = {**place, "annotation": name, "value": text}
+    _logger.warning("annotation is not a whole number and was ignored", extra=log_fields(**fields))
+    return None

@@ -1,0 +1,74 @@
+"""What Events tell: when the state of a CR changes, not every run.
+
+First success, recovery, failure, timeout, pause, resumption, a task that does not settle, and a
+status that cannot be written. Texts leave out the run id, so that the recorder recognises repetitions
+and counts them instead of piling them up.
+"""
+
+from __future__ import annotations
+
+from rolecall.json_object import Json
+from rolecall.reconcile.ports import EventRecorder
+from rolecall.runner import Ending
+from rolecall.status import FAILURE, NOT_CONVERGING, SUCCESSFUL, conditions_of, find, is_true
+from rolecall.workqueue import Key
+
+NORMAL = "Normal"
+WARNING = "Warning"
+
+_TIME_LIMITS = (Ending.TIMED_OUT, Ending.NO_PROGRESS)
+
+
+class CrEvents:
+    def __init__(self, events: EventRecorder) -> None:
+        self._events = events
+        # How the last run ended, for CRs whose status is not ours to write and so cannot tell.
+        self._last: dict[Key, bool] = {}
+
+    def succeeded(self, key: Key, before: Json, *, has_status: bool) -> None:
+        """Tell of the first success, and of one after a failure; `before` is the CR of the start."""
+        last = _last_of(before) if has_status else self._last.get(key)
+        if has_status:
+            self._last.pop(key, None)
+        else:
+            self._last[key] = True
+        if last is None:
+            self._record(before, NORMAL, "Succeeded", "The first reconciliation succeeded")
+        elif not last:
+            self._record(before, NORMAL, "Recovered", "The reconciliation succeeded again")
+
+    def failed(self, key: Key, cr: Json, message: str, ending: Ending | None = None) -> None:
+        """Tell of a failure; the recorder knows whether it told the same before."""
+        self._last[key] = False
+        reason = "TimedOut" if ending in _TIME_LIMITS else "Failed"
+        self._record(cr, WARNING, reason, message)
+
+    def not_converging(self, before: Json, message: str) -> None:
+        """Tell once of tasks that do not settle."""
+        if not is_true(conditions_of(before), NOT_CONVERGING):
+            self._record(before, WARNING, "NotConverging", message)
+
+    def paused(self, cr: Json) -> None:
+        self._record(cr, NORMAL, "Paused", "Paused by annotation: nothing will run for it")
+
+    def resumed(self, cr: Json) -> None:
+        self._record(cr, NORMAL, "Resumed", "No longer paused: runs go on")
+
+    def status_unwritable(self, cr: Json, message: str) -> None:
+        """Tell here what status cannot say."""
+        self._record(cr, WARNING, "StatusNotWritten", message)
+
+    def forget(self, key: Key) -> None:
+        self._last.pop(key, None)
+
+    def _record(self, cr: Json, kind: str, reason: str, message: str) -> None:
+        self._events.record(cr, kind=kind, reason=reason, message=message)
+
+
+def _last_of(cr: Json) -> bool | None:
+    """How the last run ended, by the conditions; None where none ended yet."""
+    conditions = conditions_of(cr)
+    if is_true(conditions, FAILURE):
+        return False
+    succeeded = find(conditions, SUCCESSFUL)
+    return True if succeeded is not None and succeeded.get("reason") == SUCCESSFUL else None

@@ -1,0 +1,125 @@
+"""Tells what happened: in status, where that is ours to write, and in Events.
+
+Promises one status write for each thing that happened, and an Event where status cannot be written for
+a reason that trying again will not mend: otherwise nobody but the log would know.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from rolecall.errors import NotLeadingError, RolecallError
+from rolecall.json_object import Json
+from rolecall.kube import ForbiddenError, UnprocessableError
+from rolecall.reconcile.active_runs import RunPlan
+from rolecall.reconcile.cr_events import CrEvents
+from rolecall.reconcile.key_fields import key_fields
+from rolecall.reconcile.verdict import message_of
+from rolecall.runner import Ending, RunResult
+from rolecall.status import (
+    PAUSED,
+    Cancelled,
+    Ended,
+    ObjectWriter,
+    Paused,
+    Refused,
+    Started,
+    StatusChange,
+    StatusMissingError,
+    StatusWriter,
+    Verdict,
+    conditions_of,
+    generation_of,
+    is_true,
+)
+from rolecall.watches import Watch
+from rolecall.workqueue import Key
+
+PAUSED_MESSAGE = "Nothing runs for this object, not even its finalizer, while it is paused"
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run came to, or why it could not start."""
+
+    plan: RunPlan
+    result: RunResult
+    verdict: Verdict
+    unsettled: str | None  # see `Convergence.observe`
+
+    def change(self) -> StatusChange:
+        has_ready = self.plan.watch.ready_condition
+        if self.result.ending is Ending.NOT_STARTED:
+            return Refused(self.verdict.message, has_ready)
+        return Ended(self.verdict, generation_of(self.plan.cr), has_ready, self.unsettled)
+
+
+class Reporter:
+    """Writes status and posts Events."""
+
+    def __init__(self, status: StatusWriter, objects: ObjectWriter, events: CrEvents) -> None:
+        self._status = status
+        self._objects = objects
+        self._events = events
+        # Keys whose pause this process reported: where status is not ours, nothing else remembers it.
+        self._paused: set[Key] = set()
+
+    async def paused(self, key: Key, watch: Watch, cr: Json) -> None:
+        is_news = key not in self._paused and not is_true(conditions_of(cr), PAUSED)
+        self._paused.add(key)
+        if is_news:
+            self._events.paused(cr)
+        await self._write(watch, cr, Paused(PAUSED_MESSAGE))
+
+    async def running(self, key: Key, watch: Watch, cr: Json) -> Json:
+        """A run is about to start; returns the CR as it is then, which is what the play sees."""
+        if key in self._paused or is_true(conditions_of(cr), PAUSED):
+            self._paused.discard(key)
+            self._events.resumed(cr)
+        return await self._write(watch, cr, Started(has_ready=watch.ready_condition))
+
+    async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> None:
+        """No run could be started; status is told if it can be."""
+        self._events.failed(key, cr, message)
+        try:
+            await self._write(watch, cr, Refused(message, has_ready=watch.ready_condition))
+        except NotLeadingError:
+            raise
+        except RolecallError as error:
+            _logger.error("status could not be written", extra=key_fields(key, error=str(error)))
+
+    async def cancelled(self, plan: RunPlan, reason: str) -> None:
+        message = f"Run {plan.run_id} was ended: {reason}"
+        await self._write(plan.watch, plan.cr, Cancelled(message))
+
+    async def ended(self, key: Key, report: RunReport, cr: Json) -> Json:
+        """A run is over; returns the CR as it is then. `cr` is the newest that is known of it."""
+        self._post_events(key, report)
+        watch = report.plan.watch
+        written = await self._write(watch, cr, report.change())
+        return written if written is not cr else await self._objects.read_again(watch.gvk, cr)
+
+    def forget(self, key: Key) -> None:
+        self._paused.discard(key)
+        self._events.forget(key)
+
+    def _post_events(self, key: Key, report: RunReport) -> None:
+        before, watch = report.plan.before, report.plan.watch
+        if not report.verdict.succeeded:
+            self._events.failed(key, before, message_of(report.result), report.result.ending)
+            return
+        self._events.succeeded(key, before, has_status=watch.manage_status)
+        if report.unsettled:
+            self._events.not_converging(before, report.unsettled)
+
+    async def _write(self, watch: Watch, cr: Json, change: StatusChange) -> Json:
+        if not watch.manage_status:
+            return cr
+        try:
+            return await self._status.write(watch.gvk, cr, change)
+        except (StatusMissingError, UnprocessableError, ForbiddenError) as error:
+            self._events.status_unwritable(cr, str(error))
+            raise

@@ -1,0 +1,146 @@
+"""Follows a run to its end, whichever way it was started: output, time limits, cancel, ending.
+
+Blocking, in the run's own thread. The ways differ only in what stands behind `RunProcess`: how the
+process is started, what it reports beside its output, and how all of it is ended.
+
+A play that has ended may leave something behind that holds its output, and writes, for ever. So the
+end is what the process says, and then only what was written by that time is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from rolecall.clock import Clock
+from rolecall.runner.contract import Ending
+from rolecall.runner.fold import Exit
+from rolecall.runner.limits import TimeLimits
+from rolecall.runner.polling import readable
+
+_CHUNK_BYTES = 1 << 16
+# What a pipe holds at most where nobody can tell.
+_USUAL_PIPE_BYTES = 1 << 20
+
+Feed = Callable[[str], None]
+
+
+class RunProcess(Protocol):
+    """A process that plays, with all that it starts."""
+
+    output: int  # descriptor of the pipe that it prints to; stays its owner's to close
+    began_s: float  # when the play began; its limits count from here
+    has_ended: bool
+
+    @property
+    def reports(self) -> Sequence[int]:
+        """Descriptors on which it tells anything else."""
+
+    def read_report(self, descriptor: int) -> bool:
+        """Take what it tells there; False where no more will come."""
+
+    def end(self) -> None:
+        """End it, and all that it started."""
+
+    def code(self) -> int:
+        """Once it has ended: its exit status, or minus the number of the signal that ended it."""
+
+
+class RunStop:
+    """Asks for the end of a run, from any thread, at any time. Who asks first, wins."""
+
+    def __init__(self) -> None:
+        self.asked: tuple[Ending, str] | None = None
+        self._lock = threading.Lock()
+        self.descriptor, self._wake = os.pipe()  # readable once somebody asked
+
+    def ask(self, ended_as: Ending, reason: str) -> None:
+        with self._lock:
+            if self.asked is None:
+                self.asked = (ended_as, reason)
+                os.write(self._wake, b"e")
+
+    def close(self) -> None:
+        """For whoever follows the run: nobody else knows that it is over."""
+        with self._lock:
+            self.asked = self.asked or (Ending.FINISHED, "")
+            os.close(self.descriptor)
+            os.close(self._wake)
+
+
+def follow(
+    process: RunProcess, limits: TimeLimits, stop: RunStop, feed: Feed, clock: Clock
+) -> Exit:
+    """Hand the output on as it comes, keep the limits, and tell how it ended, but for the times."""
+    output = _Output(process.output, feed, clock)
+    watched = {process.output, stop.descriptor, *process.reports}
+    while not process.has_ended:
+        ready = readable(watched, _left_s(process, output, limits, stop, clock))
+        if process.output in ready and not output.read():
+            watched.discard(process.output)
+        if stop.descriptor in ready:
+            watched.discard(stop.descriptor)
+            process.end()
+        for report in ready.intersection(process.reports):
+            if not process.read_report(report):
+                watched.discard(report)
+    output.drain()
+    code = process.code()
+    if code >= 0:
+        return Exit(code)  # it may have been faster than whoever wanted to end it
+    ended_as, reason = stop.asked or (None, "")
+    return Exit(None, signal=-code, ended_as=ended_as, reason=reason)
+
+
+def _left_s(
+    process: RunProcess, output: _Output, limits: TimeLimits, stop: RunStop, clock: Clock
+) -> float | None:
+    """Seconds until a limit passes; asks for the end where one has."""
+    if stop.asked is not None:
+        return None
+    end = limits.next_end(process.began_s, max(output.progress_s, process.began_s))
+    if end is None:
+        return None
+    at_s, ended_as, reason = end
+    left_s = at_s - clock.monotonic()
+    if left_s > 0:
+        return left_s
+    stop.ask(ended_as, reason)
+    return None
+
+
+class _Output:
+    """What a play prints, handed on as text, piece by piece."""
+
+    def __init__(self, pipe: int, feed: Feed, clock: Clock) -> None:
+        self._pipe, self._feed, self._clock = pipe, feed, clock
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self.progress_s = clock.monotonic()  # when it last said something
+        os.set_blocking(pipe, False)
+
+    def read(self) -> int:
+        """Hand on what is there; 0 bytes also where nothing can come any more."""
+        chunk = b""
+        with contextlib.suppress(BlockingIOError):
+            chunk = os.read(self._pipe, _CHUNK_BYTES)
+        if chunk:
+            self.progress_s = self._clock.monotonic()
+            self._feed(self._decoder.decode(chunk))
+        return len(chunk)
+
+    def drain(self) -> None:
+        """Hand on as much as a pipe holds, and no more: others may still write."""
+        left = _bytes_held(self._pipe)
+        while left > 0 and (taken := self.read()):
+            left -= taken
+        self._feed(self._decoder.decode(b"", final=True))
+
+
+def _bytes_held(pipe: int) -> int:
+    ask = getattr(fcntl, "F_GETPIPE_SZ", None)  # of Linux
+    return _USUAL_PIPE_BYTES if ask is None else fcntl.fcntl(pipe, ask)

@@ -1,0 +1,124 @@
+"""A run in flight: a task of the loop, whose play is followed in a thread of its own.
+
+A thread for each run, so that neither a slow disk nor an event of a megabyte holds up the loop; all
+that reaches the engine's rooms comes on the loop's own thread, events first, the result last. Rejected:
+the loop's pool of threads (a handful of long runs would fill it, and the next ones would look hung).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rolecall.runner.contract import Ending, OnEvent, RunRequest, RunResult
+from rolecall.runner.folders import CannotStartError
+from rolecall.runner.follow import RunStop
+from rolecall.runner.given_up import result_of_no_thread
+
+_T = TypeVar("_T")
+
+# Ends what the run is at, for a reason.
+EndRun = Callable[[str], None]
+
+
+class RunTask:
+    """The handle of one run; `play` is the whole of it, and says by `on_cancel` how to end it."""
+
+    def __init__(self, play: Callable[[RunTask], Coroutine[Any, Any, RunResult]]) -> None:
+        self._end: EndRun | None = None
+        self.cancelled: str | None = None  # why, if it was
+        self.task = asyncio.create_task(play(self))
+
+    def on_cancel(self, end: EndRun | None) -> None:
+        """What ends the run from now on; a cancel that came before is not forgotten."""
+        self._end = end
+        if end is not None and self.cancelled is not None:
+            end(self.cancelled)
+
+    async def result(self) -> RunResult:
+        try:
+            return await asyncio.shield(self.task)
+        except asyncio.CancelledError:
+            self.cancel("nobody waits for it any more")
+            await asyncio.wait([self.task])
+            raise
+
+    def cancel(self, reason: str) -> None:
+        if self.cancelled is None:
+            self.cancelled = reason
+            if self._end is not None:
+                self._end(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class RunThread:
+    """What a run has in its own thread."""
+
+    stop: RunStop
+    tell: OnEvent
+    on_loop: Callable[..., None]  # calls a function with arguments, later, on the loop
+
+
+async def play_in_thread(
+    run: RunTask, request: RunRequest, on_event: OnEvent, play: Callable[[RunThread], _T]
+) -> _T | RunResult:
+    """The whole of a run; raises what it raises, and `CannotStartError` where nothing began."""
+    loop = asyncio.get_running_loop()
+    try:
+        stop = RunStop()
+    except OSError as error:  # no descriptor left
+        why = error.strerror or error
+        raise CannotStartError(f"the run could not be set up: {why}") from error
+
+    def on_loop(act: Callable[..., None], *arguments: object) -> None:
+        try:
+            loop.call_soon_threadsafe(act, *arguments)
+        except RuntimeError:  # the loop was closed over it, so nobody will ever be told
+            stop.ask(Ending.CANCELLED, "the engine is gone")
+
+    def whole() -> _T:
+        with contextlib.closing(stop):
+            return play(RunThread(stop, lambda event: on_loop(on_event, event), on_loop))
+
+    run.on_cancel(lambda reason: stop.ask(Ending.CANCELLED, reason))
+    try:
+        playing = in_thread(whole)
+    except (RuntimeError, MemoryError) as error:
+        stop.close()
+        return result_of_no_thread(request.run_id, error)
+    try:
+        return await playing
+    except asyncio.CancelledError:
+        stop.ask(Ending.CANCELLED, "nobody waits for it any more")
+        raise
+    finally:
+        run.on_cancel(None)
+
+
+def in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
+    """Blocking work in a thread, which goes on to its end also where nobody waits for it any more."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[_T] = loop.create_future()
+
+    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        if not future.done():
+            set_outcome(outcome)
+
+    def tell(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop was closed: there is nobody to tell
+            loop.call_soon_threadsafe(settle, set_outcome, outcome)
+
+    def body() -> None:
+        try:
+            result = work()
+        except BaseException as error:  # carried to whoever awaits
+            tell(future.set_exception, error)
+        else:
+            tell(future.set_result, result)
+
+    threading.Thread(target=body, name="run", daemon=True).start()
+    return future

@@ -1,0 +1,113 @@
+"""What a host does ahead of a run, in order, and why each step pays.
+
+Before it serves (`warm_up`), so that no run does it again:
+
+1. It imports Ansible, the Kubernetes client, and the plugins and modules that most plays use
+   (`imports`): half a second of each new `ansible-playbook`.
+2. It puts the hooks in place (`hooks.seams`), in front of what a fork of it will call.
+3. It uses what Ansible makes at first use, such as expressions and environments of Jinja
+   (`first_uses`), and compiles the modules of the collections.
+
+While nothing runs (`WarmUp.learn`):
+
+4. Once, it lets a fork play a small play, and makes what that still had to make (`practice`).
+5. It compiles the templates of the roles that ran, from their files (`role_templates`): Ansible
+   compiles each one whenever it is used, half a millisecond and more.
+6. It imports what runs had to import (`noted_imports`).
+
+And then it forks the process of the next run (`spare`), which copies the memory that every play writes
+to (`pages`), a third of a short play's time.
+
+All of it only saves time: a step that fails costs speed, not a run. Nothing that a run was given is
+kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import socket
+from pathlib import Path
+
+from rolecall.runner.warm import processes, wire
+from rolecall.runner.warm.hooks.discovery import share_discovery
+from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
+from rolecall.runner.warm.hooks.new_process import NewProcess
+from rolecall.runner.warm.hooks.streams import StreamSettings
+from rolecall.runner.warm.hooks.ways import IN_PROCESS_MODULES
+from rolecall.runner.warm.host.child import HostParts, practice_play
+from rolecall.runner.warm.host.first_uses import use_first
+from rolecall.runner.warm.host.imports import (
+    collection_modules,
+    import_everything,
+    import_what_it_names,
+)
+from rolecall.runner.warm.host.loaded_files import LoadedFiles
+from rolecall.runner.warm.host.noted_imports import import_noted
+from rolecall.runner.warm.host.pages import Range, written_down_in
+from rolecall.runner.warm.host.practice import practise
+from rolecall.runner.warm.host.role_templates import RoleTemplates
+from rolecall.runner.warm.host.spare import Begin, SpareProcess
+
+# So many runs write down which pages they wrote to: by then every role of most operators has run.
+_WRITING_RUNS = 20
+
+
+def warm_up(folder: Path, streams: StreamSettings, new: NewProcess) -> WarmUp:
+    """All that is ready when the host begins to serve; `folder` is its own."""
+    parts = HostParts.in_place(import_everything(new), streams, new)
+    new.without_projects(lambda: _use_and_compile(parts))
+    share_discovery(folder)
+    read_kubeconfigs_fast()
+    return WarmUp(parts, folder)
+
+
+def _use_and_compile(parts: HostParts) -> None:
+    from ansible.plugins import loader  # noqa: PLC0415 - imported before, in its order
+
+    use_first(parts.core)
+    for path in collection_modules(loader):
+        code = parts.modules.take(path)
+        if code is not None and code.full_name in IN_PROCESS_MODULES:
+            import_what_it_names(path)
+
+
+class WarmUp:
+    """What the host has ready, and what it learns from runs."""
+
+    def __init__(self, parts: HostParts, folder: Path) -> None:
+        self.parts = parts
+        self.files = LoadedFiles()
+        self.files.note()
+        self._imports, self._written_pages = folder / "imports", folder / "pages.json"
+        self._practice_folder = folder / "practice"
+        self._templates = RoleTemplates(parts.core)
+        self._pages: list[Range] | None = None  # None: no practice yet
+
+    def add_note_files(self, order: wire.Message, served: int) -> None:
+        """Say in an order where the run writes down what it had to make."""
+        order["imports"] = str(self._imports)
+        if served < _WRITING_RUNS:
+            order["pages"] = str(self._written_pages)
+
+    def role_ran(self, folder: str) -> None:
+        self._templates.role_ran(folder)
+
+    def spare_process(self, engine: socket.socket, begin: Begin) -> SpareProcess:
+        """Learn, and fork the next run's process. Raises `Interrupted` when an order comes."""
+        self.learn(engine)
+        self._pages = written_down_in(self._written_pages) or self._pages or []
+        return SpareProcess.fork(self._pages, begin)
+
+    def learn(self, engine: socket.socket) -> None:
+        has_more = self._pages is None
+        if self._pages is None:
+            self._pages = practise(self._practice_folder, practice_play(self.parts), engine)
+        has_more |= self._templates.compile_waiting()
+        if import_noted(self._imports, self.parts.imports, engine):
+            has_more = True
+            with contextlib.suppress(BrokenPipeError):
+                wire.send(engine, {"op": "grown", "rss": processes.resident_bytes()})
+        if has_more:
+            self.files.note()
+            gc.freeze()

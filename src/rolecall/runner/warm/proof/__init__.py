@@ -1,0 +1,1 @@
+"""Runs plays both ways and compares them: how a host proves that it does what ansible-core does."""

@@ -1,0 +1,46 @@
+"""`rolecall demo` as a process that somebody ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from rolecall.runner.warm.processes import descendants_of, is_zombie
+from tests.e2e.engine import PATIENCE_S, ROOT
+from tests.fixtures.eventually import eventually
+
+
+def test_terminated_demo_takes_engine_and_cluster_along(tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    with output.open("wb") as said:
+        demo = subprocess.Popen(
+            [sys.executable, "-m", "rolecall", "demo", "--name", f"ended-{os.getpid()}"],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        eventually(lambda: has_engine(descendants_of(demo.pid)), timeout_s=3 * PATIENCE_S)
+        below = descendants_of(demo.pid)
+        demo.send_signal(signal.SIGTERM)
+        assert demo.wait(PATIENCE_S) == 0, output.read_text()
+        assert "everything in it was removed" in output.read_text()
+        eventually(lambda: all(is_zombie(pid) for pid in below), timeout_s=PATIENCE_S)
+    finally:
+        demo.kill()
+        demo.wait()
+
+
+def has_engine(pids: list[int]) -> bool:
+    return any(b"\0rolecall\0run\0" in command_of(pid) for pid in pids)
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,50 @@
+"""What the machine grants becomes limits of runs, by the way that they really take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rolecall import startup
+from rolecall.capacity import ENGINE_BYTES, STOCK_RUN_BYTES, WARM_RUN_BYTES, read_capacity
+from rolecall.settings import QueueSettings, Settings
+from rolecall.watches import Play, Watch
+from rolecall.workqueue import Limits
+from tests.unit.workqueue.keys import APP
+
+MIB = 1024 * 1024
+WATCH = Watch(APP, Play(Path("/roles/app"), is_role=True))
+
+
+@pytest.fixture
+def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two CPUs and 768 Mi, as a container sees them."""
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self" / "cgroup").write_text("0::/\n")
+    (tmp_path / "memory.max").write_text(f"{768 * MIB}\n")
+    (tmp_path / "cpu.max").write_text("200000 100000\n")
+    monkeypatch.setattr(startup, "read_capacity", lambda: read_capacity(tmp_path, tmp_path))
+
+
+def limits(settings: Settings, run_bytes: int) -> Limits:
+    memory_bytes = startup.memory_for_runs(settings)
+    runner = replace(settings.runner, memory_bytes=memory_bytes)
+    return startup.limits_for(replace(settings, runner=runner), [WATCH], lambda _watch: run_bytes)
+
+
+@pytest.mark.usefixtures("pod")
+def test_eight_runs_of_which_each_may_turn_out_stock_have_their_memory_limited() -> None:
+    found = limits(Settings(), STOCK_RUN_BYTES)
+    assert (found.max_runs, found.memory_bytes) == (8, 768 * MIB - ENGINE_BYTES)
+    assert found.run_bytes(APP) == STOCK_RUN_BYTES
+    assert found.memory_bytes is not None
+    assert found.memory_bytes // found.run_bytes(APP) == 3
+    assert limits(Settings(), WARM_RUN_BYTES).run_bytes(APP) == WARM_RUN_BYTES
+
+
+@pytest.mark.usefixtures("pod")
+def test_number_that_somebody_set_is_taken_as_it_is() -> None:
+    found = limits(Settings(queue=QueueSettings(max_runs=5)), STOCK_RUN_BYTES)
+    assert (found.max_runs, found.memory_bytes) == (5, None)

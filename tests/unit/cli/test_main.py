@@ -1,0 +1,56 @@
+"""What is said before any verb is looked at."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+from rolecall import cli
+from rolecall.cli import main
+
+
+@pytest.mark.parametrize("words", [[], ["version"], ["run"], ["--help"]])
+def test_windows_is_told_of_wsl_in_two_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert main(words) == 2
+    what, hint = capsys.readouterr().err.splitlines()
+    assert what.startswith("error: Ansible does not run on Windows")
+    assert "WSL" in hint
+
+
+@pytest.fixture
+def engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a pod, where `rolecall-dev` is not installed."""
+    monkeypatch.setattr(cli, "entry_points", lambda **_: ())
+
+
+@pytest.mark.usefixtures("engine_alone")
+@pytest.mark.parametrize("word", ["init", "cluster", "rum"])
+def test_engine_alone_says_in_one_line_where_other_commands_come_from(
+    capsys: pytest.CaptureFixture[str], word: str
+) -> None:
+    assert main([word]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: `{word}` ")
+    assert "pip install 'rolecall[dev]'" in line
+
+
+@pytest.mark.usefixtures("engine_alone")
+def test_help_of_the_engine_alone_lists_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    said = capsys.readouterr().out
+    assert re.findall(r"^    ([a-z-]+) ", said, re.MULTILINE) == ["run", "version"]
+    assert "pip install 'rolecall[dev]'" in said
+
+
+def test_help_lists_the_commands_for_developers_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    said = capsys.readouterr().out
+    assert {"init", "run"} <= set(re.findall(r"^    ([a-z-]+) ", said, re.MULTILINE))
+    assert "pip install" not in said

@@ -1,0 +1,95 @@
+"""The wheel that an operator's pod gets holds no module that never runs there."""
+
+from __future__ import annotations
+
+import configparser
+import subprocess
+import sys
+import tomllib
+from pathlib import PurePosixPath
+from zipfile import ZipFile
+
+import pytest
+
+from rolecall import __version__
+from rolecall.cli import ENGINE_COMMANDS
+from tests.unit.house.documents import ROOT
+from tests.unit.house.reach import Sources, reach
+
+# What no import names: programs of their own, and what is chosen by a name that is computed.
+STARTED = (
+    "rolecall.__main__",
+    "rolecall.runner.stock.supervisor",
+    "rolecall.runner.warm.host.__main__",
+    "rolecall.runner.warm.proof.__main__",
+)
+COMPUTED = "rolecall.runner.warm.hooks.core_"
+# Ansible finds it by its path, and roles name what is in it.
+COLLECTIONS = "rolecall/collections/"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
+    (path,) = folder.glob("*.whl")
+    return ZipFile(path)
+
+
+def test_every_module_of_the_wheel_can_be_reached_by_what_a_pod_runs(wheel: ZipFile) -> None:
+    sources = sources_of(wheel)
+    commands = {command.module for command in ENGINE_COMMANDS.values()}
+    computed = {name for name in sources if name.startswith(COMPUTED)}
+    begin = {*scripts_of(wheel), *commands, *STARTED, *computed}
+    assert begin <= set(sources)
+    idle = sorted(set(sources) - reach(sources, begin))
+    assert not idle, f"no pod ever runs {', '.join(idle)}"
+
+
+def test_wheel_holds_the_engine_and_nothing_else(wheel: ZipFile) -> None:
+    tops = {PurePosixPath(name).parts[0] for name in wheel.namelist()}
+    assert sorted(top.partition("-")[0] for top in tops) == ["rolecall", "rolecall"]
+
+
+def test_both_distributions_are_of_one_version() -> None:
+    engine, developers = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+        for folder in (".", "dev")
+    )
+    assert engine["version"] == developers["version"] == __version__
+    assert engine["optional-dependencies"]["dev"] == [f"rolecall-dev=={__version__}"]
+    assert f"rolecall=={__version__}" in developers["dependencies"]
+
+
+def test_what_only_a_package_offers_is_found_idle() -> None:
+    sources = {
+        "p": "",
+        "p.cli": "from p.room import Used",
+        "p.room": "from p.room.used import Used\nfrom p.room.idle import Idle",
+        "p.room.used": "from p.room.below import below",
+        "p.room.idle": "",
+        "p.room.below": "",
+        "p.types": "",
+    }
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.types import T\n"
+    sources["p.room.below"] = typed
+    assert set(sources) - reach(sources, {"p.cli"}) == {"p.room.idle", "p.types"}
+
+
+def sources_of(wheel: ZipFile) -> Sources:
+    return {
+        name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): wheel.read(
+            name
+        ).decode()
+        for name in wheel.namelist()
+        if name.endswith(".py") and not name.startswith(COLLECTIONS)
+    }
+
+
+def scripts_of(wheel: ZipFile) -> set[str]:
+    """The modules of the console scripts."""
+    (file,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
+    parser = configparser.ConfigParser()
+    parser.read_string(wheel.read(file).decode())
+    return {target.partition(":")[0] for target in parser["console_scripts"].values()}

@@ -1,0 +1,194 @@
+"""One stream's life: list, watch, go on where it ended, list again where it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+
+from rolecall.errors import ClusterError
+from rolecall.gvk import Gvk
+from rolecall.kube import (
+    Client,
+    ForbiddenError,
+    GoneError,
+    Page,
+    Target,
+    UnavailableError,
+    WatchEvent,
+)
+from rolecall.reactor.informer import Informer
+from rolecall.reactor.ports import ListAgain
+from tests.unit.workqueue.virtual_clock import VirtualClock
+
+KIND = Gvk("", "v1", "ConfigMap")
+FORBIDDEN = ForbiddenError("not allowed", code=403, target=Target("list"))
+GONE = GoneError("too old", code=410, target=Target("watch"))
+
+
+def item(name: str, version: str = "1") -> dict[str, Any]:
+    return {"metadata": {"name": name, "resourceVersion": version}}
+
+
+class Server:
+    """Answers as told, in order; what is not told about does not end."""
+
+    def __init__(self, lists: list[Any], watches: list[Any]) -> None:
+        self.lists, self.watches = lists, watches
+        self.watched_from: list[str] = []
+
+    async def pages(self, *_: Any, **__: Any) -> AsyncIterator[Page]:
+        told = self.lists.pop(0)
+        if isinstance(told, Exception):
+            raise told
+        for page in told:
+            yield Page(page, "10", "")
+
+    async def watch(self, *_: Any, resource_version: str, **__: Any) -> AsyncIterator[WatchEvent]:
+        self.watched_from.append(resource_version)
+        for told in self.watches.pop(0) if self.watches else [...]:
+            if isinstance(told, Exception):
+                raise told
+            if not isinstance(told, WatchEvent):
+                await asyncio.Event().wait()
+            else:
+                yield told
+
+
+class Told:
+    """A handler that writes down what it is told."""
+
+    wants_metadata_only = False
+
+    def __init__(self) -> None:
+        self.story: list[str] = []
+        self.wish: str = ""
+        self.synced: list[bool] = []
+
+    def on_list_begins(self) -> None:
+        self.story.append("list")
+
+    def on_listed(self, item: dict[str, Any]) -> None:
+        self.story.append(item["metadata"]["name"])
+        if self.wish == item["metadata"]["name"]:
+            self.wish = ""
+            raise ListAgain
+
+    def on_list_complete(self) -> None:
+        self.story.append("complete")
+
+    def on_event(self, event: WatchEvent) -> None:
+        self.story.append(f"{event.type} {event.object['metadata']['name']}")
+
+    def on_trouble(self, failure: ClusterError) -> None:
+        self.story.append(f"trouble: {failure.message}")
+
+    def on_synced(self, is_synced: bool) -> None:
+        if self.synced[-1:] != [is_synced]:
+            self.synced.append(is_synced)
+
+
+@asynccontextmanager
+async def following(server: Server, told: Told, clock: VirtualClock) -> AsyncIterator[None]:
+    informer = Informer(cast(Client, server), KIND, "", told, clock=clock, silence_s=300)
+    task = asyncio.create_task(informer.run())
+    await clock.rest()
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_list_comes_first_and_events_after_it() -> None:
+    told, clock = Told(), VirtualClock()
+    event = WatchEvent("MODIFIED", item("a", "11"))
+    async with following(Server([[[item("a")], [item("b")]]], [[event, ...]]), told, clock):
+        assert told.story == ["list", "a", "b", "complete", "MODIFIED a"]
+
+
+async def test_stream_that_the_server_ends_goes_on_where_it_was() -> None:
+    told, clock = Told(), VirtualClock()
+    bookmark = WatchEvent("BOOKMARK", item("", "15"))
+    server = Server([[[]]], [[WatchEvent("ADDED", item("a", "11")), bookmark], [...]])
+    async with following(server, told, clock):
+        assert server.watched_from == ["10", "15"]
+        assert told.story == ["list", "complete", "ADDED a"]
+
+
+async def test_broken_connection_goes_on_without_a_list() -> None:
+    told, clock = Told(), VirtualClock()
+    broken = UnavailableError("connection reset")
+    server = Server([[[]]], [[WatchEvent("ADDED", item("a", "11")), broken], [broken], [...]])
+    async with following(server, told, clock):
+        await clock.advance(5)
+        assert server.watched_from == ["10", "11", "11"]
+        assert told.story.count("list") == 1
+        assert told.synced == [True, False]
+
+
+async def test_stream_that_goes_on_stands_again_with_its_first_word() -> None:
+    told, clock = Told(), VirtualClock()
+    broken, bookmark = UnavailableError("connection reset"), WatchEvent("BOOKMARK", item("", "15"))
+    async with following(Server([[[]]], [[broken], [bookmark, ...]]), told, clock):
+        await clock.advance(5)
+        assert told.synced == [True, False, True]
+
+
+async def test_stream_that_brings_nonsense_after_each_event_is_not_called_in_a_rush() -> None:
+    told, clock = Told(), VirtualClock()
+    odd = UnavailableError("the stream brought JSON that is no event")
+    event = WatchEvent("ADDED", item("a", "11"))
+    server = Server([[[]]], [[event, odd] for _ in range(1000)])
+    async with following(server, told, clock):
+        await clock.advance(10)
+        assert 3 < len(server.watched_from) < 150
+        assert set(server.watched_from[1:]) == {"11"}
+
+
+async def test_bug_in_a_handler_ends_the_stream_and_says_so() -> None:
+    told, clock = Told(), VirtualClock()
+    server = Server([[[]]], [[ZeroDivisionError("of all things")]])
+    informer = Informer(cast(Client, server), KIND, "", told, clock=clock, silence_s=300)
+    with pytest.raises(ZeroDivisionError):
+        await informer.run()
+    assert told.synced == [True, False]
+
+
+async def test_silent_stream_is_listed_again() -> None:
+    told, clock = Told(), VirtualClock()
+    silent = UnavailableError("no answer in time", is_timeout=True)
+    async with following(Server([[[]], [[item("a")]]], [[silent], [...]]), told, clock):
+        await clock.advance(1)
+        assert told.story[-3:] == ["list", "a", "complete"]
+
+
+async def test_version_that_is_too_old_is_listed_again() -> None:
+    told, clock = Told(), VirtualClock()
+    async with following(Server([[[]], [[item("a")]]], [[GONE], [...]]), told, clock):
+        await clock.advance(1)
+        assert told.story == ["list", "complete", "list", "a", "complete"]
+
+
+async def test_refusal_is_told_once_and_a_right_granted_later_is_found() -> None:
+    told, clock = Told(), VirtualClock()
+    async with following(Server([FORBIDDEN] * 5 + [[[item("a")]]], []), told, clock):
+        await clock.advance(100)
+        assert told.story.count("trouble: not allowed") == 1
+        assert told.story[-2:] == ["a", "complete"]
+
+
+async def test_handler_may_ask_for_another_list_at_once() -> None:
+    told, clock = Told(), VirtualClock()
+    told.wish = "b"
+    async with following(Server([[[item("a"), item("b")]], [[item("c")]]], []), told, clock):
+        assert told.story == ["list", "a", "b", "list", "c", "complete"]
+
+
+async def test_server_that_hangs_up_at_once_is_not_called_in_a_rush() -> None:
+    told, clock = Told(), VirtualClock()
+    server = Server([[[]]], [[] for _ in range(1000)])
+    async with following(server, told, clock):
+        await clock.advance(60)
+        assert 3 < len(server.watched_from) < 15

@@ -1,0 +1,94 @@
+"""What a test of a turn has around it: a reconciler, a cluster of one kind, and a script."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from rolecall.clock import Clock
+from rolecall.json_object import Json
+from rolecall.reconcile import Outcome, Reconciler, ReconcilerPorts, RunDefaults, Workers
+from rolecall.runner import RunRequest, RunResult
+from rolecall.settings import QueueSettings
+from rolecall.status import find
+from rolecall.watches import Watch
+from rolecall.workqueue import Key, Limits, Queue, Turn, Urgency
+from tests.unit.reconcile.cluster_contract import Shop
+from tests.unit.reconcile.scripted import (
+    RecordedEvents,
+    RecordedPlays,
+    RecordedTelemetry,
+    ScriptedAccess,
+    ScriptedRunner,
+)
+
+
+@dataclass
+class Setting:
+    """Everything that a test of a turn needs."""
+
+    shop: Shop
+    watch: Watch
+    clock: Clock
+    runner: ScriptedRunner = field(default_factory=ScriptedRunner)
+    access: ScriptedAccess = field(default_factory=ScriptedAccess)
+    events: RecordedEvents = field(default_factory=RecordedEvents)
+    telemetry: RecordedTelemetry = field(default_factory=RecordedTelemetry)
+    plays: RecordedPlays = field(default_factory=RecordedPlays)
+    defaults: RunDefaults = field(default_factory=RunDefaults)
+    may_run: bool = True
+
+    def __post_init__(self) -> None:
+        ids = count(1)
+        world = ReconcilerPorts(
+            cluster=self.shop.cluster,
+            runner=self.runner,
+            access=self.access,
+            events=self.events,
+            telemetry=self.telemetry,
+            plays=self.plays,
+            clock=self.clock,
+            may_run=lambda: self.may_run,
+        )
+        self.reconciler = Reconciler(
+            {self.watch.gvk: self.watch}, world, self.defaults, lambda: str(next(ids))
+        )
+
+    def key(self, name: str = "a") -> Key:
+        return Key(self.shop.gvk, self.shop.namespace, name)
+
+    async def turn(self, name: str = "a", urgency: Urgency = Urgency.EDIT) -> Outcome:
+        return await self.reconciler.reconcile(Turn(self.key(name), urgency))
+
+    async def condition(self, type_: str, name: str = "a") -> Json | None:
+        status = (await self.shop.get(name)).get("status") or {}
+        return find(status.get("conditions") or [], type_)
+
+    async def told(self, type_: str, name: str = "a") -> tuple[str, str, str]:
+        found = await self.condition(type_, name)
+        assert found is not None, f"no condition {type_}"
+        return found["status"], found["reason"], found["message"]
+
+
+class LongRun:
+    """A script that goes on until the test says how it ends."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self._end: asyncio.Future[RunResult] = asyncio.get_running_loop().create_future()
+
+    async def __call__(self, request: RunRequest) -> RunResult:
+        self.began.set()
+        return await self._end
+
+    def end(self, result: RunResult) -> None:
+        self._end.set_result(result)
+
+
+def hands_for(setting: Setting, *, max_runs: int = 2, **more: Any) -> tuple[Queue, Workers]:
+    """A queue and workers for a setting; backoff and jitter as in real life."""
+    limits = Limits(max_runs, {setting.watch.gvk: max_runs})
+    queue = Queue(setting.clock, limits, QueueSettings())
+    return queue, Workers(queue, setting.reconciler, setting.telemetry, setting.clock, **more)
