@@ -8,6 +8,7 @@ pytest_plugins = [
     "tests.fixtures.cluster",
     "tests.fixtures.leaks",
     "tests.fixtures.real_cluster",
+    "tests.fixtures.second_try",
     "tests.fixtures.tiers",
 ]
 

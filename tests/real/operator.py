@@ -62,18 +62,27 @@ class Operator:
         items: list[Json] = self.get("pods", "-l", _SELECTOR)["items"]
         return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
 
+    def holder(self) -> str:
+        """The engine that leads, as its pod's name and a mark of its own; empty while none does."""
+        return str(self.get("lease", "rolecall").get("spec", {}).get("holderIdentity", ""))
+
     def leader(self) -> str:
         """The name of the pod that leads, empty while none does."""
-        holder = str(self.get("lease", "rolecall").get("spec", {}).get("holderIdentity", ""))
-        return holder.rpartition("_")[0]
+        return self.holder().rpartition("_")[0]
 
-    def wait_for_leader(self, *, other_than: str = "") -> str:
-        """Until some pod leads that is there, and is not this one."""
+    def wait_for_leader(self) -> str:
+        """Until some pod leads that is there."""
+        self.wait_for_next("")
+        return self.leader()
 
-        def leads(name: str) -> bool:
-            return name != other_than and name in [pod["metadata"]["name"] for pod in self.pods()]
+    def wait_for_next(self, holder: str) -> None:
+        """Until an engine leads that is not this one; in the same pod, where that was back first."""
 
-        return eventually(self.leader, leads, timeout_s=PATIENCE_S)
+        def leads(found: str) -> bool:
+            pods = [pod["metadata"]["name"] for pod in self.pods()]
+            return found != holder and found.rpartition("_")[0] in pods
+
+        eventually(self.holder, leads, timeout_s=PATIENCE_S)
 
     def wait_complete(self, image: str) -> None:
         """Until two replicas of this image are ready, and no others are left."""

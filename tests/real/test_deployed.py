@@ -203,7 +203,7 @@ def test_leader_that_ends_in_mid_run_is_followed_and_nothing_is_lost(
     operator: Operator, world: World, end: str
 ) -> None:
     prefix = end.replace(" ", "-")
-    leader = operator.wait_for_leader()
+    leader, holder = operator.wait_for_leader(), operator.holder()
     world.apply(*crowd(prefix))
     eventually(lambda: len(ready_ones(world, prefix)) > 2, timeout_s=PATIENCE_S)
     if end == "killed":
@@ -211,7 +211,7 @@ def test_leader_that_ends_in_mid_run_is_followed_and_nothing_is_lost(
     else:
         operator.kubectl("delete", "pod", leader, "--wait=false")
     assert len(ready_ones(world, prefix)) < CROWD, "it ended in the middle of its work"
-    operator.wait_for_leader(other_than=leader)
+    operator.wait_for_next(holder)
     all_get_ready(world, prefix)
     expect_nothing_lost(world, prefix)
 
@@ -219,12 +219,12 @@ def test_leader_that_ends_in_mid_run_is_followed_and_nothing_is_lost(
 def test_leader_on_a_frozen_node_is_followed_and_writes_nothing_when_it_thaws(
     operator: Operator, world: World
 ) -> None:
-    leader = operator.wait_for_leader()
+    leader, holder = operator.wait_for_leader(), operator.holder()
     before = operator.container(leader)["restartCount"]
     world.apply(*crowd("ice"))
     eventually(lambda: len(ready_ones(world, "ice")) > 2, timeout_s=PATIENCE_S)
     with frozen_node(operator.cluster, operator.get("pod", leader)["spec"]["nodeName"]):
-        operator.wait_for_leader(other_than=leader)
+        operator.wait_for_next(holder)
         all_get_ready(world, "ice")
         done = statuses(world, "ice")
     restarted = eventually(
