@@ -67,3 +67,42 @@ async def test_coroutine_may_be_looked_at() -> None:
         return next(values)
 
     assert await eventually_async(look, lambda value: value == 3) == 3
+
+
+ONCE_RED = """
+from pathlib import Path
+import pytest
+
+def test_flaky(tmp_path_factory):
+    seen = Path("seen")
+    was_there = seen.exists()
+    seen.touch()
+    assert was_there, "the first time"
+
+def test_wrong():
+    assert False
+
+@pytest.fixture
+def broken():
+    raise RuntimeError("never set up")
+
+def test_without_fixture(broken):
+    pass
+"""
+
+
+@pytest.mark.parametrize(("asked", "passed", "failed"), [("1", 1, 1), ("", 0, 2)])
+def test_second_try_lets_pass_only_what_passes_then_and_tells_both(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: str,
+    passed: int,
+    failed: int,
+) -> None:
+    monkeypatch.setenv("SECOND_TRY", asked)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makepyfile(ONCE_RED)
+    result = pytester.runpytest_subprocess("-p", "tests.fixtures.second_try")
+    result.assert_outcomes(passed=passed, failed=failed, errors=1)
+    told = [line for line in result.outlines if "failed first: " in line]
+    assert len(told) == (3 if asked else 0)
