@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
@@ -51,3 +52,35 @@ async def test_engine_needs_no_more_rights_than_the_scaffold_grants(
         ignoring=(Exception,),
     )
     assert " error " not in engine.log
+
+
+@pytest.mark.usefixtures("memcached")
+async def test_role_that_may_not_create_config_maps_is_told_the_rule_to_add(
+    api: Client,
+    namespace: str,
+    start_engine: StartEngine,
+    service_account_kubeconfig: ServiceAccountKubeconfig,
+) -> None:
+    granted = [
+        {**rule, "verbs": [verb for verb in rule["verbs"] if verb != "create"]}
+        if "configmaps" in rule["resources"]
+        else rule
+        for rule in rules("role")
+    ]
+    engine = start_engine(PROJECT, kubeconfig=service_account_kubeconfig(granted)).wait_ready()
+    await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
+
+    def failure(found: Json) -> str:
+        conditions = found.get("status", {}).get("conditions", [])
+        return "".join(it["message"] for it in conditions if it["type"] == "Failure")
+
+    told = await eventually_async(
+        lambda: api.get(MEMCACHED, namespace, "x"), failure, timeout_s=PATIENCE_S
+    )
+    advice = (
+        f"the operator may not create configmaps in namespace `{namespace}`: add"
+        ' `- {apiGroups: [""], resources: [configmaps], verbs: [create]}` to `rules` in'
+        " config/rbac/role.yaml, or let `rolecall rbac` write it"
+    )
+    assert advice in failure(told)
+    assert advice.replace('"', '\\"') in engine.log or advice in engine.log

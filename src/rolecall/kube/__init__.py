@@ -21,6 +21,7 @@ from rolecall.kube.errors import (
     UnauthorizedError,
     UnavailableError,
     UnprocessableError,
+    missing_rule_hint,
 )
 from rolecall.kube.lists import Page
 from rolecall.kube.resource import Resource
@@ -51,5 +52,6 @@ __all__ = [
     "UnprocessableError",
     "WatchEvent",
     "cluster_id",
+    "missing_rule_hint",
     "named_object_in",
 ]

@@ -41,6 +41,17 @@ class Target:
         group = f".{self.resource.gvk.group}" if self.resource.gvk.group else ""
         return f"{self.resource.plural}{sub}{group}"
 
+    @property
+    def rule(self) -> str:
+        """The rule that a role must have for it, in YAML's flow style."""
+        if self.resource is None:
+            return f'{{nonResourceURLs: ["{self.path}"], verbs: [{self.verb}]}}'
+        sub = f"/{self.subresource}" if self.subresource else ""
+        return (
+            f'{{apiGroups: ["{self.resource.gvk.group}"], resources: [{self.resource.plural}{sub}], '
+            f"verbs: [{self.verb}]}}"
+        )
+
     def __str__(self) -> str:
         if self.resource is None:
             return f"{self.verb} `{self.path}`"
@@ -89,15 +100,8 @@ class ForbiddenError(ApiError):
 
     @property
     def rule(self) -> str:
-        """The line to add to a role, in YAML's flow style."""
-        resource = self.target.resource
-        if resource is None:
-            return f'{{nonResourceURLs: ["{self.target.path}"], verbs: [{self.target.verb}]}}'
-        sub = f"/{self.target.subresource}" if self.target.subresource else ""
-        return (
-            f'{{apiGroups: ["{resource.gvk.group}"], resources: [{resource.plural}{sub}], '
-            f"verbs: [{self.target.verb}]}}"
-        )
+        """The rule to add to a role."""
+        return self.target.rule
 
 
 class NoSuchKindError(ClusterError):
@@ -158,12 +162,13 @@ def error_from_status(target: Target, code: int, status: dict[str, Any]) -> Clus
     if code == 409 and reason == "AlreadyExists":
         return AlreadyExistsError(message, code=code, reason=reason, target=target)
     kind = _BY_CODE.get(code, ApiError)
-    hint = _missing_rule_hint(target) if kind is ForbiddenError else ""
+    hint = missing_rule_hint(target) if kind is ForbiddenError else ""
     return kind(message, code=code, reason=reason, target=target, hint=hint)
 
 
-def _missing_rule_hint(target: Target) -> str:
-    return f"add `{target.verb}` on `{target.rbac_name}` to config/rbac/role.yaml"
+def missing_rule_hint(target: Target) -> str:
+    """How the operator comes by a right, in words to paste."""
+    return f"add `- {target.rule}` to `rules` in config/rbac/role.yaml, or let `rolecall rbac` write it"
 
 
 def _status_of(body: bytes) -> dict[str, Any] | None:

@@ -108,7 +108,8 @@ async def pass_answer(
     on_whole: OnBytes | None = None,
 ) -> web.StreamResponse:
     """Pass an answer back as it comes; `on_chunk` sees every piece, `on_whole` a short one whole."""
-    if exchange.is_endless or exchange.method == "HEAD":
+    is_endless = exchange.is_endless and response.status < 400  # a refusal is short, and read whole
+    if is_endless or exchange.method == "HEAD":
         return await _stream(exchange, response, b"", on_chunk)
     start, is_whole = await _read_short(response)
     if on_chunk is not None:

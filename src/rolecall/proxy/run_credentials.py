@@ -24,6 +24,7 @@ from rolecall.proxy.identity import (
     encode_identity,
     parse_basic_authorization,
 )
+from rolecall.proxy.refused_rights import RefusedRights
 from rolecall.watches import Watch
 
 _PASSWORD_BYTES = 24
@@ -41,6 +42,7 @@ class RunCredential:
     open_requests: set[asyncio.Task[object]] = field(default_factory=set, repr=False)
     # What this run was told of the server's kinds: target and `Accept` of each document.
     seen_documents: set[tuple[str, str]] = field(default_factory=set, repr=False)
+    refused_rights: RefusedRights = field(default_factory=RefusedRights, repr=False)
 
     @contextmanager
     def serving(self) -> Iterator[None]:

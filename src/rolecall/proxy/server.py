@@ -120,7 +120,8 @@ class Proxy:
                         credential, self.port, self._settings.folder, is_for_modules=is_for_modules
                     )
                 )
-            yield RunAccess(*written)
+            kubeconfig, for_modules = written
+            yield RunAccess(kubeconfig, for_modules, credential.refused_rights.told_by)
         finally:
             self._run_credentials.revoke(credential)
             for kubeconfig in written:
@@ -137,6 +138,8 @@ class Proxy:
         exchange = Exchange.of(request, credential)
         with credential.serving():
             answer = await self._answer(exchange)
+        if answer.status == 403 and isinstance(answer, web.Response):
+            credential.refused_rights.note(answer.body)
         self._write_down(exchange, credential, answer.status)
         return answer
 

@@ -19,13 +19,14 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
-from rolecall.kube import ForbiddenError, NoSuchKindError, WatchEvent
+from rolecall.kube import ForbiddenError, NoSuchKindError, WatchEvent, missing_rule_hint
 from rolecall.log_fields import log_fields
 from rolecall.reactor.own_writes import CallLater, OwnWrites, call_after_notes
 from rolecall.reactor.ports import CrMetrics, Sink
@@ -204,7 +205,7 @@ def _missing_right(failure: ForbiddenError) -> tuple[str, str]:
     target = failure.target
     kind = target.resource.gvk.kind if target.resource else "object"
     where = f"in namespace `{target.namespace}`" if target.namespace else "in all namespaces"
-    way_out = f"add `list, watch` on `{target.rbac_name}` to config/rbac/role.yaml"
+    way_out = missing_rule_hint(replace(target, verb="list, watch"))
     return (
         f"not allowed to list, watch `{target.rbac_name}` {where}, so no {kind} there will be"
         " reconciled",

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from rolecall.errors import ClusterError, NotLeadingError, RolecallError
@@ -20,7 +20,7 @@ from rolecall.kube import NotFoundError
 from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbosity_of
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults
-from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult
+from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult, TaskFailure
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
 
@@ -106,7 +106,7 @@ class ActiveRuns:
             if active.cancelled:  # while it was starting
                 active.handle.cancel(active.cancelled)
             async with self._cancelling_when_pointless(active, plan):
-                return await active.handle.result()
+                return _with_missing_rights(await active.handle.result(), access)
 
     def _request(self, plan: RunPlan, access: RunAccess, asked_verbosity: int | None) -> RunRequest:
         watch, defaults = plan.watch, self._defaults
@@ -186,6 +186,18 @@ class ActiveRuns:
 
 def _not_started(plan: RunPlan, reason: str) -> RunResult:
     return RunResult(plan.run_id, Ending.NOT_STARTED, None, reason_text=reason)
+
+
+def _with_missing_rights(result: RunResult, access: RunAccess) -> RunResult:
+    """Say of each task that failed for want of a right what is to be granted."""
+    return replace(result, failures=[_with_missing_right(one, access) for one in result.failures])
+
+
+def _with_missing_right(failure: TaskFailure, access: RunAccess) -> TaskFailure:
+    right = access.missing_right(f"{failure.message}\n{failure.detail}")
+    if not right:
+        return failure
+    return replace(failure, detail="; ".join(part for part in (right, failure.detail) if part))
 
 
 def _or(value: T | None, default: D) -> T | D:

@@ -28,6 +28,9 @@ class RunAccess:
     kubeconfig: Path
     # For Ansible's modules, where it is another; see `RunRequest`.
     modules_kubeconfig: Path | None = None
+    # Given what a failed task said: the right that it tells of and that the run was refused for want
+    # of, with the way out. Empty where it tells of none.
+    missing_right: Callable[[str], str] = lambda _: ""
 
 
 class AccessIssuer(Protocol):

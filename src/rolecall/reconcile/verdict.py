@@ -16,7 +16,9 @@ UNABLE = "Unable to run reconciliation"
 
 # A module's error with a good part of its output; the rest is in the artifacts.
 MAX_MESSAGE = 1024
-MAX_DETAIL = 300
+# Room for a right that is missing, with the rule that grants it.
+MAX_DETAIL = 500
+MAX_NAME = 300
 # One task failing on many hosts says the same thing many times.
 MAX_FAILURES = 5
 
@@ -86,7 +88,7 @@ def _with_places(text: str, places: Sequence[str], run: str) -> str:
 
 
 def _place_of(failure: TaskFailure) -> str:
-    parts = [f"task `{_bounded(failure.task, MAX_DETAIL)}`"] if failure.task else []
+    parts = [f"task `{_bounded(failure.task, MAX_NAME)}`"] if failure.task else []
     if failure.place:
         parts.append(failure.place)
     if failure.host not in ("", "localhost"):

@@ -60,7 +60,10 @@ def test_refusal_names_the_rule_to_add() -> None:
     error = error_for(TARGET, 403, status(403, reason="Forbidden", message="no"))
     assert isinstance(error, ForbiddenError)
     assert error.rule == '{apiGroups: ["apps"], resources: [deployments/status], verbs: [patch]}'
-    assert error.hint == "add `patch` on `deployments/status.apps` to config/rbac/role.yaml"
+    assert error.hint == (
+        'add `- {apiGroups: ["apps"], resources: [deployments/status], verbs: [patch]}` to `rules`'
+        " in config/rbac/role.yaml, or let `rolecall rbac` write it"
+    )
 
 
 def test_object_that_is_gone_and_kind_that_is_gone_are_told_apart() -> None:

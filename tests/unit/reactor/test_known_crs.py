@@ -183,7 +183,9 @@ def test_missing_right_is_named_once_with_both_verbs_until_it_is_granted(
     (entry,) = caplog.records
     fields = entry.__dict__["fields"]
     assert fields["why"].startswith("not allowed to list, watch `apps.demo.example.com` in")
-    assert fields["hint"].startswith("add `list, watch` on `apps.demo.example.com` to")
+    assert fields["hint"].startswith(
+        'add `- {apiGroups: ["demo.example.com"], resources: [apps], verbs: [list, watch]}` to'
+    )
     crs.known.on_synced(True)
     assert crs.states == [SyncState.REFUSED, SyncState.REFUSED, SyncState.SYNCED]
 
