@@ -103,11 +103,13 @@ class Engine:
         self._dependents = DependentInformers(
             watches, client, queue, settings=settings.reactor, supervisor=supervisor
         )
-        self._proxy = Proxy(settings.proxy, client, dependents=self._dependents, clock=clock)
+        self._events = ApiEventRecorder(client, instance=socket.gethostname(), clock=clock)
+        self._proxy = Proxy(
+            settings.proxy, client, dependents=self._dependents, clock=clock, events=self._events
+        )
         self._warm_state = self._made_warm_state()
         self._runner = create_runner(settings.runner, self._warm_state.update)
         self._runner.on_way_change = queue.hand_out
-        self._events = ApiEventRecorder(client, instance=socket.gethostname(), clock=clock)
         logs = settings.logs
         self._reconciler = Reconciler(
             {watch.gvk: watch for watch in watches},

@@ -72,6 +72,7 @@ class ProxySettings:
 
     port: int = 8888  # 0: any free one
     inject_owner: bool = True
+    adopts: bool = False  # objects without an owner that a role writes get the CR as theirs
     folder: Path | None = None  # of kubeconfigs; None: where temporary files are
     record: Path | None = None  # append one JSON line for each request: verb, group, resource
 

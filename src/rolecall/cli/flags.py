@@ -173,6 +173,13 @@ _PROXY = FlagGroup(
             "make the CR own what plays create, and reconcile it when that changes",
         ),
         Flag(
+            "adopt",
+            FlagKind.TRUTH,
+            "false",
+            "make the CR own, too, what its role writes and finds without an owner; else an Event"
+            " names such objects",
+        ),
+        Flag(
             "proxy-record",
             FlagKind.PATH,
             "",

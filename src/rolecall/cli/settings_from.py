@@ -110,6 +110,7 @@ def _proxy(chosen: Chosen, warnings: list[str]) -> ProxySettings:
     return ProxySettings(
         port=_port(chosen, "proxy-port"),
         inject_owner=chosen["inject-owner-ref"],
+        adopts=chosen["adopt"],
         record=_path(chosen["proxy-record"]),
     )
 

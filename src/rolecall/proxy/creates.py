@@ -1,8 +1,8 @@
 """Gives every object that a play creates its owner: POST, server-side apply, and PUT alike.
 
 Promise: an object is created with its owner in one step, or not at all, so an engine that dies leaves
-nothing unowned. An object that exists already is never adopted: it is used as it is, and keeps the
-owners that it has. Access reviews and other kinds that cannot be read are left alone.
+nothing unowned. An object that exists already keeps the owners that it has; see `adoption.py` for one
+without. Access reviews and other kinds that cannot be read are left alone.
 
 A POST always creates, so it gets its owner and is sent. An apply or a PUT creates only where nothing is
 there, which is asked first (metadata only); where the answer is anything but "here it is" or "not
@@ -22,6 +22,7 @@ from aiohttp import web
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Resource, Target, named_object_in
+from rolecall.proxy.adoption import Adoption
 from rolecall.proxy.answers import refusal
 from rolecall.proxy.bodies import APPLY, JSON, Body, can_read, parse_body
 from rolecall.proxy.dependent_finder import DependentFinder
@@ -76,10 +77,13 @@ def verbs_needed(exchange: Exchange, code: int) -> list[str]:
 
 
 class Creates:
-    def __init__(self, client: Client, forwarder: Forwarder, finder: DependentFinder) -> None:
+    def __init__(
+        self, client: Client, forwarder: Forwarder, finder: DependentFinder, adoption: Adoption
+    ) -> None:
         self._discovery = client.discovery
         self._forwarder = forwarder
         self._finder = finder
+        self._adoption = adoption
 
     async def answer(self, exchange: Exchange) -> web.StreamResponse:
         """Pass a request on that may create an object."""
@@ -134,8 +138,11 @@ class Creates:
                 self._finder.note_created(
                     exchange.credential, created.resource, created.tie, created.namespace
                 )
-            note = partial(self._finder.note_write, response.content_type) if is_kept else None
-            return await pass_answer(exchange, response, on_whole=note)
+            note = None
+            if is_kept:
+                noted = self._adoption.note_written
+                note = partial(noted, exchange, data, response.content_type)
+            return await pass_answer(exchange, response, on_written=note)
 
 
 def _unseen(info: RequestInfo, body: Body) -> Resource:

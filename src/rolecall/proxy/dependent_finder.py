@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Resource
@@ -72,17 +72,18 @@ class DependentFinder:
             kind = str(resource.gvk)
             _logger.debug("Resource will not be watched/cached.", extra=log_fields(kind=kind))
 
-    def note_write(self, media_type: str, answer: bytes) -> None:
-        """A play's write was answered with the object as it is now."""
+    def note_write(self, media_type: str, answer: bytes) -> Mapping[str, Any]:
+        """A play's write was answered with the object as it is now; returns its metadata, if read."""
         if media_type not in {JSON, PROTOBUF}:
-            return
+            return {}
         try:
             metadata = parse_body(media_type, answer).metadata
         except UnreadableBodyError:
-            return
+            return {}
         uid, version = metadata.get("uid"), metadata.get("resourceVersion")
         if isinstance(uid, str) and isinstance(version, str) and uid and version:
             self._sink.note_own_write(uid, version)
+        return metadata
 
     def search_for(
         self, credential: RunCredential, resource: Resource, namespace: str

@@ -10,7 +10,7 @@ be done is to break off too. Ending properly would pass half a list off as a who
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 
 import aiohttp
@@ -33,6 +33,7 @@ _PIECE = 64 * 1024
 _EMPTY_CODES = frozenset({204, 304})
 
 OnBytes = Callable[[bytes], None]
+OnWritten = Callable[[bytes], Awaitable[bytes]]
 
 
 class BodyTooLargeError(Exception):
@@ -71,6 +72,16 @@ class Forwarder:
         path, _, _ = exchange.target.partition("?")
         return self._client.request_raw("GET", path, headers=exchange.headers_to_read(accept))
 
+    def merge(
+        self, exchange: Exchange, body: bytes
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Merge more into the object that a write was about, in the name of whoever wrote it."""
+        path, _, _ = exchange.target.partition("?")
+        headers = exchange.headers_to_read(exchange.request.headers.get("Accept", "*/*"))
+        headers["Content-Type"] = "application/merge-patch+json"
+        limits = aiohttp.ClientTimeout(total=_SILENCE_S)
+        return self._client.request_raw("PATCH", path, headers=headers, body=body, limits=limits)
+
 
 async def body_to_send(exchange: Exchange) -> bytes | AsyncIterable[bytes] | None:
     """The body of a request to be sent on unread: whole where it is short, else as it arrives."""
@@ -106,8 +117,12 @@ async def pass_answer(
     *,
     on_chunk: OnBytes | None = None,
     on_whole: OnBytes | None = None,
+    on_written: OnWritten | None = None,
 ) -> web.StreamResponse:
-    """Pass an answer back as it comes; `on_chunk` sees every piece, `on_whole` a short one whole."""
+    """Pass an answer back as it comes; `on_chunk` sees every piece, `on_whole` a short one whole.
+
+    `on_written` sees a short one too, and what it returns is passed back in its place.
+    """
     is_endless = exchange.is_endless and response.status < 400  # a refusal is short, and read whole
     if is_endless or exchange.method == "HEAD":
         return await _stream(exchange, response, b"", on_chunk)
@@ -118,6 +133,8 @@ async def pass_answer(
         return await _stream(exchange, response, start, on_chunk)
     if on_whole is not None:
         on_whole(start)
+    if on_written is not None:
+        start = await on_written(start)
     return whole_answer(response, start)
 
 

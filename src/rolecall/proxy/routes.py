@@ -12,7 +12,9 @@ from aiohttp import web
 
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError
+from rolecall.json_object import Json
 from rolecall.kube import Client, Resource
+from rolecall.proxy.adoption import Adoption
 from rolecall.proxy.bodies import JSON
 from rolecall.proxy.creates import Creates, may_create
 from rolecall.proxy.dependent_finder import DependentFinder, DependentSink
@@ -24,24 +26,38 @@ from rolecall.proxy.forward import (
     body_to_send,
     pass_answer,
 )
+from rolecall.proxy.run_credentials import RunCredential
 from rolecall.proxy.upgrades import join
+from rolecall.reconcile import EventRecorder
 from rolecall.settings import ProxySettings
 
 
 class Routes:
     def __init__(
-        self, settings: ProxySettings, client: Client, sink: DependentSink, clock: Clock
+        self,
+        settings: ProxySettings,
+        client: Client,
+        sink: DependentSink,
+        clock: Clock,
+        events: EventRecorder | None = None,
     ) -> None:
         self._injects = settings.inject_owner
         self._discovery = client.discovery
         self._forwarder = Forwarder(client)
         self._finder = DependentFinder(sink)
         self._documents = DiscoveryDocuments(self._forwarder, clock)
-        self._creates = Creates(client, self._forwarder, self._finder)
+        self._adoption = Adoption(
+            client, self._forwarder, self._finder, events, takes_all=settings.adopts
+        )
+        self._creates = Creates(client, self._forwarder, self._finder, self._adoption)
 
     def forget_kinds(self) -> None:
         """Which kinds there are has changed."""
         self._documents.forget()
+
+    def end(self, credential: RunCredential, cr: Json) -> None:
+        """A run is over."""
+        self._adoption.tell(credential, cr)
 
     async def answer(self, exchange: Exchange) -> web.StreamResponse:
         if self._documents.can_answer(exchange):
@@ -79,8 +95,8 @@ class Routes:
             )
             if not (is_kept and self._gives_owner(exchange)):
                 return await pass_answer(exchange, response)
-            note = partial(self._finder.note_write, response.content_type)
-            return await pass_answer(exchange, response, on_whole=note)
+            note = partial(self._adoption.note_written, exchange, body, response.content_type)
+            return await pass_answer(exchange, response, on_written=note)
 
     async def _search_for(self, exchange: Exchange) -> OnBytes | None:
         info = exchange.info

@@ -43,6 +43,9 @@ class RunCredential:
     # What this run was told of the server's kinds: target and `Accept` of each document.
     seen_documents: set[tuple[str, str]] = field(default_factory=set, repr=False)
     refused_rights: RefusedRights = field(default_factory=RefusedRights, repr=False)
+    is_ending: bool = False  # the CR is being deleted
+    # What it wrote and its CR does not own: names for people, by UID.
+    unowned: dict[str, str] = field(default_factory=dict, repr=False)
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -61,9 +64,13 @@ class RunCredentials:
     def __init__(self) -> None:
         self._by_digest: dict[bytes, RunCredential] = {}
 
-    def issue(self, run_id: str, owner: Owner, watch: Watch) -> RunCredential:
+    def issue(
+        self, run_id: str, owner: Owner, watch: Watch, *, is_ending: bool = False
+    ) -> RunCredential:
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
-        credential = RunCredential(run_id, owner, watch, encode_identity(owner), password)
+        credential = RunCredential(
+            run_id, owner, watch, encode_identity(owner), password, is_ending=is_ending
+        )
         self._by_digest[_digest_of(credential.password)] = credential
         return credential
 

@@ -34,7 +34,7 @@ from rolecall.proxy.request_info import has_dot_segment
 from rolecall.proxy.request_record import RequestRecord
 from rolecall.proxy.routes import Routes
 from rolecall.proxy.run_credentials import RunCredential, RunCredentials
-from rolecall.reconcile import RunAccess
+from rolecall.reconcile import EventRecorder, RunAccess
 from rolecall.settings import ProxySettings
 from rolecall.watches import Watch
 
@@ -55,10 +55,11 @@ class Proxy:
         *,
         dependents: DependentSink,
         clock: Clock | None = None,
+        events: EventRecorder | None = None,
     ) -> None:
         self._settings = settings
         self._run_credentials = RunCredentials()
-        self._routes = Routes(settings, client, dependents, clock or SystemClock())
+        self._routes = Routes(settings, client, dependents, clock or SystemClock(), events)
         self._record = RequestRecord(settings.record) if settings.record is not None else None
         self._server: web.Server | None = None
         self._listeners: list[asyncio.Server] = []
@@ -111,7 +112,8 @@ class Proxy:
         self, run_id: str, cr: dict[str, Any], watch: Watch
     ) -> AsyncIterator[RunAccess]:
         """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
-        credential = self._run_credentials.issue(run_id, Owner.of(cr), watch)
+        is_ending = bool(cr["metadata"].get("deletionTimestamp"))
+        credential = self._run_credentials.issue(run_id, Owner.of(cr), watch, is_ending=is_ending)
         written = []
         try:
             for is_for_modules in (False, True):
@@ -124,6 +126,7 @@ class Proxy:
             yield RunAccess(kubeconfig, for_modules, credential.refused_rights.told_by)
         finally:
             self._run_credentials.revoke(credential)
+            self._routes.end(credential, cr)
             for kubeconfig in written:
                 kubeconfig.unlink(missing_ok=True)
 

@@ -33,6 +33,7 @@ class Notes:
 
     dependents: list[tuple[Gvk, Gvk, bool, str]] = field(default_factory=list)
     own_writes: list[tuple[str, str]] = field(default_factory=list)
+    events: list[tuple[str, str, str]] = field(default_factory=list)
 
     def note(
         self, owner_kind: Gvk, dependent_kind: Gvk, *, by_annotation: bool, namespace: str
@@ -41,6 +42,9 @@ class Notes:
 
     def note_own_write(self, uid: str, resource_version: str) -> None:
         self.own_writes.append((uid, resource_version))
+
+    def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
+        self.events.append((cr["metadata"]["name"], reason, message))
 
 
 @dataclass
@@ -146,7 +150,8 @@ def open_proxy(cluster: Cluster, tmp_path: Path) -> OpenProxy:
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig or cluster.kubeconfig)})
         notes = Notes()
         async with Client(credentials) as client:
-            proxy = Proxy(ProxySettings(port=0, **settings), client, dependents=notes)
+            options = ProxySettings(port=0, **settings)
+            proxy = Proxy(options, client, dependents=notes, events=notes)
             await proxy.start()
             try:
                 yield RunningProxy(cluster, proxy, notes, tmp_path)

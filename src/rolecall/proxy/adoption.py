@@ -1,0 +1,175 @@
+"""Takes over objects that were there before the role first wrote them, or says that nobody owns them.
+
+Promise: an object that names any owner is never touched. One without gets the owner of the run that
+wrote it, where it carries the annotations that name this CR, or where `--adopt` asks for it; else
+the CR is told of it by an Event, once an object. Creates have their owner, and
+nothing happens in runs for a CR that is being deleted.
+
+The answer to a play's write has the object, so a look costs nothing. An adoption is one more request,
+bound to the version that was seen: whoever wrote in between wins, and the next run tries again. That is
+why two steps do no harm here, as they would for a create: nothing is lost where the second one fails.
+Adding the owner to the play's own request was rejected: a JSON patch or a merge patch cannot say "only
+where there is no owner", and a read before each would be paid by all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rolecall.errors import ClusterError
+from rolecall.json_object import Json
+from rolecall.kube import Client, Resource
+from rolecall.owner_annotations import OWNER_ANNOTATION
+from rolecall.proxy.dependent_finder import DependentFinder
+from rolecall.proxy.exchange import Exchange
+from rolecall.proxy.forward import Forwarder
+from rolecall.proxy.identity import Owner
+from rolecall.proxy.owners import Tie, annotations_naming, owner_additions, tie_for
+from rolecall.proxy.run_credentials import RunCredential
+from rolecall.reconcile import EventRecorder
+
+NOT_OWNED = "NotOwned"
+# What is remembered as told; beyond that, an object may be named once more.
+_REMEMBERED = 4096
+_NAMED = 5  # in one Event
+
+_Metadata = Mapping[str, Any]
+
+
+class Adoption:
+    """What becomes of objects that plays write and nobody owns."""
+
+    def __init__(
+        self,
+        client: Client,
+        forwarder: Forwarder,
+        finder: DependentFinder,
+        events: EventRecorder | None,
+        *,
+        takes_all: bool,
+    ) -> None:
+        self._discovery = client.discovery
+        self._forwarder = forwarder
+        self._finder = finder
+        self._events = events
+        self._takes_all = takes_all
+        self._told: set[tuple[str, str]] = set()  # UIDs of owner and object
+
+    async def note_written(
+        self, exchange: Exchange, sent: object, media_type: str, answer: bytes
+    ) -> bytes:
+        """A play's write was answered with the object as it is now; returns what the play is told."""
+        metadata = self._finder.note_write(media_type, answer)
+        if not metadata or not self._concerns(exchange, sent, metadata):
+            return answer
+        resource = await self._find_resource(exchange)
+        if resource is None:
+            return answer
+        return await self._settle(exchange, resource, metadata, (media_type, answer))
+
+    def tell(self, credential: RunCredential, cr: Json) -> None:
+        """At the end of a run: name what it wrote and its CR does not own."""
+        if credential.unowned and self._events is not None:
+            message = _told(list(credential.unowned.values()), were_refused=self._takes_all)
+            self._events.record(cr, kind="Warning", reason=NOT_OWNED, message=message)
+
+    async def _settle(
+        self,
+        exchange: Exchange,
+        resource: Resource,
+        metadata: _Metadata,
+        answered: tuple[str, bytes],
+    ) -> bytes:
+        credential, info = exchange.credential, exchange.info
+        owner = credential.owner
+        namespace = info.namespace if resource.namespaced else ""
+        tie = tie_for(owner, is_namespaced=resource.namespaced, namespace=namespace)
+        is_marked = _names(metadata, owner)
+        if is_marked and tie is Tie.ANNOTATIONS:
+            return answered[1]  # they are the tie
+        if is_marked or self._takes_all:
+            adopted = await self._adopt(exchange, metadata, tie, answered[0])
+            if adopted is not None:
+                self._finder.note_created(credential, resource, tie, namespace)
+                return adopted
+        place = f"{namespace}/{info.name}" if tie is Tie.ANNOTATIONS and namespace else info.name
+        self._note_unowned(credential, metadata["uid"], f"{resource.gvk.kind} {place}")
+        return answered[1]
+
+    def _concerns(self, exchange: Exchange, sent: object, metadata: _Metadata) -> bool:
+        """Whether this was a write to an object that is there to stay and names no other owner."""
+        if exchange.method not in {"PUT", "PATCH"} or not exchange.info.is_about_objects:
+            return False
+        if exchange.credential.is_ending or metadata.get("deletionTimestamp"):
+            return False
+        owner = exchange.credential.owner
+        if metadata.get("ownerReferences") or metadata.get("uid") in {None, "", owner.uid}:
+            return False
+        is_free = OWNER_ANNOTATION not in (metadata.get("annotations") or {})
+        if not is_free and not _names(metadata, owner):
+            return False
+        # Whoever speaks of owners means it: this is how a role gives an object up.
+        return not (isinstance(sent, bytes) and b"ownerReferences" in sent)
+
+    async def _adopt(
+        self, exchange: Exchange, metadata: _Metadata, tie: Tie, media_type: str
+    ) -> bytes | None:
+        """The object with its owner, in the form that the play asked for; None: not adopted."""
+        additions = owner_additions(metadata, exchange.credential.owner, tie)
+        written: dict[str, Any] = {
+            "uid": metadata["uid"],
+            "resourceVersion": metadata["resourceVersion"],
+        }
+        if additions.references:
+            written["ownerReferences"] = list(additions.references)
+        if additions.annotations:
+            written["annotations"] = dict(additions.annotations)
+        body = json.dumps({"metadata": written}).encode()
+        try:
+            async with self._forwarder.merge(exchange, body) as response:
+                answer = await response.read()
+                if response.status != 200 or response.content_type != media_type:
+                    return None
+        except ClusterError:
+            return None
+        self._finder.note_write(media_type, answer)
+        return answer
+
+    def _note_unowned(self, credential: RunCredential, uid: str, name: str) -> None:
+        mark = (credential.owner.uid, uid)
+        if mark in self._told:
+            return
+        if len(self._told) >= _REMEMBERED:
+            self._told.clear()
+        self._told.add(mark)
+        credential.unowned[uid] = name
+
+    async def _find_resource(self, exchange: Exchange) -> Resource | None:
+        info = exchange.info
+        try:
+            found = await self._discovery.by_plural(info.group, info.version, info.resource)
+        except ClusterError:
+            return None  # the play's write went well; this is only about its owner
+        return found if found is not None and found.is_watchable else None
+
+
+def _names(metadata: _Metadata, owner: Owner) -> bool:
+    """Whether the annotations on an object name this owner."""
+    annotations = metadata.get("annotations") or {}
+    return all(annotations.get(key) == text for key, text in annotations_naming(owner).items())
+
+
+def _told(names: list[str], *, were_refused: bool) -> str:
+    shown = ", ".join(names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    way_out = (
+        "The API server refused to give them one; that needs the verb `patch` on their kinds"
+        if were_refused
+        else "To own such objects, start the operator with `--adopt`"
+    )
+    return (
+        f"The role writes objects that have no owner: {shown}{more}. They stay when this object is"
+        f" deleted, and their changes start no run. {way_out}"
+    )
