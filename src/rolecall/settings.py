@@ -30,7 +30,8 @@ class QueueSettings:
     ageing_s: float = 30.0
     # Periods are stretched by up to this part, so that thousands of CRs do not come back at once.
     jitter: float = 0.1
-    backoff_start_s: float = 0.005
+    backoff_start_s: float = 0.005  # after an error of the API server, or of the engine
+    role_backoff_start_s: float = 1.0  # after a run that failed
     backoff_cap_s: float = 1000.0
 
 

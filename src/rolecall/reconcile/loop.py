@@ -244,7 +244,7 @@ class Reconciler:
 
 def _next_time(report: RunReport, cr: Json, period_s: float) -> Outcome:
     if not report.verdict.succeeded:
-        return Outcome(error=report.verdict.message)
+        return Outcome(error=report.verdict.message, is_of_run=True)
     if is_deleted(cr) and report.plan.watch.finalizer and not report.plan.is_finalizer:
         return Outcome(after_s=AFTER_DELETION_S)
     asked_s = report.result.requeue_after_s

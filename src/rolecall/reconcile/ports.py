@@ -77,6 +77,8 @@ class Outcome:
 
     # error: back off. Otherwise: come back after `after_s` seconds, or not at all where it is None.
     error: str = ""
+    # The error is that of a run, which most likely fails again if it is tried at once.
+    is_of_run: bool = False
     after_s: float | None = None
     urgency: Urgency = Urgency.PERIOD
     # `after_s` is a period, which may be stretched a little, and not a time that a role asked for.

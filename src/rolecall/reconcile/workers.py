@@ -128,7 +128,7 @@ class Workers:
                 self._queue.forget(key)
                 return None
             case Outcome(is_error=True):
-                return self._queue.fail(key)
+                return self._queue.fail(key, by_role=outcome.is_of_run)
             case Outcome(is_put_off=True):
                 self._queue.add_after(key, outcome.after_s or 0.0, outcome.urgency)
                 return outcome.after_s

@@ -1,32 +1,43 @@
 """How long a key that failed must wait before it may try again.
 
-Each failure in a row doubles the wait, as controller-runtime does, from `start_s` up to `cap_s`; one
-success forgets them all. There is no jitter: keys that fail together were taken one after another, so
-they never come back in step.
+Each failure in a row doubles the wait, as controller-runtime does, up to `cap_s`; one success forgets
+them all. The first wait depends on what failed: an error of the API server is often over in the next
+moment, a role that failed fails again in it. There is no jitter: keys that fail together were taken
+one after another, so they never come back in step.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rolecall.workqueue.key import Key
 
-# 2**60 seconds is past any cap; the bound keeps a key that fails for years from growing huge numbers.
-MAX_DOUBLINGS = 60
+
+@dataclass(frozen=True, slots=True)
+class _Failures:
+    in_a_row: int = 0
+    wait_s: float = 0.0  # the one for the last of them
 
 
 class Backoff:
     def __init__(self, start_s: float, cap_s: float) -> None:
         self._start_s = start_s
         self._cap_s = cap_s
-        self._failures: dict[Key, int] = {}
+        self._failures: dict[Key, _Failures] = {}
 
-    def fail(self, key: Key) -> float:
+    def fail(self, key: Key, at_least_s: float = 0.0) -> float:
         """Count one more failure and return the seconds to wait for it."""
-        doublings = self._failures.get(key, 0)
-        self._failures[key] = min(doublings + 1, MAX_DOUBLINGS)
-        return min(self._start_s * 2.0**doublings, self._cap_s)
+        last = self._failures.get(key, _Failures())
+        wait_s = min(max(self._start_s, at_least_s, last.wait_s * 2.0), self._cap_s)
+        self._failures[key] = _Failures(last.in_a_row + 1, wait_s)
+        return wait_s
+
+    def in_a_row(self, key: Key) -> int:
+        """How often the key failed since it last succeeded."""
+        return self._failures.get(key, _Failures()).in_a_row
 
     def reset(self, key: Key) -> None:
-        """Forget the failures: the next one waits `start_s` again."""
+        """Forget the failures: the next one waits as the first did."""
         self._failures.pop(key, None)
 
     def __len__(self) -> int:

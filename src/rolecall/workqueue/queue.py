@@ -73,6 +73,7 @@ class Queue:
         self._lanes = Lanes(settings.ageing_s)
         self._delays = Delays()
         self._backoff = Backoff(settings.backoff_start_s, settings.backoff_cap_s)
+        self._role_backoff_start_s = settings.role_backoff_start_s
         # Keys in hand, with the most urgent reason that came up meanwhile; such a key is never in
         # a lane as well. `_in_hand` counts the same keys by kind.
         self._hands: dict[Key, Urgency | None] = {}
@@ -130,9 +131,9 @@ class Queue:
             self._drained.set()
         self._serve()
 
-    def fail(self, key: Key) -> float:
-        """Let a key retry after its backoff; returns the seconds."""
-        delay_s = self._backoff.fail(key)
+    def fail(self, key: Key, *, by_role: bool = False) -> float:
+        """Let a key retry after its backoff; returns the seconds. `by_role`: its run failed."""
+        delay_s = self._backoff.fail(key, self._role_backoff_start_s if by_role else 0.0)
         self.add_after(key, delay_s, Urgency.RETRY)
         return delay_s
 

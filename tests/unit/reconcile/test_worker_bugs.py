@@ -85,5 +85,5 @@ async def test_turn_that_ran_nothing_leaves_the_backoff_of_a_failing_key_alone(
         assert queue.snapshot().backing_off == 1
         setting.may_run = True
         queue.add(setting.key(), Urgency.EDIT)
-        await clock.advance(0.6)  # a backoff that began anew would have come seven times by now
+        await clock.advance(6.0)  # a backoff that began anew would have come three times by now
         assert len(setting.runner.requests) == failed_before + 2

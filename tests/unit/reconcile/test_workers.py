@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from rolecall.kube import UnavailableError
 from rolecall.reconcile import Workers
 from rolecall.runner import RunRequest
 from rolecall.workqueue import Key, Queue, Urgency
@@ -70,13 +71,43 @@ async def test_failed_key_backs_off_and_success_resets_it(
     setting.runner.will(BAD, BAD, GOOD)
     async with working(setting) as (queue, _):
         queue.add(setting.key(), Urgency.EDIT)
-        await clock.advance(0.014)
+        await clock.advance(2.9)
         assert len(setting.runner.requests) == 2
-        await clock.advance(0.001)
+        await clock.advance(0.1)
 
         assert len(setting.runner.requests) == 3
         assert queue.snapshot().backing_off == 0
         assert setting.telemetry.turns == ["error", "error", "requeue_after"]
+
+
+async def test_broken_role_runs_four_times_in_its_first_eleven_seconds(
+    setting: Setting, clock: VirtualClock
+) -> None:
+    await setting.shop.create()
+    setting.runner.will(BAD)
+    async with working(setting) as (queue, _):
+        queue.add(setting.key(), Urgency.EDIT)
+        await clock.advance(11.0)
+
+        assert len(setting.runner.requests) == 4
+
+
+async def test_errors_of_the_api_server_are_tried_again_in_milliseconds(
+    setting: Setting, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await setting.shop.create()
+    asked: list[float] = []
+
+    async def fails(*_: object) -> dict[str, object]:
+        asked.append(clock.monotonic())
+        raise UnavailableError("no answer")
+
+    monkeypatch.setattr(setting.shop.cluster, "get", fails)
+    async with working(setting) as (queue, _):
+        queue.add(setting.key(), Urgency.EDIT)
+        await clock.advance(0.02)
+
+        assert asked == pytest.approx([0.0, 0.005, 0.015])
 
 
 async def test_key_without_a_next_time_waits_for_events_only(

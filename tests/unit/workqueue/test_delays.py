@@ -83,6 +83,26 @@ async def test_failures_double_the_wait_up_to_the_cap() -> None:
     queue.close()
 
 
+async def test_a_role_that_failed_is_tried_again_after_a_second_at_first() -> None:
+    queue = queue_of(VirtualClock())
+
+    waits = [queue.fail(key("a"), by_role=True) for _ in range(12)]
+
+    assert waits[:4] == [1.0, 2.0, 4.0, 8.0]
+    assert waits[9:] == [512.0, 1000.0, 1000.0]
+    queue.close()
+
+
+async def test_errors_of_both_kinds_in_a_row_never_shorten_the_wait() -> None:
+    queue = queue_of(VirtualClock())
+    by_role = [False, False, True, False, True]
+
+    waits = [queue.fail(key("a"), by_role=each) for each in by_role]
+
+    assert waits == [0.005, 0.010, 1.0, 2.0, 4.0]
+    queue.close()
+
+
 async def test_success_resets_the_backoff() -> None:
     queue = queue_of(VirtualClock())
     for _ in range(5):
