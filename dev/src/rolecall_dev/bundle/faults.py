@@ -13,8 +13,8 @@ import yaml
 
 from rolecall.errors import InputError, Problem
 from rolecall.json_object import Json
-from rolecall_dev.bundle.schema import misfits
 from rolecall_dev.bundle.version import is_version, precedence
+from rolecall_dev.sources import misfits
 
 _BUNDLE = "operators.operatorframework.io.bundle"
 _IMAGE = re.compile(

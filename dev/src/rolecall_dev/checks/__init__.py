@@ -1,7 +1,7 @@
 """Checks a project's files against each other, without a cluster."""
 
-from rolecall_dev.checks.findings import Findings
 from rolecall_dev.checks.project import Checked, Project, check_project
 from rolecall_dev.checks.schema import watches_schema
+from rolecall_dev.sources import Findings
 
 __all__ = ["Checked", "Findings", "Project", "check_project", "watches_schema"]

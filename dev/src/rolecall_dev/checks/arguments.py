@@ -15,11 +15,10 @@ from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.watches import Watch
-from rolecall_dev.checks.crds import CrdVersion, as_map
-from rolecall_dev.checks.documents import Document, read_documents
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.checks.crds import CrdVersion
 from rolecall_dev.checks.plays import main_file
 from rolecall_dev.checks.spec_keys import cr_variable, variable_of
+from rolecall_dev.sources import Document, Findings, as_map, read_documents
 
 # Argument types that fit a type of a schema; what is not listed is not judged.
 _FITTING = {

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rolecall.watches import Play, collection_faults, search_paths
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.sources import Findings
 
 
 def check_collections(

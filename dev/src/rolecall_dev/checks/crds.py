@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.watches import Watch
-from rolecall_dev.checks.documents import Document, read_folder, shown
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.sources import Document, Findings, as_map, read_folder, shown
 
 DEFAULT_FOLDERS = (Path("crds"), Path("config/crd/bases"))
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
@@ -96,11 +94,6 @@ class CrdVersion:
     def file(self) -> str:
         """As messages name it."""
         return self.crd.document.file
-
-
-def as_map(value: Any) -> Json:
-    """The value if it is a map, else an empty one: what people write may be anything."""
-    return value if isinstance(value, dict) else {}
 
 
 def read_crds(folders: Sequence[Path], cwd: Path, findings: Findings) -> list[Crd]:

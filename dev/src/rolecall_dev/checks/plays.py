@@ -8,8 +8,7 @@ from pathlib import Path
 import yaml
 
 from rolecall.watches import Play
-from rolecall_dev.checks.documents import SUFFIXES, Document, read_documents, shown
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.sources import SUFFIXES, Document, Findings, read_documents, shown
 
 # Folders of a role that hold YAML which Ansible reads by itself or by name; `files` is anybody's.
 _FOLDERS = ("tasks", "handlers", "defaults", "vars", "meta")

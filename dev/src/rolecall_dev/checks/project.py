@@ -25,8 +25,6 @@ from rolecall_dev.checks.crds import (
     folders_to_search,
     read_crds,
 )
-from rolecall_dev.checks.documents import shown
-from rolecall_dev.checks.findings import Findings
 from rolecall_dev.checks.plays import check_play, text_of
 from rolecall_dev.checks.porting import check_porting
 from rolecall_dev.checks.rbac import (
@@ -40,6 +38,7 @@ from rolecall_dev.checks.rbac import (
 )
 from rolecall_dev.checks.spec_keys import check_spec_keys
 from rolecall_dev.checks.status_schema import check_status
+from rolecall_dev.sources import Findings, shown
 
 
 @dataclass(frozen=True, slots=True)

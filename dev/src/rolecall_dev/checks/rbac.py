@@ -14,9 +14,8 @@ from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.watches import Watch
-from rolecall_dev.checks.crds import CrdVersion, as_map
-from rolecall_dev.checks.documents import Document, read_folder, shown
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.checks.crds import CrdVersion
+from rolecall_dev.sources import Document, Findings, as_map, read_folder, shown
 
 DEFAULT_FOLDER = Path("config/rbac")
 DEPLOYMENT_FOLDER = Path("config/manager")

@@ -16,8 +16,8 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.runner import snake_case
 from rolecall.watches import Watch
-from rolecall_dev.checks.crds import PRESERVE, CrdVersion, as_map
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.checks.crds import PRESERVE, CrdVersion
+from rolecall_dev.sources import Findings, as_map
 
 # Fields that hold parts of Kubernetes objects wherever they appear.
 _KUBERNETES_FIELDS = frozenset(

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from rolecall.json_object import Json
 from rolecall.watches import Watch
-from rolecall_dev.checks.crds import PRESERVE, CrdVersion, as_map
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.checks.crds import PRESERVE, CrdVersion
+from rolecall_dev.sources import Findings, as_map
 
 _CONDITION_TEXTS = ("type", "status", "reason", "message", "lastTransitionTime")
 _RESULT_COUNTS = ("ok", "changed", "skipped", "failures", "completion")

@@ -7,7 +7,7 @@ say what it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,22 @@ from typing import Any
 from rolecall.gvk import Gvk
 from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.rights import Rights
-from rolecall_dev.rbac.texts import LINE, read
-from rolecall_dev.rbac.values import Pair, VariableScope
+from rolecall_dev.sources import (
+    Findings,
+    Pair,
+    Task,
+    VariableScope,
+    as_map,
+    is_play,
+    read_documents,
+    tasks_of_file,
+    yaml_files,
+)
 
-_OURS = ("kubernetes.core.", "community.kubernetes.", "operator_sdk.util.", "community.okd.")
-_BLOCKS = ("block", "rescue", "always", "tasks", "pre_tasks", "post_tasks", "handlers")
+_COLLECTIONS = (
+    *("", "ansible.builtin", "ansible.legacy", "operator_sdk.util"),
+    *("kubernetes.core", "community.kubernetes", "community.okd"),
+)
 _INCLUDES = ("include_role", "import_role")
 # Names that roles give to what the proxy makes their dependents: these are watched too.
 _WATCHED = ("list", "watch")
@@ -61,27 +72,27 @@ class TaskReader:
     def read_role(self, role: Path) -> None:
         variables = {
             **self.cr_variables,
-            **_variables(role, "defaults"),
-            **_variables(role, "vars"),
+            **_variables(role, "defaults", self.cwd),
+            **_variables(role, "vars", self.cwd),
         }
         scope = VariableScope(role, variables)
         for folder in ("tasks", "handlers"):
-            for path in _yaml_files(role / folder):
-                self._read_tasks(read(path), scope, path)
+            for path in yaml_files(role / folder):
+                for task in _tasks(path, self.cwd):
+                    self._read_task(task, scope)
 
     def read_playbook(self, playbook: Path) -> None:
         """All tasks of a playbook, and of the roles that it names."""
-        plays = read(playbook)
-        for play in plays if isinstance(plays, list) else []:
-            if not isinstance(play, dict):
-                continue
-            own = play.get("vars")
-            variables = {**self.cr_variables, **(own if isinstance(own, dict) else {})}
-            for key in _BLOCKS:
-                self._read_tasks(play.get(key), VariableScope(playbook.parent, variables), playbook)
-            for entry in play.get("roles") or []:
-                name = entry.get("role") or entry.get("name") if isinstance(entry, dict) else entry
-                self._read_named_role(str(name))
+        scope = VariableScope(playbook.parent, self.cr_variables)
+        for task in _tasks(playbook, self.cwd):
+            if is_play(task):
+                variables = {**self.cr_variables, **as_map(task.data.get("vars"))}
+                scope = VariableScope(playbook.parent, variables)
+                names = task.data.get("roles")
+                for entry in names if isinstance(names, list) else []:
+                    self._read_named_role(str(_role_name(entry)))
+            else:
+                self._read_task(task, scope)
 
     def _read_named_role(self, name: str) -> None:
         role = self.cwd / "roles" / name
@@ -90,15 +101,9 @@ class TaskReader:
         else:
             self.notes.append(f"role `{name}` is not in roles/, so it was not read")
 
-    def _read_tasks(self, tasks: Any, scope: VariableScope, path: Path) -> None:
-        for task in tasks if isinstance(tasks, list) else []:
-            if not isinstance(task, dict):
-                continue
-            for key in _BLOCKS:
-                self._read_tasks(task.get(key), scope, path)
-            for module, arguments in _calls(task):
-                place = f"{_shown(path, self.cwd)}:{task.get(LINE, 1)}"
-                self._read_call(module, arguments, scope.with_items(task), place)
+    def _read_task(self, task: Task, scope: VariableScope) -> None:
+        place = f"{task.document.file}:{task.line()}"
+        self._read_call(_module(task), task.named_arguments, scope.with_items(task.data), place)
 
     def _read_call(
         self, module: str, arguments: Mapping[str, Any], scopes: list[VariableScope], place: str
@@ -201,37 +206,26 @@ def _pairs(arguments: Mapping[str, Any], scope: VariableScope) -> list[Pair] | N
     return [(str(version), str(kind))] if kind and version else None
 
 
-def _calls(task: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The modules of a task by their short names, with their arguments."""
-    for key, value in task.items():
-        if not isinstance(key, str):
-            continue
-        name = key
-        for prefix in (*_OURS, "ansible.builtin.", "ansible.legacy."):
-            name = name.removeprefix(prefix)
-        if name in _BY_KIND or name in _FIXED or name in _UNKNOWABLE or name in _INCLUDES:
-            own = value if isinstance(value, dict) else _words(value)
-            extra = task.get("args")
-            yield name, {**own, **(extra if isinstance(extra, dict) else {})}
+def _module(task: Task) -> str:
+    """The short name, where it is a module that we know; others may share their short names."""
+    collection, _, name = task.module.rpartition(".")
+    return name if collection in _COLLECTIONS else ""
 
 
-def _words(value: Any) -> dict[str, Any]:
-    """`key=value` arguments."""
-    parts = [part.partition("=") for part in str(value or "").split()]
-    return {key: text for key, equals, text in parts if equals}
+def _role_name(entry: Any) -> Any:
+    return entry.get("role") or entry.get("name") if isinstance(entry, dict) else entry
 
 
-def _variables(role: Path, folder: str) -> dict[str, Any]:
+def _tasks(path: Path, cwd: Path) -> list[Task]:
+    ignored = Findings()  # `rolecall check` tells what is wrong with it
+    return [
+        task for document in read_documents(path, cwd, ignored) for task in tasks_of_file(document)
+    ]
+
+
+def _variables(role: Path, folder: str, cwd: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for path in _yaml_files(role / folder):
-        content = read(path)
-        found |= content if isinstance(content, dict) else {}
+    for path in yaml_files(role / folder):
+        for document in read_documents(path, cwd, Findings()):
+            found |= as_map(document.data)
     return found
-
-
-def _yaml_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in (".yml", ".yaml"))
-
-
-def _shown(path: Path, cwd: Path) -> str:
-    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rolecall.watches import Play, Watch
-from rolecall_dev.checks.crds import CrdVersion, as_map
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.checks.crds import CrdVersion
 from rolecall_dev.checks.porting.conditionals import check_conditionals
 from rolecall_dev.checks.porting.settings import check_settings
-from rolecall_dev.checks.porting.sources import Reader, Sources
-from rolecall_dev.checks.porting.tasks import BLOCKS, KEYWORDS, Task
 from rolecall_dev.checks.porting.values import check_values, check_variables
 from rolecall_dev.checks.porting.variables import Variables
 from rolecall_dev.checks.spec_keys import cr_variable, variable_of
+from rolecall_dev.sources import BLOCKS, KEYWORDS, Findings, Reader, Sources, Task, as_map
 
 _ASSIGNMENT = re.compile(r"(\w+)=")
 

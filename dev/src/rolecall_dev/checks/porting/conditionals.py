@@ -13,9 +13,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from rolecall_dev.checks.findings import Findings
 from rolecall_dev.checks.porting.kinds import BOOL, UNKNOWN_KIND, Kind, Kinds, kinds_of
-from rolecall_dev.checks.porting.tasks import Step, Task
 from rolecall_dev.checks.porting.templates import (
     SyntaxFaultError,
     is_template,
@@ -25,6 +23,7 @@ from rolecall_dev.checks.porting.templates import (
 )
 from rolecall_dev.checks.porting.told import as_boolean, named, told
 from rolecall_dev.checks.porting.variables import Variables
+from rolecall_dev.sources import Findings, Step, Task
 
 _KEYWORDS = ("when", "failed_when", "changed_when", "until", "break_when")
 # With these, nothing or no text means that there is no condition.

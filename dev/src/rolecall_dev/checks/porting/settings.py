@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rolecall_dev.checks.documents import shown
-from rolecall_dev.checks.findings import Findings
+from rolecall_dev.sources import Findings, shown
 
 _FILES = ("ansible.cfg", "Dockerfile", "config/manager/*.yaml", "config/default/*.yaml")
 _NATIVE = re.compile(r"^[^#;]*\b(?:jinja2_native\s*=|ANSIBLE_JINJA2_NATIVE\b)")

@@ -12,7 +12,6 @@ from typing import Any
 
 from jinja2 import nodes
 
-from rolecall_dev.checks.findings import Findings
 from rolecall_dev.checks.porting.kinds import (
     LIST,
     NONE,
@@ -24,7 +23,6 @@ from rolecall_dev.checks.porting.kinds import (
     filter_name,
     kinds_of,
 )
-from rolecall_dev.checks.porting.tasks import Step, Task
 from rolecall_dev.checks.porting.templates import (
     is_template,
     lone_expression,
@@ -35,6 +33,7 @@ from rolecall_dev.checks.porting.templates import (
 )
 from rolecall_dev.checks.porting.told import told
 from rolecall_dev.checks.porting.variables import Variables
+from rolecall_dev.sources import Findings, Step, Task
 
 _OBJECTS = ("definition", "resource_definition")
 _TEXT_MAPS = frozenset(("annotations", "labels", "matchLabels", "nodeSelector", "stringData"))

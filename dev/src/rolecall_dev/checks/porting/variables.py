@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rolecall_dev.checks.crds import PRESERVE, as_map
+from rolecall_dev.checks.crds import PRESERVE
 from rolecall_dev.checks.porting.kinds import (
     BOOL,
     LIST,
@@ -23,6 +23,7 @@ from rolecall_dev.checks.porting.kinds import (
     Shape,
 )
 from rolecall_dev.checks.porting.templates import rendered
+from rolecall_dev.sources import as_map
 
 # What becomes of a key of the spec on its way to a role.
 Rename = Callable[[str], str]

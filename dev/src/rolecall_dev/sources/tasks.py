@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rolecall_dev.checks.crds import as_map
-from rolecall_dev.checks.documents import Document
+from rolecall_dev.sources.documents import Document, as_map
 
 BLOCKS = ("block", "rescue", "always")
 _LISTS_OF_TASKS = ("pre_tasks", "tasks", "post_tasks", "handlers")
@@ -41,6 +40,13 @@ class Task:
     def arguments(self) -> Any:
         """The module's arguments: a map, or text."""
         return self.data.get(self.module)
+
+    @property
+    def named_arguments(self) -> dict[str, Any]:
+        """The arguments by their names, `key=value` and `args` too."""
+        given = self.arguments
+        own = given if isinstance(given, dict) else _words(given)
+        return {**own, **as_map(self.data.get("args"))}
 
     @property
     def short(self) -> str:
@@ -101,3 +107,9 @@ def _below(document: Document, path: tuple[Step, ...], data: dict[str, Any]) -> 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _words(value: Any) -> dict[str, Any]:
+    """`key=value` arguments."""
+    parts = [part.partition("=") for part in str(value or "").split()]
+    return {key: text for key, equals, text in parts if equals}

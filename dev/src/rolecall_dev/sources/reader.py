@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.watches import Play
-from rolecall_dev.checks.crds import as_map
-from rolecall_dev.checks.documents import SUFFIXES, Document, read_documents
-from rolecall_dev.checks.findings import Findings
-from rolecall_dev.checks.porting.tasks import Task, dependencies_of, tasks_of_file
+from rolecall_dev.sources.documents import SUFFIXES, Document, as_map, read_documents
+from rolecall_dev.sources.findings import Findings
+from rolecall_dev.sources.tasks import Task, dependencies_of, tasks_of_file
 
 _FULL_NAME = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*){2,}")
 _IMPORTS = ("import_playbook", "include_tasks", "import_tasks")
@@ -55,7 +54,7 @@ class Reader:
 
     def _read_role(self, role: Path) -> None:
         for folder in ("tasks", "handlers"):
-            for path in _yaml_files(role / folder):
+            for path in yaml_files(role / folder):
                 self._read_tasks(path)
         for folder in ("defaults", "vars"):
             self._read_variables(role / folder)
@@ -63,7 +62,7 @@ class Reader:
             self._take(dependencies_of(document), role)
 
     def _read_variables(self, folder: Path) -> None:
-        for path in _yaml_files(folder):
+        for path in yaml_files(folder):
             documents = self._documents(path)
             self.sources.variables += [it for it in documents if isinstance(it.data, dict)]
 
@@ -107,7 +106,7 @@ def _role_folders(folder: Path) -> list[Path]:
     return sorted({path.parent for path in folder.glob("**/tasks") if path.is_dir()})
 
 
-def _yaml_files(folder: Path) -> list[Path]:
+def yaml_files(folder: Path) -> list[Path]:
     """Behind links too, since roles share tasks by them; each folder once, so that a loop ends."""
     found: list[Path] = []
     seen: set[str] = set()
