@@ -1,7 +1,7 @@
-"""Write the reference pages that are made from code: flags, environment, metrics.
+"""Write the reference pages that are made from code: flags, environment, metrics, messages.
 
-Why: a page written by hand is wrong after the next flag. What: docs/reference/{flags,environment,
-metrics}.md. How: `python -m tools.write_reference`; a test fails when a page and the code differ.
+Why: a page written by hand is wrong after the next flag. What: `PAGES`, in docs/reference.
+How: `python -m tools.write_reference`; a test fails when a page and the code differ.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rolecall.cli.flags import GROUPS, Flag
 from rolecall.metrics import NAMES, MetricSpec
+from tools import messages
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 _MADE = "<!-- Made by tools/write_reference.py; edit the code instead. -->"
@@ -123,6 +124,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "flags.md": flags_page,
     "environment.md": environment_page,
     "metrics.md": metrics_page,
+    "messages.md": messages.page,
 }
 
 
