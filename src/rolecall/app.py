@@ -40,7 +40,7 @@ from rolecall.startup import (
 from rolecall.supervisor import Supervisor
 from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.watches import Watch
-from rolecall.workqueue import Key, Queue, Urgency
+from rolecall.workqueue import Cause, Key, Queue, Urgency
 
 _logger = logging.getLogger(__name__)
 
@@ -238,7 +238,7 @@ class KeySink:
         self._queue = queue
         self._reconciler = reconciler
 
-    def add(self, key: Key, urgency: Urgency) -> None:
-        self._queue.add(key, urgency)
+    def add(self, key: Key, urgency: Urgency, cause: Cause) -> None:
+        self._queue.add(key, urgency, cause)
         if urgency is Urgency.EDIT:
             self._reconciler.on_edited(key)

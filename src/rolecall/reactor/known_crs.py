@@ -8,35 +8,29 @@ deleted, and the same state told twice counts once. Keys of the first list get u
 that edits go first. Ours: pausing and resuming always count, since a CR that was resumed must not wait
 for its period.
 
-Kept for each object are its uid, its version (the generation, or the `resourceVersion` where there is
-none), a hash of its annotations and what paused it: a few hundred bytes. Keeping the objects
-themselves would cost as much as the cluster's users please to write into them.
+Kept for each object is what `cr_memo` says, and not the object: that would cost as much as the
+cluster's users please to write into it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
-from typing import Any
 
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, NoSuchKindError, WatchEvent, missing_rule_hint
 from rolecall.log_fields import log_fields
+from rolecall.reactor.cr_memo import CrMemo, cause_of, memo_of
 from rolecall.reactor.own_writes import CallLater, OwnWrites, call_after_notes
 from rolecall.reactor.ports import CrMetrics, Sink
-from rolecall.reconcile import PAUSED_ANNOTATION
 from rolecall.watches import Watch
-from rolecall.workqueue import Key, Urgency
+from rolecall.workqueue import DELETION, START, Cause, Key, Urgency
 
 _Place = tuple[str, str]  # namespace and name
-_Version = int | str  # generation, or `resourceVersion` where there is none
-_Memo = tuple[str, _Version, bytes, str]  # uid, version, digest of annotations, pause
 _logger = logging.getLogger(__name__)
 
 
@@ -69,7 +63,7 @@ class KnownCrs:
         self._own_writes = own_writes
         self._on_state = on_state
         self._call_later = call_later
-        self._memos: dict[_Place, _Memo] = {}
+        self._memos: dict[_Place, CrMemo] = {}
         self._unlisted: set[_Place] = set()
         self._was_listed = False
         self._said = ""
@@ -85,7 +79,7 @@ class KnownCrs:
         metadata = item["metadata"]
         self._unlisted.discard(_place_of(metadata))
         is_first = not self._was_listed and not metadata.get("deletionTimestamp")
-        self._learn(metadata, Urgency.STARTUP if is_first else Urgency.EDIT)
+        self._learn(metadata, is_start=is_first)
 
     def on_list_complete(self) -> None:
         for place in self._unlisted:
@@ -98,7 +92,7 @@ class KnownCrs:
         if event.type == "DELETED":
             self._on_deleted(metadata)
         else:
-            self._learn(metadata, Urgency.EDIT)
+            self._learn(metadata)
 
     def on_trouble(self, failure: ClusterError) -> None:
         """A missing kind only changes the state; `CrWatch` logs it and waits for it."""
@@ -134,14 +128,17 @@ class KnownCrs:
             self._said = why
             warn_of(self._watch, why, hint)
 
-    def _learn(self, metadata: Json, urgency_of_new: Urgency) -> None:
+    def _learn(self, metadata: Json, *, is_start: bool = False) -> None:
         place = _place_of(metadata)
-        old, new = self._memos.get(place), _memo_of(metadata)
-        is_new = old is None or old[0] != new[0]
+        old, new = self._memos.get(place), memo_of(metadata)
+        is_new = old is None or old.uid != new.uid
         if self._selects(metadata) and (is_new or self._counts(old, new)):
             key = Key(self._watch.gvk, *place)
             self._metrics.seen(key, _created_at(metadata))
-            self._add_unless_own(key, urgency_of_new if is_new else Urgency.EDIT, old, new)
+            reason = (Urgency.EDIT, cause_of(old, new, metadata))
+            if is_new and is_start:
+                reason = (Urgency.STARTUP, START)
+            self._add_unless_own(key, reason, old, new)
         if new != old:
             self._memos[place] = new
 
@@ -152,46 +149,46 @@ class KnownCrs:
         key = Key(self._watch.gvk, *place)
         self._metrics.gone(key)
         if self._selects(metadata):
-            self._sink.add(key, Urgency.EDIT)
+            self._sink.add(key, Urgency.EDIT, DELETION)
         del self._memos[place]
 
     def _lose(self, place: _Place) -> None:
         """An object went without a word; its key is left to the reconcile, which finds nothing."""
         key = Key(self._watch.gvk, *place)
         self._metrics.gone(key)
-        self._sink.add(key, Urgency.EDIT)
+        self._sink.add(key, Urgency.EDIT, DELETION)
         del self._memos[place]
 
     def _selects(self, metadata: Json) -> bool:
         return self._watch.selector.selects(metadata.get("labels") or {})
 
-    def _counts(self, old: _Memo | None, new: _Memo) -> bool:
+    def _counts(self, old: CrMemo | None, new: CrMemo) -> bool:
         """Whether the change from one state of an object to another wants a reconcile."""
         if old is None:
             return True
-        _, old_version, old_annotations, old_pause = old
-        _, version, annotations, pause = new
         return (
-            version != old_version
-            or pause != old_pause
-            or (self._watch.watch_annotations_changes and annotations != old_annotations)
+            new.version != old.version
+            or new.pause != old.pause
+            or (self._watch.watch_annotations_changes and new.annotations != old.annotations)
         )
 
-    def _add_unless_own(self, key: Key, urgency: Urgency, old: _Memo | None, new: _Memo) -> None:
+    def _add_unless_own(
+        self, key: Key, reason: tuple[Urgency, Cause], old: CrMemo | None, new: CrMemo
+    ) -> None:
         """Add a key, unless the change of an object without generation was the engine's own.
 
         Where it may have been, that is asked after a moment, when a write of ours is noted.
         """
-        uid, version = new[:2]
-        before = old[1] if old else None
+        uid, version = new.uid, new.version
+        before = old.version if old else None
         may_be_own = self._watch.manage_status or self._watch.finalizer is not None
         if not may_be_own or not isinstance(version, str) or not isinstance(before, str):
-            self._sink.add(key, urgency)
+            self._sink.add(key, *reason)
             return
 
         def unless_own() -> None:
             if not self._own_writes.made_all_since(uid, before, version):
-                self._sink.add(key, urgency)
+                self._sink.add(key, *reason)
 
         self._call_later(unless_own)
 
@@ -217,22 +214,5 @@ def _place_of(metadata: Json) -> _Place:
     return metadata.get("namespace") or "", metadata["name"]
 
 
-def _memo_of(metadata: Json) -> _Memo:
-    annotations = metadata.get("annotations") or {}
-    return (
-        metadata.get("uid") or "",
-        metadata.get("generation") or str(metadata.get("resourceVersion") or ""),
-        _digest(annotations),
-        str(annotations.get(PAUSED_ANNOTATION) or ""),
-    )
-
-
 def _created_at(metadata: Json) -> datetime:
     return datetime.fromisoformat(metadata.get("creationTimestamp") or "1970-01-01T00:00:00Z")
-
-
-def _digest(annotations: Mapping[str, Any]) -> bytes:
-    if not annotations:
-        return b""
-    text = json.dumps(annotations, sort_keys=True).encode()
-    return hashlib.blake2b(text, digest_size=8).digest()

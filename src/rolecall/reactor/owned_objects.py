@@ -20,7 +20,7 @@ from rolecall.reactor.digest import digest_of
 from rolecall.reactor.own_writes import CallLater, OwnWrites, call_after_notes
 from rolecall.reactor.owner_keys import Interest, keys_of
 from rolecall.reactor.ports import ListAgain, Sink
-from rolecall.workqueue import Key, Urgency
+from rolecall.workqueue import Cause, Key, Urgency
 
 _Memo = tuple[bytes, tuple[Key, ...]]
 _logger = logging.getLogger(__name__)
@@ -80,11 +80,11 @@ class OwnedObjects:
         self._unlisted.discard(uid)
         is_create = uid not in self._memos
         if (owners := self._learn(item)) and not is_create:
-            self._bring(owners)
+            self._bring(owners, self._drift_of(item["metadata"]))
 
     def on_list_complete(self) -> None:
         for uid in self._unlisted:
-            self._bring(self._memos.pop(uid)[1])
+            self._bring(self._memos.pop(uid)[1], self._drift_of({}, is_gone=True))
         self._unlisted = set()
 
     def on_event(self, event: WatchEvent) -> None:
@@ -92,7 +92,8 @@ class OwnedObjects:
             metadata = event.object["metadata"]
             old = self._memos.pop(_uid_of(metadata), None)
             keys = tuple(keys_of(metadata, self._interests))
-            self._bring((*(old[1] if old else ()), *keys))
+            owners = (*(old[1] if old else ()), *keys)
+            self._bring(owners, self._drift_of(metadata, is_gone=True))
         else:
             self._learn_and_bring(event.object, is_create=event.type == "ADDED")
 
@@ -112,7 +113,8 @@ class OwnedObjects:
         uid, version = _uid_of(metadata), str(metadata.get("resourceVersion") or "")
         owners = self._learn(document)
         if owners and not is_create:
-            self._call_later(lambda: self._bring_unless_own(uid, version, owners))
+            drift = self._drift_of(metadata)
+            self._call_later(lambda: self._bring_unless_own(uid, version, owners, drift))
 
     def _learn(self, document: Json) -> tuple[Key, ...]:
         """Keep what is to be known of an object; returns whom it concerns that it differs."""
@@ -134,9 +136,11 @@ class OwnedObjects:
             return ()
         return (*(old[1] if old else ()), *keys)
 
-    def _bring_unless_own(self, uid: str, version: str, owners: tuple[Key, ...]) -> None:
+    def _bring_unless_own(
+        self, uid: str, version: str, owners: tuple[Key, ...], drift: Cause
+    ) -> None:
         if not self._own_writes.made(uid, version):
-            self._bring(owners)
+            self._bring(owners, drift)
 
     def _digest(self, document: Json, version: str) -> bytes:
         """By metadata if the object has a generation that counts, else by its content."""
@@ -148,9 +152,14 @@ class OwnedObjects:
             return _seen_at(version)
         return digest_of(document, is_metadata_only=False)
 
-    def _bring(self, keys: tuple[Key, ...]) -> None:
+    def _drift_of(self, metadata: Json, *, is_gone: bool = False) -> Cause:
+        """What is gone without a word is told by its kind: names are not kept."""
+        what = f"{self._resource.gvk.kind} {metadata.get('name') or ''}".rstrip()
+        return Cause(f"drift of {what}, which is gone" if is_gone else f"drift of {what}")
+
+    def _bring(self, keys: tuple[Key, ...], drift: Cause) -> None:
         for key in dict.fromkeys(keys):
-            self._sink.add(key, Urgency.DEPENDENT)
+            self._sink.add(key, Urgency.DEPENDENT, drift)
 
 
 def warn_of_dependents(kind: Gvk, failure: ClusterError) -> None:

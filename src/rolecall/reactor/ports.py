@@ -8,14 +8,14 @@ from typing import Protocol
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall.kube import WatchEvent
-from rolecall.workqueue import Key, Urgency
+from rolecall.workqueue import Cause, Key, Urgency
 
 
 class Sink(Protocol):
     """Takes keys: for dependents' owners the queue itself, for CRs `app.KeySink` before it."""
 
-    def add(self, key: Key, urgency: Urgency) -> None:
-        """Reconcile this key, this soon; must not block."""
+    def add(self, key: Key, urgency: Urgency, cause: Cause) -> None:
+        """Reconcile this key, this soon, for this cause; must not block."""
         ...
 
 

@@ -22,7 +22,7 @@ from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults
 from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult, TaskFailure
 from rolecall.watches import Watch
-from rolecall.workqueue import Key
+from rolecall.workqueue import Cause, Key, Turn
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -37,6 +37,7 @@ class RunPlan:
     cr: Json  # as the play sees it
     before: Json  # as it was when the turn began: what the last turn wrote
     is_finalizer: bool
+    cause: Cause
 
 
 @dataclass(slots=True)
@@ -45,6 +46,7 @@ class ActiveRun:
 
     key: Key
     began: float
+    cause: Cause
     edited: asyncio.Event = field(default_factory=asyncio.Event)
     handle: RunHandle | None = None
     cancelled: str = ""  # why it was ended early
@@ -65,9 +67,10 @@ class ActiveRuns:
         self._closed = ""  # why no run may start any more
 
     @contextmanager
-    def hold(self, key: Key) -> Iterator[ActiveRun]:
+    def hold(self, turn: Turn) -> Iterator[ActiveRun]:
         began = self._ports.clock.monotonic()
-        active = self._by_key[key] = ActiveRun(key, began, cancelled=self._closed)
+        key = turn.key
+        active = self._by_key[key] = ActiveRun(key, began, turn.cause, cancelled=self._closed)
         try:
             yield active
         finally:
@@ -116,6 +119,7 @@ class ActiveRuns:
             cr=plan.cr,
             is_finalizer=plan.is_finalizer,
             kubeconfig=access.kubeconfig,
+            cause=plan.cause.text,
             modules_kubeconfig=access.modules_kubeconfig,
             verbosity=_or(asked_verbosity, watch.verbosity),
             keep_artifacts=kept_artifacts_of(plan.cr, watch),

@@ -42,13 +42,12 @@ from rolecall.reconcile.verdict import UNABLE, verdict_of
 from rolecall.runner import Ending, RunResult
 from rolecall.status import ObjectWriter, StatusWriter, VanishedError, generation_of
 from rolecall.watches import DurationError, Watch
-from rolecall.workqueue import Key, Turn, Urgency
+from rolecall.workqueue import DELETION, Cause, Key, Turn, Urgency
 
 # How soon a CR is reconciled again whose deletion came during its run.
 AFTER_DELETION_S = 5.0
 # How soon a key comes back whose turn ended because this replica may not lead now.
 NOT_LEADING_S = 1.0
-RECONCILE_AGAIN_NOW = Outcome(after_s=0.0, urgency=Urgency.EDIT, is_put_off=True)
 
 _logger = logging.getLogger(__name__)
 
@@ -81,7 +80,7 @@ class Reconciler:
 
     async def reconcile(self, turn: Turn) -> Outcome:
         """One turn of one key, which nobody else has in hand."""
-        with self._active_runs.hold(turn.key) as active:
+        with self._active_runs.hold(turn) as active:
             outcome = await self._outcome(turn, active)
             return replace(outcome, ran=active.ran)
 
@@ -116,10 +115,12 @@ class Reconciler:
             self._check_leading("take a turn")
             return await self._turn(turn, active)
         except VanishedError:
-            return RECONCILE_AGAIN_NOW
+            return _again_now(turn.cause)
         except NotLeadingError as error:  # no failure: whoever leads next takes the turn
             _logger.debug("turn put back", extra=key_fields(turn.key, why=error.message))
-            return Outcome(after_s=NOT_LEADING_S, urgency=turn.urgency, is_put_off=True)
+            return Outcome(
+                after_s=NOT_LEADING_S, urgency=turn.urgency, cause=turn.cause, is_put_off=True
+            )
         except RolecallError as error:
             return Outcome(error=str(error))
 
@@ -132,7 +133,9 @@ class Reconciler:
             await self._reporter.paused(key, watch, cr)
             return _periodic(watch.reconcile_period_s)
         if turn.urgency is Urgency.DEPENDENT and (wait_s := self._unsettled_s(key, cr)):
-            return Outcome(after_s=wait_s, urgency=Urgency.DEPENDENT, is_put_off=True)
+            return Outcome(
+                after_s=wait_s, urgency=Urgency.DEPENDENT, cause=turn.cause, is_put_off=True
+            )
         return await self._reconcile_present(watch, active, cr)
 
     async def _reconcile_present(self, watch: Watch, active: ActiveRun, cr: Json) -> Outcome:
@@ -146,10 +149,10 @@ class Reconciler:
         if is_deleted(with_finalizer) and not is_finalizer_run(watch, with_finalizer):
             _logger.info("Resource is terminated, skipping reconciliation", extra=key_fields(key))
             return Outcome()
-        plan = await self._mark_running(key, watch, cr, with_finalizer)
+        plan = await self._mark_running(active, watch, cr, with_finalizer)
         if is_deleted(plan.cr) and not plan.is_finalizer:
             await self._reporter.cancelled(plan, "the object is being deleted")
-            return RECONCILE_AGAIN_NOW
+            return _again_now(DELETION)
         self._phase(key, "prepare", active.began)
         result = await self._run(active, plan)
         return await self._conclude(active, plan, result, period_s)
@@ -174,18 +177,19 @@ class Reconciler:
         return Outcome(error=message)
 
     async def _mark_running(
-        self, key: Key, watch: Watch, before: Json, with_finalizer: Json
+        self, active: ActiveRun, watch: Watch, before: Json, with_finalizer: Json
     ) -> RunPlan:
         """Write `Running`; returns what to run."""
-        running = await self._reporter.running(key, watch, with_finalizer)
+        running = await self._reporter.running(active.key, watch, with_finalizer)
         seen = running if watch.manage_status else with_spec(running)
         # Asked of what the play sees: the deletion may have come with the latest read.
-        return RunPlan(self._new_run_id(), watch, seen, before, is_finalizer_run(watch, seen))
+        is_finalizer = is_finalizer_run(watch, seen)
+        return RunPlan(self._new_run_id(), watch, seen, before, is_finalizer, active.cause)
 
     async def _run(self, active: ActiveRun, plan: RunPlan) -> RunResult:
         began = self._ports.clock.monotonic()
         fields = {"generation": generation_of(plan.cr), "run": plan.run_id}
-        _logger.info("run started", extra=key_fields(active.key, **fields))
+        _logger.info("run started", extra=key_fields(active.key, **fields, cause=plan.cause.text))
         result = await self._active_runs.run(active, plan)
         # What the play wrote meanwhile was refused, so its result tells nothing about the CR.
         self._check_leading("tell of a run")
@@ -206,14 +210,14 @@ class Reconciler:
         began, key = self._ports.clock.monotonic(), active.key
         if result.ending is Ending.CANCELLED:
             await self._reporter.cancelled(plan, active.cancelled or result.reason_text)
-            return RECONCILE_AGAIN_NOW
+            return _again_now(active.cause)
         self._count(plan.watch, result)
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
         cr = plan.cr
         if plan.is_finalizer and result.succeeded:
             left = await self._finalizers.release(plan.watch, cr)
             if left is None:
-                return RECONCILE_AGAIN_NOW
+                return _again_now(DELETION)
             cr = left
         cr = await self._reporter.ended(key, report, cr)
         self._phase(key, "status", began)
@@ -246,11 +250,16 @@ def _next_time(report: RunReport, cr: Json, period_s: float) -> Outcome:
     if not report.verdict.succeeded:
         return Outcome(error=report.verdict.message, is_of_run=True)
     if is_deleted(cr) and report.plan.watch.finalizer and not report.plan.is_finalizer:
-        return Outcome(after_s=AFTER_DELETION_S)
+        return Outcome(after_s=AFTER_DELETION_S, cause=DELETION)
     asked_s = report.result.requeue_after_s
     if asked_s is not None:
         return Outcome(after_s=asked_s if asked_s > 0 else None)
     return _periodic(period_s)
+
+
+def _again_now(cause: Cause) -> Outcome:
+    """Read the CR again and decide again, for the same cause."""
+    return Outcome(after_s=0.0, urgency=Urgency.EDIT, cause=cause, is_put_off=True)
 
 
 def _periodic(period_s: float) -> Outcome:

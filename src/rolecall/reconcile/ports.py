@@ -18,7 +18,7 @@ from rolecall.json_object import Json
 from rolecall.runner import RunEvent, Runner
 from rolecall.status import ObjectApi, OnWritten
 from rolecall.watches import Watch
-from rolecall.workqueue import Key, Urgency
+from rolecall.workqueue import ROLE, Cause, Key, Urgency
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ class Outcome:
     is_of_run: bool = False
     after_s: float | None = None
     urgency: Urgency = Urgency.PERIOD
+    cause: Cause = ROLE  # why it comes back then
     # `after_s` is a period, which may be stretched a little, and not a time that a role asked for.
     is_period: bool = False
     # Nothing was tried, so nothing is known: a key that failed before has still failed.

@@ -130,7 +130,7 @@ class Workers:
             case Outcome(is_error=True):
                 return self._queue.fail(key, by_role=outcome.is_of_run)
             case Outcome(is_put_off=True):
-                self._queue.add_after(key, outcome.after_s or 0.0, outcome.urgency)
+                self._queue.add_after(key, outcome.after_s or 0.0, outcome.urgency, outcome.cause)
                 return outcome.after_s
             case Outcome(after_s=None):
                 self._queue.succeed(key)
@@ -141,7 +141,7 @@ class Workers:
                 return after_s
             case _:
                 self._queue.succeed(key)
-                self._queue.add_after(key, outcome.after_s or 0.0, outcome.urgency)
+                self._queue.add_after(key, outcome.after_s or 0.0, outcome.urgency, outcome.cause)
                 return outcome.after_s
 
     async def _is_drained_within(self, seconds: float) -> bool:

@@ -40,6 +40,7 @@ class RunRequest:
     kubeconfig: Path  # points at the proxy, with this run's own credential
     verbosity: int  # effective: annotation over environment over flag
     keep_artifacts: int  # effective; 0 keeps all
+    cause: str = ""  # why it starts, in words for people
     timeout_s: float | None = None
     no_progress_timeout_s: float | None = None
     # The same access for Ansible's modules, under a server URL that is the same for every run of the

@@ -1,10 +1,34 @@
 """Hands out keys: no duplicates, one worker per key, by urgency with ageing, delays, backoff."""
 
+from rolecall.workqueue.cause import (
+    CREATION,
+    DELETION,
+    EDIT,
+    PAUSE,
+    PERIOD,
+    PERSON,
+    RESUMED,
+    ROLE,
+    START,
+    UNTOLD,
+    Cause,
+)
 from rolecall.workqueue.key import Key, Urgency
 from rolecall.workqueue.queue import Limits, Queue, QueueClosedError, Turn
 from rolecall.workqueue.snapshot import QueueSnapshot, Waits
 
 __all__ = [
+    "CREATION",
+    "DELETION",
+    "EDIT",
+    "PAUSE",
+    "PERIOD",
+    "PERSON",
+    "RESUMED",
+    "ROLE",
+    "START",
+    "UNTOLD",
+    "Cause",
     "Key",
     "Limits",
     "Queue",

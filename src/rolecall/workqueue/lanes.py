@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rolecall.gvk import Gvk
+from rolecall.workqueue.cause import Cause
 from rolecall.workqueue.key import Key, Urgency
 
 # One turn in four for the aged: edits stay quick in a storm, and a list of 10,000 still ends.
@@ -32,6 +33,7 @@ class Waiting:
 
     key: Key
     urgency: Urgency
+    cause: Cause
     since: float
     order: int
 
@@ -53,8 +55,8 @@ class Lanes:
         self._order = 0
         self._jumps = 0
 
-    def put(self, key: Key, urgency: Urgency, now: float) -> None:
-        """Let a key wait; one that waits already moves up, never down."""
+    def put(self, key: Key, urgency: Urgency, cause: Cause, now: float) -> None:
+        """Let a key wait; one that waits already moves up, never down, and its cause with it."""
         waiting = self._urgencies.get(key)
         if waiting is not None:
             if waiting <= urgency:
@@ -63,7 +65,7 @@ class Lanes:
         self._order += 1
         self._urgencies[key] = urgency
         lanes = self._lanes.setdefault(key.gvk, {level: OrderedDict() for level in Urgency})
-        lanes[urgency][key] = Waiting(key, urgency, now, self._order)
+        lanes[urgency][key] = Waiting(key, urgency, cause, now, self._order)
 
     def take(
         self,
@@ -87,6 +89,12 @@ class Lanes:
         del self._urgencies[chosen.key]
         del self._lanes[chosen.key.gvk][chosen.urgency][chosen.key]
         return chosen
+
+    def all(self) -> Iterator[Waiting]:
+        """Each key that waits, in no order."""
+        for lanes in self._lanes.values():
+            for lane in lanes.values():
+                yield from lane.values()
 
     def depths(self) -> dict[Gvk, dict[Urgency, int]]:
         return {

@@ -27,6 +27,7 @@ from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
 from rolecall.settings import QueueSettings
 from rolecall.workqueue.backoff import Backoff
+from rolecall.workqueue.cause import PERIOD, UNTOLD, Cause
 from rolecall.workqueue.delays import Delays
 from rolecall.workqueue.key import Key, Urgency
 from rolecall.workqueue.lanes import Lanes
@@ -51,11 +52,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A key that was taken, why, and how long it had waited for that reason."""
+    """A key that was taken, how urgent it was, how long it had waited for that reason, and why."""
 
     key: Key
     urgency: Urgency
     waited_s: float = 0.0
+    cause: Cause = UNTOLD
+
+
+_Reason = tuple[Urgency, Cause]
 
 
 class Queue:
@@ -76,7 +81,7 @@ class Queue:
         self._role_backoff_start_s = settings.role_backoff_start_s
         # Keys in hand, with the most urgent reason that came up meanwhile; such a key is never in
         # a lane as well. `_in_hand` counts the same keys by kind.
-        self._hands: dict[Key, Urgency | None] = {}
+        self._hands: dict[Key, _Reason | None] = {}
         self._in_hand: Counter[Gvk] = Counter()
         self._waits = {urgency: Waits() for urgency in Urgency}
         # While workers wait here, no key that they could take is in a lane: `_serve` sees to that.
@@ -87,23 +92,26 @@ class Queue:
         self._drained = asyncio.Event()
         self._drained.set()
 
-    def add(self, key: Key, urgency: Urgency) -> None:
-        """Let a key be taken once from now on, however often this is called before."""
-        self._put(key, urgency)
+    def add(self, key: Key, urgency: Urgency, cause: Cause = UNTOLD) -> None:
+        """Let a key be taken once from now on, however often this is called before.
+
+        The cause of the most urgent reason is the turn's; among equals the first one's.
+        """
+        self._put(key, (urgency, cause))
         self._serve()
 
-    def add_after(self, key: Key, delay_s: float, urgency: Urgency) -> None:
+    def add_after(self, key: Key, delay_s: float, urgency: Urgency, cause: Cause = UNTOLD) -> None:
         """Add a key in so many seconds; where an earlier such time is set, that one stays."""
         if delay_s <= 0:
-            self.add(key, urgency)
+            self.add(key, urgency, cause)
             return
-        self._delays.add(key, self._clock.monotonic() + delay_s, urgency)
+        self._delays.add(key, self._clock.monotonic() + delay_s, urgency, cause)
         self._set_alarm()
 
     def add_next_period(self, key: Key, period_s: float) -> None:
         """Add a key after its period, stretched a little so that thousands do not come as one."""
         stretched_s = period_s * (1.0 + self._uniform(0.0, self._jitter))
-        self.add_after(key, stretched_s, Urgency.PERIOD)
+        self.add_after(key, stretched_s, Urgency.PERIOD, PERIOD)
 
     async def take(self) -> Turn:
         """Wait for the next key and hold it until `done`; `QueueClosedError` once closed."""
@@ -134,7 +142,8 @@ class Queue:
     def fail(self, key: Key, *, by_role: bool = False) -> float:
         """Let a key retry after its backoff; returns the seconds. `by_role`: its run failed."""
         delay_s = self._backoff.fail(key, self._role_backoff_start_s if by_role else 0.0)
-        self.add_after(key, delay_s, Urgency.RETRY)
+        cause = Cause.retry(self._backoff.in_a_row(key))
+        self.add_after(key, delay_s, Urgency.RETRY, cause)
         return delay_s
 
     def succeed(self, key: Key) -> None:
@@ -174,12 +183,11 @@ class Queue:
             max_runs=self._most_runs(),
         )
 
-    def _put(self, key: Key, urgency: Urgency) -> None:
+    def _put(self, key: Key, reason: _Reason) -> None:
         if key in self._hands:
-            again = self._hands[key]
-            self._hands[key] = urgency if again is None else min(again, urgency)
+            self._hands[key] = _more_urgent(self._hands[key], reason)
         else:
-            self._lanes.put(key, urgency, self._clock.monotonic())
+            self._lanes.put(key, *reason, self._clock.monotonic())
 
     def _serve(self) -> None:
         while not self._is_closed and len(self._hands) < self._limits.max_runs:
@@ -191,7 +199,7 @@ class Queue:
             waiting = self._lanes.take(self._has_room, now, self._fits)
             if waiting is None:
                 return
-            turn = Turn(waiting.key, waiting.urgency, now - waiting.since)
+            turn = Turn(waiting.key, waiting.urgency, now - waiting.since, waiting.cause)
             self._waits[turn.urgency] = self._waits[turn.urgency].plus(turn.waited_s)
             self._hands[turn.key] = None
             self._in_hand[turn.key.gvk] += 1
@@ -218,8 +226,8 @@ class Queue:
         return max(1, min(self._limits.max_runs, memory_bytes // cheapest))
 
     def _give_back(self, turn: Turn) -> None:
-        again = self._hands[turn.key]
-        self._hands[turn.key] = turn.urgency if again is None else min(again, turn.urgency)
+        reason = turn.urgency, turn.cause
+        self._hands[turn.key] = _more_urgent(reason, self._hands[turn.key] or reason)
         self.done(turn.key)
 
     def _set_alarm(self) -> None:
@@ -234,8 +242,8 @@ class Queue:
         await self._clock.sleep(max(0.0, self._alarm_at - self._clock.monotonic()))
         self._alarm, self._alarm_at = None, float("inf")
         try:
-            for key, urgency in self._delays.take_due(self._clock.monotonic()):
-                self._put(key, urgency)
+            for due in self._delays.take_due(self._clock.monotonic()):
+                self._put(due.key, (due.urgency, due.cause))
         finally:
             self._set_alarm()  # whatever happens: without it, no key ever came back by itself
         self._serve()
@@ -244,3 +252,8 @@ class Queue:
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm, self._alarm_at = None, float("inf")
+
+
+def _more_urgent(first: _Reason | None, second: _Reason) -> _Reason:
+    """The first one among equals."""
+    return second if first is None or second[0] < first[0] else first

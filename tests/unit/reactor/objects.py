@@ -8,7 +8,7 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.watches import Play, Watch
-from rolecall.workqueue import Key, Urgency
+from rolecall.workqueue import Cause, Key, Urgency
 
 APP = Gvk("demo.example.com", "v1", "App")
 
@@ -34,8 +34,11 @@ class Keys:
     def __init__(self) -> None:
         self.added: list[tuple[Key, Urgency]] = []
 
-    def add(self, key: Key, urgency: Urgency) -> None:
+        self.causes: list[str] = []
+
+    def add(self, key: Key, urgency: Urgency, cause: Cause) -> None:
         self.added.append((key, urgency))
+        self.causes.append(cause.text)
 
     @property
     def names(self) -> list[str]:

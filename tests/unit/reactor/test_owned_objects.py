@@ -202,3 +202,17 @@ def test_interest_counts_once() -> None:
     interest = Interest(APP, owner_is_namespaced=True, by_annotation=True)
     assert stream.objects.add_interest(interest)
     assert not stream.objects.add_interest(interest)
+
+
+def test_drift_says_which_object_changed_or_went(stream: Stream) -> None:
+    stream.says("MODIFIED", owned("web", data={"k": "2"}))
+    stream.says("MODIFIED", owned("web", data={"k": "3"}))
+    stream.says("DELETED", owned("web", data={"k": "3"}))
+    stream.lists()  # what is not there any more went without a word
+
+    assert stream.keys.causes == [
+        "drift of ConfigMap web",
+        "drift of ConfigMap web",
+        "drift of ConfigMap web, which is gone",
+        "drift of ConfigMap, which is gone",
+    ]

@@ -14,7 +14,7 @@ from rolecall.runner import RunRequest, RunResult
 from rolecall.settings import QueueSettings
 from rolecall.status import find
 from rolecall.watches import Watch
-from rolecall.workqueue import Key, Limits, Queue, Turn, Urgency
+from rolecall.workqueue import START, Cause, Key, Limits, Queue, Turn, Urgency
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.scripted import (
     RecordedEvents,
@@ -59,8 +59,10 @@ class Setting:
     def key(self, name: str = "a") -> Key:
         return Key(self.shop.gvk, self.shop.namespace, name)
 
-    async def turn(self, name: str = "a", urgency: Urgency = Urgency.EDIT) -> Outcome:
-        return await self.reconciler.reconcile(Turn(self.key(name), urgency))
+    async def turn(
+        self, name: str = "a", urgency: Urgency = Urgency.EDIT, cause: Cause = START
+    ) -> Outcome:
+        return await self.reconciler.reconcile(Turn(self.key(name), urgency, cause=cause))
 
     async def condition(self, type_: str, name: str = "a") -> Json | None:
         status = (await self.shop.get(name)).get("status") or {}

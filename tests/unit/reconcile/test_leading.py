@@ -8,7 +8,7 @@ import pytest
 
 from rolecall.reconcile import Outcome
 from rolecall.runner import RunRequest
-from rolecall.workqueue import Urgency
+from rolecall.workqueue import START, Urgency
 from tests.unit.reconcile.fake_cluster import FakeCluster
 from tests.unit.reconcile.scripted import BAD, GOOD
 from tests.unit.reconcile.setting import Setting
@@ -22,7 +22,7 @@ async def test_turn_of_a_replica_that_may_not_lead_is_put_back_as_it_was(
 
     outcome = await setting.turn(urgency=Urgency.STARTUP)
 
-    assert outcome == Outcome(after_s=1.0, urgency=Urgency.STARTUP, is_put_off=True)
+    assert outcome == Outcome(after_s=1.0, urgency=Urgency.STARTUP, cause=START, is_put_off=True)
     assert setting.runner.requests == []
     assert fake.calls == []
 

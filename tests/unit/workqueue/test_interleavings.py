@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from rolecall.workqueue import Key, Queue, QueueClosedError, Turn, Urgency
+from rolecall.workqueue import Cause, Key, Queue, QueueClosedError, Turn, Urgency
 from tests.unit.workqueue.keys import APP, VOLUME, key, queue_of
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
@@ -29,6 +29,8 @@ class ReconcilerPorts:
         self.held: list[Key] = []
         # Added since it was last handed out: such a key must come out (again).
         self.owed: set[Key] = set()
+        # Why they were added since then, in order.
+        self.reasons: dict[Key, list[tuple[Urgency, Cause]]] = {chosen: [] for chosen in KEYS}
         # And these must come out at that time or later; of those ahead a key has one at most.
         self.deadlines: dict[Key, set[float]] = {chosen: set() for chosen in KEYS}
 
@@ -40,9 +42,13 @@ class ReconcilerPorts:
         self.check()
 
     async def add(self) -> None:
-        chosen = self.random.choice(KEYS)
+        self.add_now(self.random.choice(KEYS), self.random.choice(list(Urgency)))
+
+    def add_now(self, chosen: Key, urgency: Urgency) -> None:
+        cause = Cause(f"reason {self.random.random()}")
         self.owed.add(chosen)
-        self.queue.add(chosen, self.random.choice(list(Urgency)))
+        self.reasons[chosen].append((urgency, cause))
+        self.queue.add(chosen, urgency, cause)
 
     async def add_later(self) -> None:
         chosen = self.random.choice(KEYS)
@@ -64,8 +70,7 @@ class ReconcilerPorts:
         if self.workers:
             worker = self.workers.pop(self.random.randrange(len(self.workers)))
             if self.random.random() < 0.5:  # in the very moment in which it may be handed a key
-                self.queue.add(KEYS[0], Urgency.EDIT)
-                self.owed.add(KEYS[0])
+                self.add_now(KEYS[0], Urgency.EDIT)
             worker.cancel()
             done = (await asyncio.gather(worker, return_exceptions=True))[0]
             assert isinstance(done, asyncio.CancelledError)
@@ -81,9 +86,16 @@ class ReconcilerPorts:
             turn, taken_at = worker.result()
             due = {deadline for deadline in self.deadlines[turn.key] if deadline <= taken_at}
             assert turn.key in self.owed or due, f"{turn.key} came out though nobody asked"
+            self.check_cause(turn)
             self.owed.discard(turn.key)
             self.deadlines[turn.key] -= due
             self.held.append(turn.key)
+
+    def check_cause(self, turn: Turn) -> None:
+        reasons, self.reasons[turn.key] = self.reasons[turn.key], []
+        if turn.urgency < Urgency.PERIOD:  # a period may be one that fell due
+            first = min(reasons, key=lambda reason: reason[0])
+            assert (turn.urgency, turn.cause) == first
 
     def check(self) -> None:
         assert len(self.held) == len(set(self.held)), "one key in two hands"

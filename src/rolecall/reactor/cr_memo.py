@@ -1,0 +1,66 @@
+"""What is kept of a CR between two events: enough to tell whether it changed, and in what way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from rolecall.json_object import Json
+from rolecall.reconcile import PAUSED_ANNOTATION
+from rolecall.workqueue import (
+    CREATION,
+    DELETION,
+    EDIT,
+    PAUSE,
+    RESUMED,
+    Cause,
+)
+
+
+class CrMemo(NamedTuple):
+    """A few hundred bytes for each CR; the objects themselves are as large as users please."""
+
+    uid: str
+    version: int | str  # generation, or `resourceVersion` where there is none
+    annotations: bytes  # a digest
+    pause: str  # what the annotation says
+
+    @property
+    def generation(self) -> int | None:
+        return self.version if isinstance(self.version, int) else None
+
+    @property
+    def is_paused(self) -> bool:
+        return self.pause.lower() == "true"
+
+
+def memo_of(metadata: Json) -> CrMemo:
+    annotations = metadata.get("annotations") or {}
+    return CrMemo(
+        metadata.get("uid") or "",
+        metadata.get("generation") or str(metadata.get("resourceVersion") or ""),
+        _digest(annotations),
+        str(annotations.get(PAUSED_ANNOTATION) or ""),
+    )
+
+
+def cause_of(old: CrMemo | None, new: CrMemo, metadata: Json) -> Cause:
+    """What happened to a CR, between what was known of it and what there is now."""
+    if metadata.get("deletionTimestamp"):
+        return DELETION
+    if old is None or old.uid != new.uid:
+        return CREATION
+    if old.is_paused != new.is_paused:
+        return PAUSE if new.is_paused else RESUMED
+    if old.version == new.version:
+        return Cause("edit of annotations")
+    return EDIT if new.generation is None else Cause(f"edit of generation {new.generation}")
+
+
+def _digest(annotations: Mapping[str, Any]) -> bytes:
+    if not annotations:
+        return b""
+    text = json.dumps(annotations, sort_keys=True).encode()
+    return hashlib.blake2b(text, digest_size=8).digest()

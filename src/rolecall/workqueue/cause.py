@@ -1,0 +1,36 @@
+"""Why a key waits, in words for people.
+
+Urgency says how soon a key is taken and nothing more; this says what happened. It is carried along, and
+nothing is ever decided by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What happened, as people read it: in the log, in `rolecall runs`, in `rolecall status`."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @classmethod
+    def retry(cls, number: int) -> Cause:
+        """The attempt after so many failures in a row."""
+        return cls(f"retry {number}")
+
+
+UNTOLD = Cause("")
+CREATION = Cause("creation")
+EDIT = Cause("edit")
+DELETION = Cause("deletion")
+PAUSE = Cause("pause")
+RESUMED = Cause("resumed")
+PERIOD = Cause("period")
+START = Cause("start")
+ROLE = Cause("the role asked for it")
+PERSON = Cause("asked for by a person")
