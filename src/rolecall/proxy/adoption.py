@@ -167,7 +167,7 @@ def _told(names: list[str], *, were_refused: bool) -> str:
     way_out = (
         "The API server refused to give them one; that needs the verb `patch` on their kinds"
         if were_refused
-        else "To own such objects, start the operator with `--adopt`"
+        else "`--adopt` makes it their owner"
     )
     return (
         f"The role writes objects that have no owner: {shown}{more}. They stay when this object is"

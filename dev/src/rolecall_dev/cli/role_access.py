@@ -13,7 +13,7 @@ the address that they learned it from.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -25,13 +25,20 @@ from rolecall.kube import Client, Credentials, NoSuchKindError, NotFoundError, T
 from rolecall.proxy import Proxy
 from rolecall.runner import RunRequest, folder_of_engine
 from rolecall.settings import ProxySettings
+from rolecall_dev.cli.role_words import subject
+
+_NOT_THERE = "is not in the cluster; `--create` applies it first"
 
 
 class RoleAccess:
     """The cluster of the user's kubeconfig, for runs one after the other."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, environment: Mapping[str, str], on_unowned: Callable[[str], None], *, adopts: bool
+    ) -> None:
         self._environment = environment
+        self._adopts = adopts
+        self._told = _Told(on_unowned)
         self._open = AsyncExitStack()
         self._reached: tuple[Client, Proxy] | None = None
 
@@ -68,7 +75,7 @@ class RoleAccess:
                     kubeconfig=access.kubeconfig,
                     modules_kubeconfig=access.modules_kubeconfig,
                 ),
-                "the CR is not in the cluster" if live is None else "",
+                "" if live is not None else f"{subject(request)} {_NOT_THERE}",
             )
 
     async def _reach(self) -> tuple[Client, Proxy]:
@@ -76,11 +83,23 @@ class RoleAccess:
             credentials = Credentials.load(self._environment)
             client = await self._open.enter_async_context(Client(credentials))
             folder = self._open.enter_context(folder_of_engine())
-            proxy = Proxy(ProxySettings(port=0, folder=folder), client, dependents=Nobody())
+            settings = ProxySettings(port=0, folder=folder, adopts=self._adopts)
+            proxy = Proxy(settings, client, dependents=Nobody(), events=self._told)
             await proxy.start()
             self._open.push_async_callback(proxy.stop)
             self._reached = (client, proxy)
         return self._reached
+
+
+class _Told:
+    """What the operator would say by Events on the CR is said to whoever started the run."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+
+    def record(self, cr: dict[str, Any], *, kind: str, reason: str, message: str) -> None:  # noqa: ARG002 - a port
+        """Say it."""
+        self._say(message)
 
 
 class Nobody:

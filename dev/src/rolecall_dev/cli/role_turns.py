@@ -8,13 +8,12 @@ A run that fails ends it all. An operator would try again; whoever tests a role 
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from rolecall.clock import Clock
+from rolecall.clock import Clock, SystemClock
 from rolecall.runner import Ending, RunEvent, Runner, RunRequest, RunResult, create_runner
 from rolecall.settings import RunnerSettings
 from rolecall_dev.cli.role_access import RoleAccess
@@ -74,18 +73,18 @@ async def run_roles(
     settings: RunnerSettings,
     goal: Goal | None,
     output: TurnOutput,
-    clock: Clock,
+    access: RoleAccess,
 ) -> int:
     """Run them; returns the exit code."""
     runner = create_runner(settings)
     try:
         if settings.way == "warm":
             await runner.warm_up([requests[0].watch])
-        async with RoleAccess(os.environ) as access:
+        async with access:
             turns = _Turns(runner, access, output)
             if goal is None:
                 return _exit_code(await turns.take(requests))
-            return await _until(goal, turns, requests, clock)
+            return await _until(goal, turns, requests, SystemClock())
     finally:
         await runner.close()
 

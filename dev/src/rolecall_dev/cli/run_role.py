@@ -1,8 +1,9 @@
 """`rolecall run-role`: roles of CRs, without an operator: the quickest loop there is.
 
-The role gets what the operator would give it, with the rights of the user's own kubeconfig. Where the
-CR exists in the cluster, what the play creates is owned by it, as under the operator; conditions are
-not written. What the play prints goes to stdout as it comes, what the verb has to say goes to stderr.
+The CR is one of the cluster (KIND/NAME) or of a file (`--cr`). The role gets what the operator would
+give it, with the rights of the user's own kubeconfig. Where the CR exists in the cluster, what the play
+creates is owned by it, as under the operator; conditions are not written. What the play prints goes to
+stdout as it comes, what the verb has to say goes to stderr.
 
 With `--until`, all roles are run again until they have nothing left to do: the proof of idempotence
 that a scenario needs.
@@ -17,22 +18,19 @@ import argparse
 import asyncio
 import os
 import sys
-import uuid
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from rolecall.cli import settings_of
-from rolecall.clock import SystemClock
 from rolecall.errors import InputError
+from rolecall.kube import Credentials
 from rolecall.runner import (
-    RunEvent,
     RunRequest,
-    RunResult,
     extra_vars,
     folder_of_command,
     require_installed,
@@ -41,10 +39,18 @@ from rolecall.settings import RunnerSettings
 from rolecall.startup import watches_of, with_search_paths
 from rolecall.watches import Watch
 from rolecall_dev.cli.cr_file import read_cr
+from rolecall_dev.cli.named_cr import parse_named
 from rolecall_dev.cli.project_arguments import add_watches_file
-from rolecall_dev.cli.role_speed import explain
+from rolecall_dev.cli.role_access import RoleAccess
+from rolecall_dev.cli.role_crs import (
+    FoundCr,
+    as_the_operator_sees,
+    create,
+    is_ending,
+    read_named,
+)
+from rolecall_dev.cli.role_terminal import Terminal, say
 from rolecall_dev.cli.role_turns import GOALS, Goal, run_roles
-from rolecall_dev.cli.role_words import summary
 from rolecall_dev.cli.vars_text import as_json, as_yaml
 
 if TYPE_CHECKING:
@@ -57,20 +63,14 @@ def add_parser(subparsers: Subparsers) -> None:
         help="run roles of CRs, without an operator",
         description="Run the role or playbook that watches.yaml names for a CR's kind, with"
         " your own kubeconfig (KUBECONFIG, else ~/.kube/config). Where the CR exists in the cluster,"
-        " the play sees it as it is there, with the spec of the file, and what it creates is owned by"
-        " it. Conditions are not written.",
+        " the play sees it as it is there (with the spec of the file, if there is one), and what it"
+        " creates is owned by it. Conditions are not written.",
         epilog="Variables such as ANSIBLE_ROLES_PATH, ANSIBLE_GATHERING and ROLECALL_ANSIBLE_ARGS mean"
         " what they mean to `rolecall run`. Exit codes: 0 succeeded, 1 a task failed, 2 bad input or a"
         " broken play, 124 over a time limit, 130 interrupted, 137 killed.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "--cr",
-        required=True,
-        action="append",
-        metavar="FILE",
-        help="the CR; `-` reads stdin. Given again: one role after the other, the warm way",
-    )
+    _add_crs(parser)
     add_watches_file(parser)
     parser.add_argument(
         "--namespace",
@@ -108,6 +108,33 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run_role)
 
 
+def _add_crs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "named",
+        nargs="*",
+        metavar="KIND/NAME",
+        help="a CR in the cluster. Several: one role after the other, the warm way",
+    )
+    parser.add_argument(
+        "--cr",
+        default=[],
+        action="append",
+        metavar="FILE",
+        help="a CR in a file; `-` reads stdin; may be given again",
+    )
+    parser.add_argument(
+        "--create",
+        action="store_true",
+        help="create the CR of the file first where the cluster has none, so that it owns what the play"
+        " makes",
+    )
+    parser.add_argument(
+        "--adopt",
+        action="store_true",
+        help="make the CR own, too, what its role writes and finds without an owner",
+    )
+
+
 def _add_goal(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until",
@@ -132,7 +159,7 @@ def run_role(arguments: argparse.Namespace) -> int:
     settings = replace(settings, watches_file=arguments.watches_file)
     _refuse_nonsense(arguments)
     watches = watches_of(settings, environment)
-    requests = [_request(*read_cr(file, watches), arguments, environment) for file in arguments.cr]
+    requests = [_request(found, arguments, environment) for found in _found(arguments, watches)]
     if arguments.print_vars:
         variables = extra_vars(requests[0], trust_cr_text=settings.runner.trust_cr_text)
         printed = as_json if arguments.print_vars == "json" else as_yaml
@@ -147,18 +174,56 @@ def run_role(arguments: argparse.Namespace) -> int:
 def _refuse_nonsense(arguments: argparse.Namespace) -> None:
     if arguments.until and arguments.check:
         raise InputError("`--check` changes nothing, so `--until` would wait for ever")
-    if arguments.print_vars and len(arguments.cr) > 1:
-        raise InputError("`--print-vars` is about one CR; give `--cr` once")
+    asked = len(arguments.cr) + len(arguments.named)
+    if not asked:
+        raise InputError("no CR was named", hint="write KIND/NAME, or `--cr FILE`")
+    if arguments.print_vars and asked > 1:
+        raise InputError("`--print-vars` is about one CR; name one")
+    if arguments.create and not arguments.cr:
+        raise InputError("`--create` creates the CR of a file; add `--cr FILE`")
+    if arguments.create and (arguments.check or arguments.print_vars):
+        raise InputError(
+            "`--create` changes the cluster, which `--check` and `--print-vars` do not"
+        )
+
+
+def _found(arguments: argparse.Namespace, watches: list[Watch]) -> list[FoundCr]:
+    """The CRs that were asked for: those of the cluster, then those of files."""
+    environment = dict(os.environ)
+    namespace = _namespace(arguments, environment)
+    named = [parse_named(text, watches) for text in arguments.named]
+    filed = [_in_namespace(*read_cr(file, watches), namespace) for file in arguments.cr]
+    if named or arguments.create:
+        _say_cluster(environment)
+    found = asyncio.run(read_named(named, namespace, environment)) if named else []
+    if arguments.create and filed:
+        for place in asyncio.run(create(filed, environment)):
+            say(f"created {place}")
+    for one in found:
+        for note in one.notes:
+            say(f"note: {one.watch.gvk.kind}/{one.cr['metadata']['name']}: {note}")
+    return [*found, *(FoundCr(cr, watch) for cr, watch in filed)]
+
+
+def _in_namespace(cr: dict[str, Any], watch: Watch, namespace: str) -> tuple[dict[str, Any], Watch]:
+    if not namespace:
+        return cr, watch
+    return {**cr, "metadata": {"namespace": namespace, **cr["metadata"]}}, watch
 
 
 def _request(
-    cr: dict[str, Any], watch: Watch, arguments: argparse.Namespace, environment: Mapping[str, str]
+    found: FoundCr, arguments: argparse.Namespace, environment: Mapping[str, str]
 ) -> RunRequest:
+    watch = found.watch
+    is_finalizer = arguments.finalizer or is_ending(found)
+    if is_finalizer and not arguments.finalizer:
+        name = f"{watch.gvk.kind}/{found.cr['metadata']['name']}"
+        say(f"note: {name} is being deleted: its finalizer runs, and stays on it")
     return RunRequest(
         run_id="",  # each run gets one of its own
         watch=replace(watch, runner=None),
-        cr=_as_the_operator_sees(cr, watch, arguments, environment),
-        is_finalizer=arguments.finalizer,
+        cr=as_the_operator_sees(found.cr, watch, is_finalizer=is_finalizer),
+        is_finalizer=is_finalizer,
         kubeconfig=_kubeconfig(environment, is_needed=not arguments.print_vars),
         verbosity=arguments.verbosity,
         keep_artifacts=0,
@@ -175,66 +240,15 @@ def _run(
         kept: Path | None = arguments.artifacts_dir
         root = kept.absolute() if kept else stack.enter_context(folder_of_command())
         settings = replace(settings, root=root)
-        work = run_roles(requests, settings, goal, _Terminal(arguments), SystemClock())
+        terminal = Terminal(arguments)
+        access = RoleAccess(os.environ, terminal.unowned, adopts=arguments.adopt)
+        work = run_roles(requests, settings, goal, terminal, access)
         return asyncio.run(work)
 
 
-@dataclass(slots=True)
-class _Terminal:
-    """Plays speak on stdout, we on stderr."""
-
-    arguments: argparse.Namespace
-    told: set[str] = field(default_factory=set)
-
-    def event(self, event: RunEvent) -> None:
-        if event.stdout:
-            print(event.stdout, flush=True)
-
-    def not_owned(self, why: str) -> None:
-        if why not in self.told and not self.arguments.check:
-            self.told.add(why)
-            self.say(f"note: objects that this run makes get no owner reference: {why}")
-
-    def ended(self, request: RunRequest, result: RunResult) -> None:
-        kept = self.arguments.artifacts_dir
-        for line in summary(request, result, is_check=self.arguments.check, kept=kept):
-            self.say(line)
-        if self.arguments.explain_speed:
-            print(explain(result))
-
-    def say(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
-
-
-def _as_the_operator_sees(
-    cr: dict[str, Any],
-    watch: Watch,
-    arguments: argparse.Namespace,
-    environment: Mapping[str, str],
-) -> dict[str, Any]:
-    """The CR as it would come from the API server at this point of its life."""
-    metadata = dict(cr["metadata"])
-    named = arguments.namespace
-    namespace = _current_namespace(environment) if named is None else named
-    if namespace:
-        metadata.setdefault("namespace", namespace)
-    if arguments.finalizer:
-        if watch.finalizer is None:
-            raise InputError(
-                f"{watch.gvk.kind} has no finalizer, so nothing would run when one is deleted",
-                hint=f"add `finalizer:` to the entry on line {watch.line} of watches.yaml",
-            )
-        metadata["finalizers"] = [*metadata.get("finalizers", []), watch.finalizer.name]
-    now = SystemClock().now().strftime("%Y-%m-%dT%H:%M:%SZ")
-    identity = f"{watch.gvk}/{metadata.get('namespace', '')}/{metadata['name']}"
-    # What every object from the API server has, and roles rely on.
-    metadata.setdefault("uid", str(uuid.uuid5(uuid.NAMESPACE_URL, identity)))
-    metadata.setdefault("generation", 1)
-    metadata.setdefault("creationTimestamp", now)
-    if arguments.finalizer:
-        metadata.setdefault("deletionTimestamp", now)
-    spec = cr.get("spec")
-    return {**cr, "metadata": metadata, "spec": spec if isinstance(spec, dict) else {}}
+def _say_cluster(environment: Mapping[str, str]) -> None:
+    """Before anything is asked of it."""
+    say(f"cluster: {Credentials.load(environment).server}")
 
 
 def _runner_settings(
@@ -267,6 +281,12 @@ def _kubeconfig(environment: Mapping[str, str], *, is_needed: bool = True) -> Pa
             hint="`rolecall cluster up` starts a cluster on this machine; else set KUBECONFIG",
         )
     return Path(named) if os.pathsep in named else first.absolute()
+
+
+def _namespace(arguments: argparse.Namespace, environment: Mapping[str, str]) -> str:
+    """For a CR that names none."""
+    named = arguments.namespace
+    return _current_namespace(environment) if named is None else str(named)
 
 
 def _current_namespace(environment: Mapping[str, str]) -> str:
