@@ -12,6 +12,7 @@ from rolecall.reconcile.ports import (
     RunDefaults,
     Telemetry,
 )
+from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.workers import Workers
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "EventRecorder",
     "Outcome",
     "PlayLog",
+    "Progress",
     "Reconciler",
     "ReconcilerPorts",
     "RunAccess",

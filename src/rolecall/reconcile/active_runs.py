@@ -20,6 +20,7 @@ from rolecall.kube import NotFoundError
 from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbosity_of
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults
+from rolecall.reconcile.progress import Progress
 from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult, TaskFailure
 from rolecall.watches import Watch
 from rolecall.workqueue import Cause, Key, Turn
@@ -51,6 +52,11 @@ class ActiveRun:
     handle: RunHandle | None = None
     cancelled: str = ""  # why it was ended early
     ran: Mapping[str, object] = field(default_factory=dict)  # what the log shall tell of the run
+    progress: Progress | None = None  # while the run is in flight
+
+    def forget_progress(self) -> None:
+        """The run is over."""
+        self.progress = None
 
     def cancel(self, reason: str) -> None:
         """End the run, or do not let it start."""
@@ -75,6 +81,10 @@ class ActiveRuns:
             yield active
         finally:
             del self._by_key[key]
+
+    def in_flight(self) -> dict[Key, Progress]:
+        """How far each run has come, now."""
+        return {key: active.progress for key, active in self._by_key.items() if active.progress}
 
     def on_edited(self, key: Key) -> None:
         """The CR was edited or deleted: where the watch allows it, its run may be pointless now."""
@@ -105,6 +115,10 @@ class ActiveRuns:
             asked = verbosity_of(plan.cr)
             request = self._request(plan, access, asked)
             on_event = self._on_event_for(active, plan, _or(asked, self._defaults.play_verbosity))
+            active.progress = Progress.at_start(
+                plan.run_id, plan.cause.text, self._ports.clock.now()
+            )
+            stack.callback(active.forget_progress)
             active.handle = await self._ports.runner.start(request, on_event)
             if active.cancelled:  # while it was starting
                 active.handle.cancel(active.cancelled)
@@ -129,6 +143,8 @@ class ActiveRuns:
 
     def _on_event_for(self, active: ActiveRun, plan: RunPlan, verbosity: int) -> OnEvent:
         def on_event(event: RunEvent) -> None:
+            if active.progress is not None:
+                active.progress = active.progress.after(event, self._ports.clock.now())
             self._ports.plays.event(active.key, plan.run_id, event, verbosity)
 
         return on_event

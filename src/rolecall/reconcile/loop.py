@@ -37,6 +37,7 @@ from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import Outcome, ReconcilerPorts, RunDefaults
+from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.verdict import UNABLE, verdict_of
 from rolecall.runner import Ending, RunResult
@@ -83,6 +84,10 @@ class Reconciler:
         with self._active_runs.hold(turn) as active:
             outcome = await self._outcome(turn, active)
             return replace(outcome, ran=active.ran)
+
+    def in_flight(self) -> Mapping[Key, Progress]:
+        """How far each run has come, now."""
+        return self._active_runs.in_flight()
 
     def on_edited(self, key: Key) -> None:
         """The CR was edited or deleted; call it along with adding the key to the queue."""

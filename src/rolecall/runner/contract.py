@@ -57,6 +57,7 @@ class RunEvent:
     created: str
     stdout: str
     data: Mapping[str, Any]
+    place: str = ""  # of the task that it is about: `roles/app/tasks/main.yml:12`
 
 
 @dataclass(frozen=True, slots=True)

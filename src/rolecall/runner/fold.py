@@ -88,6 +88,7 @@ class Fold:
             created=created if isinstance(created, str) else "",
             stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
             data=self._redactor.event_data(data),
+            place=self._short(path) if isinstance(path := data.get("task_path"), str) else "",
         )
 
     def result(self, exit_: Exit, stdout_tail: str = "") -> RunResult:
@@ -203,7 +204,10 @@ class Fold:
         )
 
     def _place(self, task: TaskEvent) -> str:
-        return short_place(task.path, self._prepared.play.path, self._project)
+        return self._short(task.path)
+
+    def _short(self, path: str) -> str:
+        return short_place(path, self._prepared.play.path, self._project)
 
 
 def _counts_failures(stats: Mapping[str, Any]) -> bool:

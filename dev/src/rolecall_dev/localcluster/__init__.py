@@ -5,7 +5,12 @@ pinned Go modules. Nodes come in two flavours: simulated by kwok, where nothing 
 else is real, and real, which needs root and a container runtime (inner room `real`).
 """
 
-from rolecall_dev.localcluster.build import BuildStep, Progress, build_programs, missing_programs
+from rolecall_dev.localcluster.build import (
+    BuildProgress,
+    BuildStep,
+    build_programs,
+    missing_programs,
+)
 from rolecall_dev.localcluster.cluster import Cluster, Component
 from rolecall_dev.localcluster.components import COMPONENTS
 from rolecall_dev.localcluster.kubeconfig import ClusterAccess, write_kubeconfig
@@ -53,6 +58,7 @@ __all__ = [
     "REAL_PROGRAMS",
     "REGISTRY",
     "Binaries",
+    "BuildProgress",
     "BuildStep",
     "Cluster",
     "ClusterAccess",
@@ -64,7 +70,6 @@ __all__ = [
     "Layout",
     "MissingProgramsError",
     "Program",
-    "Progress",
     "Relay",
     "Say",
     "Wanted",

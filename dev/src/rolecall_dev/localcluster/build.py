@@ -41,7 +41,7 @@ _LEAST_GB = 1.0  # linking alone writes some hundred MB of temporary files
 _NETWORK_WORDS = ("dial tcp", "no such host", "i/o timeout", "connection refused", "TLS handshake")
 
 
-class Progress(Protocol):
+class BuildProgress(Protocol):
     """Who is told how a build goes."""
 
     def say(self, message: str) -> None:
@@ -84,7 +84,7 @@ def missing_programs(
 
 
 def build_programs(
-    progress: Progress,
+    progress: BuildProgress,
     cache: Path | None = None,
     clock: Clock | None = None,
     programs: Sequence[Program] = PROGRAMS,
@@ -103,7 +103,9 @@ def build_programs(
         ) from error
 
 
-def _build_all(missing: Sequence[Program], cache: Path, progress: Progress, clock: Clock) -> None:
+def _build_all(
+    missing: Sequence[Program], cache: Path, progress: BuildProgress, clock: Clock
+) -> None:
     if not missing:
         return  # the other build made them
     go = find_go(cache, progress.say)
@@ -123,7 +125,9 @@ def _build_all(missing: Sequence[Program], cache: Path, progress: Progress, cloc
         pace = spent_so_far / expected_so_far
 
 
-def _build_one(go: Path, step: BuildStep, target: Path, progress: Progress, clock: Clock) -> None:
+def _build_one(
+    go: Path, step: BuildStep, target: Path, progress: BuildProgress, clock: Clock
+) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     for left in target.parent.glob(f".{target.name}.*.partial"):
         left.unlink(missing_ok=True)  # of a build that was killed outright
@@ -142,7 +146,7 @@ def _build_one(go: Path, step: BuildStep, target: Path, progress: Progress, cloc
 
 
 def _run(
-    command: Sequence[str], step: BuildStep, words: int, progress: Progress, clock: Clock
+    command: Sequence[str], step: BuildStep, words: int, progress: BuildProgress, clock: Clock
 ) -> int:
     began = clock.monotonic()
     with subprocess.Popen(

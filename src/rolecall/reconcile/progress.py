@@ -1,0 +1,58 @@
+"""How far a run in flight has come, as its events tell.
+
+Events come redacted, and from a process that roles and modules can write into: names are taken as text
+of one line and of bounded length, and nothing else is believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from rolecall.runner import RunEvent
+
+_TASK_STARTS = frozenset({"playbook_on_task_start", "playbook_on_handler_task_start"})
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a run is at. Before its first task, and where Ansible gives none, names are empty."""
+
+    run_id: str
+    cause: str  # why the run was started
+    began: datetime
+    task_since: datetime
+    last_word: datetime  # when it last said anything
+    task: str = ""
+    place: str = ""  # `roles/web/tasks/main.yml:12`
+
+    @classmethod
+    def at_start(cls, run_id: str, cause: str, now: datetime) -> Progress:
+        return cls(run_id, cause, began=now, task_since=now, last_word=now)
+
+    def after(self, event: RunEvent, now: datetime) -> Progress:
+        """The same run once it said this."""
+        task = event.data.get("task")
+        if event.name not in _TASK_STARTS or not isinstance(task, str):
+            return replace(self, last_word=now)
+        return replace(
+            self,
+            task=_one_line(task),
+            place=_one_line(event.place),
+            task_since=now,
+            last_word=now,
+        )
+
+    @property
+    def where(self) -> str:
+        """The task and its place, for people; empty before the first task."""
+        if not self.task:
+            return ""
+        return f"task `{self.task}` ({self.place})" if self.place else f"task `{self.task}`"
+
+
+def _one_line(text: str) -> str:
+    # No lone surrogate either, which JSON cannot carry.
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
