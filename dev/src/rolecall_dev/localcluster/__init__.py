@@ -6,7 +6,7 @@ else is real, and real, which needs root and a container runtime (inner room `re
 """
 
 from rolecall_dev.localcluster.build import (
-    BuildProgress,
+    BuildListener,
     BuildStep,
     build_programs,
     missing_programs,
@@ -58,7 +58,7 @@ __all__ = [
     "REAL_PROGRAMS",
     "REGISTRY",
     "Binaries",
-    "BuildProgress",
+    "BuildListener",
     "BuildStep",
     "Cluster",
     "ClusterAccess",

@@ -41,7 +41,7 @@ _LEAST_GB = 1.0  # linking alone writes some hundred MB of temporary files
 _NETWORK_WORDS = ("dial tcp", "no such host", "i/o timeout", "connection refused", "TLS handshake")
 
 
-class BuildProgress(Protocol):
+class BuildListener(Protocol):
     """Who is told how a build goes."""
 
     def say(self, message: str) -> None:
@@ -84,7 +84,7 @@ def missing_programs(
 
 
 def build_programs(
-    progress: BuildProgress,
+    progress: BuildListener,
     cache: Path | None = None,
     clock: Clock | None = None,
     programs: Sequence[Program] = PROGRAMS,
@@ -104,7 +104,7 @@ def build_programs(
 
 
 def _build_all(
-    missing: Sequence[Program], cache: Path, progress: BuildProgress, clock: Clock
+    missing: Sequence[Program], cache: Path, progress: BuildListener, clock: Clock
 ) -> None:
     if not missing:
         return  # the other build made them
@@ -126,7 +126,7 @@ def _build_all(
 
 
 def _build_one(
-    go: Path, step: BuildStep, target: Path, progress: BuildProgress, clock: Clock
+    go: Path, step: BuildStep, target: Path, progress: BuildListener, clock: Clock
 ) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     for left in target.parent.glob(f".{target.name}.*.partial"):
@@ -146,7 +146,7 @@ def _build_one(
 
 
 def _run(
-    command: Sequence[str], step: BuildStep, words: int, progress: BuildProgress, clock: Clock
+    command: Sequence[str], step: BuildStep, words: int, progress: BuildListener, clock: Clock
 ) -> int:
     began = clock.monotonic()
     with subprocess.Popen(
