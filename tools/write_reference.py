@@ -31,7 +31,8 @@ _VARIABLES = (
     ),
     (
         "ANSIBLE_VERBOSITY",
-        "above 0: print what plays print instead of a log line for each task; Ansible reads it too",
+        "above 0: print what plays print instead of a log line for each task; it is also how many `v`"
+        " plays are given where `--ansible-verbosity` is not",
     ),
     (
         "ANSIBLE_DEBUG_LOGS",

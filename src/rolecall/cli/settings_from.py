@@ -34,16 +34,17 @@ def settings_from(
 ) -> tuple[Settings, list[str]]:
     """Build the settings; the second value is what a person should be told about them."""
     warnings = list(chosen.warnings)
+    verbosity = _asked_verbosity(environment, warnings)
     settings = Settings(
         watches_file=Path(chosen["watches-file"]),
-        watches=_watches(chosen),
+        watches=_watches(chosen, verbosity),
         queue=QueueSettings(max_runs=chosen["max-runs"] or None),
         runner=_runner(chosen, environment, warnings),
         reactor=ReactorSettings(namespaces=_namespaces(environment.get("WATCH_NAMESPACE", ""))),
         proxy=_proxy(chosen, warnings),
         metrics=_metrics(chosen),
         election=_election(chosen, environment, pod_namespace, warnings),
-        logs=_logs(chosen, environment, warnings),
+        logs=_logs(chosen, verbosity or 0, warnings),
         graceful_shutdown_s=chosen["graceful-shutdown-timeout"],
         ports_file=_path(chosen["ports-file"]),
         loop_limit_s=chosen["loop-limit"] or None,
@@ -51,12 +52,15 @@ def settings_from(
     return settings, warnings
 
 
-def _watches(chosen: Chosen) -> WatchSettings:
+def _watches(chosen: Chosen, asked_verbosity: int | None) -> WatchSettings:
     most = chosen["max-concurrent-reconciles"]
+    verbosity: int = chosen["ansible-verbosity"]
+    if asked_verbosity is not None and not chosen.is_set("ansible-verbosity"):
+        verbosity = max(0, asked_verbosity)  # instead of being added to our default
     return WatchSettings(
         reconcile_period_s=chosen["reconcile-period"],
         max_concurrent_reconciles=None if most is None else max(1, most),
-        verbosity=chosen["ansible-verbosity"],
+        verbosity=verbosity,
     )
 
 
@@ -182,7 +186,7 @@ def _namespace_of_pod(file: Path) -> str:
         ) from None
 
 
-def _logs(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> LogSettings:
+def _logs(chosen: Chosen, play_verbosity: int, warnings: list[str]) -> LogSettings:
     level, detail = _log_level(chosen["zap-log-level"], chosen["zap-devel"], chosen)
     events = str(chosen["ansible-log-events"]).lower()
     if events not in _EVENTS:
@@ -195,7 +199,7 @@ def _logs(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -
         stacktrace_level=chosen["zap-stacktrace-level"],
         time_encoding=chosen["zap-time-encoding"],
         ansible_events=events,
-        play_verbosity=_play_verbosity(environment, warnings),
+        play_verbosity=play_verbosity,
     )
 
 
@@ -219,15 +223,16 @@ def _log_level(text: str, is_devel: bool, chosen: Chosen) -> tuple[str, int]:
     )
 
 
-def _play_verbosity(environment: Mapping[str, str], warnings: list[str]) -> int:
+def _asked_verbosity(environment: Mapping[str, str], warnings: list[str]) -> int | None:
+    """What ANSIBLE_VERBOSITY asks for; None where it asks for nothing."""
     text = environment.get("ANSIBLE_VERBOSITY", "")
     if not text:
-        return 0
+        return None
     try:
         return int(text)
     except ValueError:
-        warnings.append(f"ANSIBLE_VERBOSITY: `{text}` is not a whole number; took it for 0")
-        return 0
+        warnings.append(f"ANSIBLE_VERBOSITY: `{text}` is not a whole number, so it was ignored")
+        return None
 
 
 def _port(chosen: Chosen, name: str) -> int:

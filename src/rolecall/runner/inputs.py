@@ -112,6 +112,8 @@ def _prepare(
         ) from error
     # Its server would outlive plays and answer later ones with a credential that is no longer valid.
     config.env.pop("ENABLE_TURBO_MODE", None)
+    # Ansible adds it to the `v`s of the command line, which hold all that was asked for.
+    config.env.pop("ANSIBLE_VERBOSITY", None)
     return PreparedRun(
         request=request,
         play=play,

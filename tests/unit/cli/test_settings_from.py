@@ -124,3 +124,27 @@ def test_concurrency_below_one_ends_up_as_one() -> None:
 
 def test_trusting_cr_text_names_the_risk() -> None:
     assert "may run code in this operator" in settled("--trust-cr-text")[1][0]
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "plays", "prints"),
+    [
+        ((), {}, 2, 0),
+        ((), {"ANSIBLE_VERBOSITY": "1"}, 1, 1),
+        ((), {"ANSIBLE_VERBOSITY": "0"}, 0, 0),
+        (("--ansible-verbosity=3",), {"ANSIBLE_VERBOSITY": "1"}, 3, 1),
+        ((), {"ROLECALL_ANSIBLE_VERBOSITY": "3", "ANSIBLE_VERBOSITY": "1"}, 3, 1),
+    ],
+)
+def test_verbosity_of_the_environment_is_not_added_to_our_default(
+    words: tuple[str, ...], environment: dict[str, str], plays: int, prints: int
+) -> None:
+    settings, warnings = settled(*words, **environment)
+    assert (settings.watches.verbosity, settings.logs.play_verbosity) == (plays, prints)
+    assert warnings == []
+
+
+def test_verbosity_that_is_no_number_is_ignored_and_told() -> None:
+    settings, warnings = settled(ANSIBLE_VERBOSITY="much")
+    assert settings == Settings()
+    assert warnings == ["ANSIBLE_VERBOSITY: `much` is not a whole number, so it was ignored"]

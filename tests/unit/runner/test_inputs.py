@@ -82,6 +82,13 @@ def test_a_playbook_runs_where_it_lies_and_is_shown_in_the_project(project: Proj
     assert prepared.role_play is None
 
 
+def test_verbosity_of_the_environment_is_not_added_to_the_command_line(project: Project) -> None:
+    request = run_request(play=project.playbook, verbosity=1)
+    prepared = project.prepare(request, environment={"ANSIBLE_VERBOSITY": "1"})
+    assert "-v" in prepared.command
+    assert "ANSIBLE_VERBOSITY" not in prepared.env
+
+
 def test_a_role_with_a_full_name_runs_inside_its_collection(
     tmp_path: Path, project: Project
 ) -> None:
