@@ -28,6 +28,7 @@ from rolecall.kube.resource import Resource
 from rolecall.kube.streams import WatchEvent
 from rolecall.kube.tls_errors import TlsError
 from rolecall.kube.transport import Timeouts, named_object_in
+from rolecall.kube.unreachable import why_unreachable
 
 __all__ = [
     "Access",
@@ -54,4 +55,5 @@ __all__ = [
     "cluster_id",
     "missing_rule_hint",
     "named_object_in",
+    "why_unreachable",
 ]

@@ -37,6 +37,7 @@ from rolecall.kube.errors import (
 from rolecall.kube.go_json import go_json
 from rolecall.kube.sockets import Sockets
 from rolecall.kube.tls_errors import fault_of_own_certificate, tls_error_for
+from rolecall.kube.unreachable import why_unreachable
 
 _PAUSES_S = (0.1, 0.4, 1.6)
 _LONGEST_PAUSE_S = 30.0
@@ -354,7 +355,5 @@ def _type_of(headers: Mapping[str, str]) -> str:
 
 
 def _unreachable(target: Target, failure: BaseException) -> UnavailableError:
-    is_timeout = isinstance(failure, TimeoutError)
-    # aiohttp's texts name host and port, never what was sent.
-    why = "no answer in time" if is_timeout else str(failure) or type(failure).__name__
-    return UnavailableError(f"could not {target}: {why}", is_timeout=is_timeout)
+    message = f"could not {target}: {why_unreachable(failure)}"
+    return UnavailableError(message, is_timeout=isinstance(failure, TimeoutError))

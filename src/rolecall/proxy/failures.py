@@ -14,7 +14,7 @@ import aiohttp
 from aiohttp import web
 
 from rolecall.errors import ClusterError, NotLeadingError
-from rolecall.kube import ForbiddenError, UnavailableError
+from rolecall.kube import ForbiddenError, UnavailableError, why_unreachable
 from rolecall.proxy.answers import refusal
 from rolecall.proxy.forward import BODY_LIMIT, BodyTooLargeError
 
@@ -41,8 +41,8 @@ def refusal_for(failure: Exception) -> web.Response:
         case ClusterError():
             code, message = 502, _not_passed_on(failure)
         case _:
-            # Its text names host and port, never what was sent.
-            code, message = 502, f"the API server could not be reached: {failure}"
+            code = 502
+            message = f"the API server could not be reached: {why_unreachable(failure)}"
     return refusal(code, message)
 
 

@@ -61,6 +61,13 @@ class TaskEvent:
         return bool({self.action, self.resolved_action} & _TELLING_ACTIONS)
 
     @property
+    def checked_role(self) -> Path | None:
+        """The role whose arguments this task checked."""
+        context = self.result.get("validate_args_context")
+        path = context.get("path") if isinstance(context, dict) else None
+        return Path(path) if isinstance(path, str) and path else None
+
+    @property
     def message(self) -> str:
         """What a failed task says, or the Go operator's text where it says nothing."""
         message = self.result.get("msg")
@@ -132,6 +139,13 @@ def short_place(path: str, role_or_playbook: Path, project: Path) -> str:
             return path[len(prefix) :]
     _, mark, inside = path.rpartition("/ansible_collections/")
     return inside if mark else path
+
+
+def argument_specs_of(role: Path) -> Path:
+    """The file that says which arguments a role takes; the role where it has none."""
+    names = ("argument_specs.yml", "argument_specs.yaml", "main.yml", "main.yaml")
+    files = (role / "meta" / name for name in names)
+    return next((file for file in files if file.is_file()), role)
 
 
 def _one_line(text: str, *, keep_end: bool = False) -> str:

@@ -24,6 +24,7 @@ from typing import Any
 from rolecall.runner.contract import Ending, Recap, RunEvent, RunResult, TaskFailure
 from rolecall.runner.events import (
     TaskEvent,
+    argument_specs_of,
     completion_time,
     counter,
     event_data,
@@ -151,7 +152,11 @@ class Fold:
             return signal_text(exit_.signal)
         if ending is Ending.KILLED:
             return f"a process of the play was killed from outside; {OUT_OF_MEMORY_HINT}"
-        return self._redactor.text(why_no_recap(stdout_tail, exit_.rc))
+        why = why_no_recap(stdout_tail, exit_.rc)
+        play, written = self._prepared.play, self._prepared.role_play
+        if written is not None:
+            why = why.replace(f" ({written}:1)", f" (role `{play.fqcn or play.path.name}`)")
+        return self._redactor.text(why)
 
     def _failures(self, exit_: Exit) -> list[TaskFailure]:
         stats = event_data(self._seen.stats or {})
@@ -204,10 +209,19 @@ class Fold:
         )
 
     def _place(self, task: TaskEvent) -> str:
+<<<<<<< HEAD
         return self._short(task.path)
 
     def _short(self, path: str) -> str:
         return short_place(path, self._prepared.play.path, self._project)
+=======
+        play = self._prepared.play
+        path = task.path
+        if path.rpartition(":")[0] == str(self._prepared.role_play):
+            # Written for this run, and gone when somebody looks: name what is the user's own.
+            path = str(argument_specs_of(task.checked_role or play.path))
+        return short_place(path, play.path, self._project)
+>>>>>>> 00cdae3 (Name a dead API server by its address, and a role's refused arguments by its own file)
 
 
 def _counts_failures(stats: Mapping[str, Any]) -> bool:

@@ -55,7 +55,7 @@ def run_request(
     )
 
 
-def prepared_run(request: RunRequest | None = None) -> PreparedRun:
+def prepared_run(request: RunRequest | None = None, role_play: Path | None = None) -> PreparedRun:
     """A run that is as good as prepared, without a folder on disk."""
     request = request or run_request()
     folder = Path("/private")
@@ -68,14 +68,17 @@ def prepared_run(request: RunRequest | None = None) -> PreparedRun:
         env={},
         cwd=folder,
         config=None,  # nothing that folds events looks at it
+        role_play=role_play,
     )
 
 
 class Told:
     """A fold that is told events one by one, and numbers them."""
 
-    def __init__(self, redactor: Redactor | None = None) -> None:
-        self.fold = Fold(prepared_run(), redactor or Redactor())
+    def __init__(
+        self, redactor: Redactor | None = None, prepared: PreparedRun | None = None
+    ) -> None:
+        self.fold = Fold(prepared or prepared_run(), redactor or Redactor())
         self.seen: list[RunEvent] = []
         self._counter = 0
 

@@ -1,0 +1,57 @@
+"""A failure is placed in a file that its reader has, never in the play that was written for the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rolecall.runner import TaskFailure
+from rolecall.runner.inputs import PreparedRun
+from rolecall.watches import Play
+from tests.unit.runner.cases import Told, prepared_run, run_request
+
+WRITTEN = Path("/private/project/7001")
+
+
+def prepared(role: Path) -> PreparedRun:
+    return prepared_run(run_request(play=Play(role, is_role=True)), role_play=WRITTEN)
+
+
+def failed_check(role: Path, checked: Path | None = None) -> TaskFailure:
+    """A task of the play that was written for a role, as Ansible puts it there to check arguments."""
+    context = {"validate_args_context": {"type": "role", "path": str(checked)}} if checked else {}
+    told = Told(prepared=prepared(role)).failed(
+        "Validating arguments against arg spec 'main'",
+        task_path=f"{WRITTEN}:1",
+        task_action="ansible.builtin.validate_argument_spec",
+        res={"failed": True, "msg": "missing required arguments: size", **context},
+    )
+    (failure,) = told.stats(failures=1).result(2).failures
+    return failure
+
+
+@pytest.mark.parametrize("name", ["argument_specs.yml", "argument_specs.yaml", "main.yml"])
+def test_argument_spec_failure_names_the_specs_and_no_deleted_file(
+    tmp_path: Path, name: str
+) -> None:
+    role = tmp_path / "roles" / "app"
+    (role / "meta").mkdir(parents=True)
+    (role / "meta" / name).write_text("argument_specs: {}")
+    failure = failed_check(role, checked=role)
+    assert failure.message == "missing required arguments: size"
+    assert failure.place == f"roles/app/meta/{name}"
+
+
+def test_argument_spec_failure_of_a_dependency_names_that_role(tmp_path: Path) -> None:
+    assert failed_check(tmp_path / "roles/app", tmp_path / "roles/base").place == "roles/base"
+
+
+def test_other_task_of_the_written_play_names_the_role(tmp_path: Path) -> None:
+    assert failed_check(tmp_path / "roles" / "app").place == "roles/app"
+
+
+def test_play_that_breaks_in_the_written_file_names_the_role() -> None:
+    said = f"[ERROR]: the role 'gone' was not found\nOrigin: {WRITTEN}:1:50\n"
+    told = Told(prepared=prepared(Path("/project/roles/app")))
+    assert told.result(4, said).reason_text == "the role 'gone' was not found (role `app`)"
