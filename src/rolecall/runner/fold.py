@@ -209,19 +209,14 @@ class Fold:
         )
 
     def _place(self, task: TaskEvent) -> str:
-<<<<<<< HEAD
-        return self._short(task.path)
-
-    def _short(self, path: str) -> str:
-        return short_place(path, self._prepared.play.path, self._project)
-=======
-        play = self._prepared.play
         path = task.path
         if path.rpartition(":")[0] == str(self._prepared.role_play):
             # Written for this run, and gone when somebody looks: name what is the user's own.
-            path = str(argument_specs_of(task.checked_role or play.path))
-        return short_place(path, play.path, self._project)
->>>>>>> 00cdae3 (Name a dead API server by its address, and a role's refused arguments by its own file)
+            path = str(argument_specs_of(task.checked_role or self._prepared.play.path))
+        return self._short(path)
+
+    def _short(self, path: str) -> str:
+        return short_place(path, self._prepared.play.path, self._project)
 
 
 def _counts_failures(stats: Mapping[str, Any]) -> bool:
