@@ -40,7 +40,7 @@ from rolecall.reconcile.ports import Outcome, ReconcilerPorts, RunDefaults
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.verdict import UNABLE, verdict_of
-from rolecall.runner import Ending, RunResult
+from rolecall.runner import Ending, RunResult, outcome_of
 from rolecall.status import ObjectWriter, StatusWriter, VanishedError, generation_of
 from rolecall.watches import DurationError, Watch
 from rolecall.workqueue import DELETION, Cause, Key, Turn, Urgency
@@ -203,7 +203,7 @@ class Reconciler:
         seconds = round(result.seconds, 3)
         active.ran = {
             **fields,
-            "outcome": _outcome_word(result),
+            "outcome": outcome_of(result),
             "way": result.way,
             "seconds": seconds,
         }
@@ -273,9 +273,3 @@ def _periodic(period_s: float) -> Outcome:
 
 def _stdout_of(result: RunResult) -> Path | None:
     return result.artifacts / "stdout" if result.artifacts else None
-
-
-def _outcome_word(result: RunResult) -> str:
-    if result.succeeded:
-        return "succeeded"
-    return "cancelled" if result.ending is Ending.CANCELLED else "failed"

@@ -24,6 +24,7 @@ from rolecall.runner.installed import (
 from rolecall.runner.params import Unsafe, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
 from rolecall.runner.roots import claimed_root, cluster_of, forget
+from rolecall.runner.run_file import outcome_of
 from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "folder_of_command",
     "folder_of_engine",
     "forget",
+    "outcome_of",
     "require_installed",
     "snake_case",
     "version_of",

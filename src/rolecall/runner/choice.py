@@ -5,6 +5,7 @@ The warm way needs Linux. Elsewhere every run is a stock run, which the log says
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import tempfile
@@ -12,9 +13,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES
+from rolecall.clock import SystemClock
+from rolecall.errors import RolecallError
 from rolecall.log_fields import log_fields
-from rolecall.runner.contract import OnEvent, OnWarmSupport, RunHandle, RunRequest
+from rolecall.runner.contract import OnEvent, OnWarmSupport, RunHandle, RunRequest, RunResult
 from rolecall.runner.memory import Memory
+from rolecall.runner.run_file import keep_unrecorded
+from rolecall.runner.run_task import in_thread
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.temporary import remove_abandoned
 from rolecall.settings import RunnerSettings
@@ -43,7 +48,7 @@ class ChosenRunner:
 
     async def start(self, request: RunRequest, on_event: OnEvent) -> RunHandle:
         runner = self._warm_runner_for(request.watch) or self._stock
-        return await runner.start(request, on_event)
+        return _KeptHandle(await runner.start(request, on_event), self._keep_unrecorded(request))
 
     async def warm_up(self, watches: Sequence[Watch]) -> None:
         """Get ready for the first run, where a run would otherwise have to wait."""
@@ -70,6 +75,9 @@ class ChosenRunner:
             await self._warm.close()
         await self._stock.close()
 
+    def _keep_unrecorded(self, request: RunRequest) -> Callable[[RunResult], None]:
+        return lambda result: keep_unrecorded(request, result, self._settings, SystemClock().now())
+
     def _warm_runner_for(self, watch: Watch) -> WarmRunner | None:
         way = watch.runner or self._settings.way
         return self._warm_runner() if way == "warm" else None
@@ -86,6 +94,26 @@ class ChosenRunner:
             self._has_told = True
             _logger.info("runs start the stock way: the warm way needs linux")
         return self._warm
+
+
+class _KeptHandle:
+    """A run that also tells its end where it was not recorded."""
+
+    def __init__(self, handle: RunHandle, keep: Callable[[RunResult], None]) -> None:
+        self._handle = handle
+        self._keep = keep
+
+    async def result(self) -> RunResult:
+        result = await self._handle.result()
+        if result.artifacts is None:
+            with contextlib.suppress(
+                RuntimeError, MemoryError, RolecallError
+            ):  # no thread, no folder
+                await in_thread(lambda: self._keep(result))
+        return result
+
+    def cancel(self, reason: str) -> None:
+        self._handle.cancel(reason)
 
 
 def create_runner(

@@ -3,8 +3,9 @@
 Shared by both ways of starting a run: whoever started the process feeds its output (stdout and stderr
 in one stream, markers of `awx_display` included) and tells how it ended. ansible-runner's own classes
 find the events in the stream and write the files, so `artifacts/<run_id>` is what its readers know:
-`command`, `stdout`, `stderr`, `rc`, `status`, `job_events/`, `fact_cache/`. In between sits the
-redactor; a value that turns out to be secret late is masked in the files that were written before.
+`command`, `stdout`, `stderr`, `rc`, `status`, `job_events/`, `fact_cache/`. Ours is `run.json`, for the
+room `history`. In between sits the redactor; a value that turns out to be secret late is masked in the
+files that were written before.
 
 Rejected: `ansible_runner.Runner.run()`, which starts the process itself on a pseudo terminal, waits for
 it in steps of seconds, and reaches only part of what it started when it must end it.
@@ -24,12 +25,14 @@ from ansible_runner.runner import Runner as AnsibleRunner
 from ansible_runner.utils import OutputEventFilter
 
 from rolecall.clock import Clock, SystemClock
+from rolecall.history import KeptRun, write_run
 from rolecall.log_fields import log_fields
 from rolecall.runner.artifacts import Rotation, point_latest, rotate
 from rolecall.runner.contract import Ending, OnEvent, RunResult
 from rolecall.runner.fold import Exit, Fold
 from rolecall.runner.folders import write_private
 from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.run_file import run_that_begins, run_that_ended
 from rolecall.runner.scratch import sweep_leftovers
 from rolecall.runner.secrets import Redactor
 from rolecall.settings import RunnerSettings
@@ -103,6 +106,7 @@ class Recording:
         self._fold = Fold(prepared, self._redactor)
         self._known_at_start = self._redactor.known
         self._ansible_runner = AnsibleRunner(prepared.config, event_handler=self._take)
+        self._kept = run_that_begins(request, settings.way, prepared.artifacts, self._clock.now())
         self._make_files()
         self._stdout = _RedactedFile(prepared.artifacts / "stdout", self._redactor)
         self._filter = _EventFilter(
@@ -139,6 +143,7 @@ class Recording:
         (folder / "job_events").mkdir(mode=0o700, exist_ok=True)
         command = {"command": list(self._prepared.command), "cwd": config.cwd, "env": config.env}
         self._write("command", json.dumps(self._redactor.value(command), ensure_ascii=False))
+        self._keep(self._kept)
         self._write("stderr", "")  # both streams are one, in `stdout`, as they came
 
     def _take(self, event: dict[str, Any]) -> bool:
@@ -162,6 +167,10 @@ class Recording:
         status = _STATUS.get(result.ending, "successful" if result.rc == 0 else "failed")
         self._write("rc", str(result.rc))
         self._write("status", status)
+        self._keep(run_that_ended(self._kept, result, self._clock.now()))
+
+    def _keep(self, run: KeptRun) -> None:
+        write_run(run, self._redactor.value(run.as_json()))
 
     def _redact_files(self) -> None:
         """Mask in what was written before a value was known to be secret."""
