@@ -104,6 +104,29 @@ async def test_kind_whose_crd_comes_late_is_reconciled_then(
         await api.delete(CRD, "", f"belateds.{late.group}")
 
 
+async def test_kind_that_is_removed_is_told_once_and_reconciled_when_it_comes_back(
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
+) -> None:
+    brief = Gvk(f"{namespace}.rolecall.dev", "v1", "Brief")
+    (tmp_path / "watches.yaml").write_text(
+        f"- {{group: {brief.group}, version: v1, kind: Brief, role: {BEHAVIOURS}/roles/plain}}\n"
+    )
+    await install(api, crd_for(brief))
+    engine = start_engine(tmp_path).wait_ready()
+    for name in ("x", "y", "z"):
+        await api.create(brief, cr(brief, namespace, name))
+        await came_to(api, brief, namespace, name, is_successful)
+    await api.delete(CRD, "", f"briefs.{brief.group}")
+    eventually(lambda: "the cluster served no kind `Brief`" in engine.log, timeout_s=60)
+    await install(api, crd_for(brief))
+    try:
+        await api.create(brief, cr(brief, namespace))
+        await came_to(api, brief, namespace, "x", is_successful)
+    finally:
+        await api.delete(CRD, "", f"briefs.{brief.group}")
+    assert "reconcile failed" not in engine.log
+
+
 @pytest.mark.usefixtures("kinds")
 async def test_play_can_make_objects_of_a_kind_that_came_after_the_last_run(
     api: Client, namespace: str, start_engine: StartEngine

@@ -29,7 +29,7 @@ from pathlib import Path
 from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import NotFoundError
+from rolecall.kube import NoSuchKindError, NotFoundError
 from rolecall.reconcile.active_runs import ActiveRun, ActiveRuns, RunPlan
 from rolecall.reconcile.annotations import is_deleted, is_paused, period_of, with_spec
 from rolecall.reconcile.convergence import Convergence
@@ -122,10 +122,9 @@ class Reconciler:
         except VanishedError:
             return _again_now(turn.cause)
         except NotLeadingError as error:  # no failure: whoever leads next takes the turn
-            _logger.debug("turn put back", extra=key_fields(turn.key, why=error.message))
-            return Outcome(
-                after_s=NOT_LEADING_S, urgency=turn.urgency, cause=turn.cause, is_put_off=True
-            )
+            return _put_off(turn, NOT_LEADING_S, error.message)
+        except NoSuchKindError as error:
+            return Outcome(error=str(error), is_of_kind=error.gvk == turn.key.gvk)
         except RolecallError as error:
             return Outcome(error=str(error))
 
@@ -136,11 +135,9 @@ class Reconciler:
             return self._forget(key)
         if is_paused(cr):
             await self._reporter.paused(key, watch, cr)
-            return _periodic(watch.reconcile_period_s)
+            return replace(_periodic(watch.reconcile_period_s), why="paused")
         if turn.urgency is Urgency.DEPENDENT and (wait_s := self._unsettled_s(key, cr)):
-            return Outcome(
-                after_s=wait_s, urgency=Urgency.DEPENDENT, cause=turn.cause, is_put_off=True
-            )
+            return _put_off(turn, wait_s, "a task of the role changes something in every run")
         return await self._reconcile_present(watch, active, cr)
 
     async def _reconcile_present(self, watch: Watch, active: ActiveRun, cr: Json) -> Outcome:
@@ -153,7 +150,7 @@ class Reconciler:
         with_finalizer = await self._finalizers.ensure(watch, cr)
         if is_deleted(with_finalizer) and not is_finalizer_run(watch, with_finalizer):
             _logger.info("Resource is terminated, skipping reconciliation", extra=key_fields(key))
-            return Outcome()
+            return Outcome(why="the object is being deleted, and waits for others only")
         plan = await self._mark_running(active, watch, cr, with_finalizer)
         if is_deleted(plan.cr) and not plan.is_finalizer:
             await self._reporter.cancelled(plan, "the object is being deleted")
@@ -171,7 +168,7 @@ class Reconciler:
     def _forget(self, key: Key) -> Outcome:
         self._convergence.forget(key)
         self._reporter.forget(key)
-        return Outcome(forget=True)
+        return Outcome(forget=True, why="the object is gone")
 
     def _unsettled_s(self, key: Key, cr: Json) -> float:
         return self._convergence.wait_s(key, cr, self._ports.clock.monotonic())
@@ -265,6 +262,12 @@ def _next_time(report: RunReport, cr: Json, period_s: float) -> Outcome:
 def _again_now(cause: Cause) -> Outcome:
     """Read the CR again and decide again, for the same cause."""
     return Outcome(after_s=0.0, urgency=Urgency.EDIT, cause=cause, is_put_off=True)
+
+
+def _put_off(turn: Turn, after_s: float, why: str) -> Outcome:
+    return Outcome(
+        after_s=after_s, urgency=turn.urgency, cause=turn.cause, is_put_off=True, why=why
+    )
 
 
 def _periodic(period_s: float) -> Outcome:

@@ -88,6 +88,10 @@ class Outcome:
     is_put_off: bool = False
     # The CR is gone: folders, counters and metrics of it may go too.
     forget: bool = False
+    # Why nothing ran, for the log at debug level.
+    why: str = field(default="", compare=False)
+    # The error concerns all keys of a kind, and the kind's watch says it once for all of them.
+    is_of_kind: bool = False
     # Log fields of this turn's run; empty where nothing ran.
     ran: Mapping[str, object] = field(default_factory=dict)
 

@@ -102,6 +102,7 @@ class Workers:
                 self._queue.done(turn.key)
 
     async def _take_turn(self, turn: Turn) -> None:
+        _log_begin(turn)
         self._telemetry.phase(turn.key.gvk, "queue", turn.waited_s)
         began = self._clock.monotonic()
         outcome = await self._outcome_of(turn)
@@ -128,7 +129,8 @@ class Workers:
                 self._queue.forget(key)
                 return None
             case Outcome(is_error=True):
-                return self._queue.fail(key, by_role=outcome.is_of_run)
+                # A kind that went comes back in minutes, not in milliseconds.
+                return self._queue.fail(key, by_role=outcome.is_of_run or outcome.is_of_kind)
             case Outcome(is_put_off=True):
                 self._queue.add_after(key, outcome.after_s or 0.0, outcome.urgency, outcome.cause)
                 return outcome.after_s
@@ -164,12 +166,24 @@ def _result_of(outcome: Outcome) -> str:
     return "success" if outcome.after_s is None else "requeue_after"
 
 
+def _log_begin(turn: Turn) -> None:
+    if _logger.isEnabledFor(logging.DEBUG):
+        waited_s = round(turn.waited_s, 3)
+        more = {"cause": str(turn.cause), "urgency": turn.urgency.name.lower()}
+        _logger.debug("turn begins", extra=key_fields(turn.key, **more, waited_s=waited_s))
+
+
 def _log_end(key: Key, outcome: Outcome, next_in_s: float | None) -> None:
     fields = dict(outcome.ran)
     if next_in_s is not None:
         fields["next_in_s"] = round(next_in_s, 3)
-    if outcome.is_error:
+    if outcome.is_of_kind and not outcome.ran:
+        _logger.debug("turn put off", extra=key_fields(key, **fields, why=outcome.error))
+    elif outcome.is_error:
         what = "run failed" if outcome.ran else "reconcile failed"
         _logger.error(what, extra=key_fields(key, **fields, error=outcome.error))
     elif outcome.ran:
         _logger.info("run finished", extra=key_fields(key, **fields))
+    else:
+        what = "turn put off" if outcome.is_put_off else "turn ends, nothing ran"
+        _logger.debug(what, extra=key_fields(key, **fields, why=outcome.why))
