@@ -8,7 +8,14 @@ PYTEST := $(BIN)/python -m pytest
 # Any kubectl with any kubeconfig does; by default ours, on the local cluster.
 KUBECTL ?= $(ROLECALL) cluster kubectl --name $(NAME)
 NAME ?= default
-IMG ?= controller:latest
+VERSION ?= 0.1.0
+# Where images are pushed to; bundle and catalog have names of their own beside it.
+IMAGE_TAG_BASE ?= registry.example.com/rolecall
+IMG ?= $(IMAGE_TAG_BASE):v$(VERSION)
+BUNDLE_IMG ?= $(IMAGE_TAG_BASE)-bundle:v$(VERSION)
+CATALOG_IMG ?= $(IMAGE_TAG_BASE)-catalog:v$(VERSION)
+# The folder of config/ that is deployed: all-namespaces, replicas, or default for its own namespace only.
+OVERLAY ?= all-namespaces
 CONTAINER_TOOL ?= docker
 # A base that is here already, where no registry can be reached: BASE_IMAGE=localhost/debian:bookworm
 BASE_IMAGE ?=
@@ -17,7 +24,6 @@ PLATFORM ?=
 # More for its command line.
 BUILD_OPTIONS ?=
 ARCHIVE ?= dist/image.tar
-VERSION ?= 0.1.0
 # Where set-up put them; a list of your own wins.
 ANSIBLE_COLLECTIONS_PATH ?= $(CURDIR)/.collections
 export ANSIBLE_COLLECTIONS_PATH
@@ -149,14 +155,14 @@ image-archive: ## The same where no registry can be reached, from Debian package
 	@$(BIN)/python tools/image_archive.py $(IMG) $(ARCHIVE) $(if $(TARGET),TARGET=$(TARGET)) $(if $(PLATFORM),PLATFORM=$(PLATFORM)) ANSIBLE_CORE=$(IMAGE_CORE)
 
 .PHONY: deploy
-deploy: setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it)
-	@$(KUBECTL) kustomize config/$(or $(OVERLAY),default) | sed 's|image: controller:latest|image: $(IMG)|' | $(KUBECTL) apply -f -
+deploy: setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it; default: for its own namespace only)
+	@$(KUBECTL) kustomize config/$(OVERLAY) | sed 's|image: controller:latest|image: $(IMG)|' | $(KUBECTL) apply -f -
 
 .PHONY: undeploy
 undeploy: setup ## Remove the operator with everything that belongs to it
 	@# The custom resources first, while there is somebody to finalize them.
 	@$(KUBECTL) delete --ignore-not-found -k crds
-	@$(KUBECTL) delete --ignore-not-found -k config/$(or $(OVERLAY),default)
+	@$(KUBECTL) delete --ignore-not-found -k config/$(OVERLAY)
 
 .PHONY: bundle
 bundle: setup ## Write the OLM bundle for VERSION with the image IMG (REPLACES=VERSION: that it follows)
@@ -172,7 +178,15 @@ scorecard: cluster-binaries ## Run the basic and OLM tests of the scorecard on i
 
 .PHONY: catalog
 catalog: setup ## Write the catalog with the bundle image BUNDLE_IMG as its newest entry
-	@$(ROLECALL) catalog --bundle-image $(or $(BUNDLE_IMG),rolecall-bundle:v$(VERSION))
+	@$(ROLECALL) catalog --bundle-image $(BUNDLE_IMG)
+
+.PHONY: bundle-image
+bundle-image: ## Build the image BUNDLE_IMG of the bundle
+	$(CONTAINER_TOOL) build -f bundle.Dockerfile -t $(BUNDLE_IMG) .
+
+.PHONY: catalog-image
+catalog-image: ## Build the image CATALOG_IMG of the catalog
+	$(CONTAINER_TOOL) build -f catalog.Dockerfile -t $(CATALOG_IMG) .
 
 .PHONY: dist
 dist: setup ## Build sdists and wheels into dist/: the engine, and what developers need

@@ -13,7 +13,11 @@ from rolecall.cli import main
 
 WriteBundle = Callable[..., int]
 _WANTED = ("crd/bases", "rbac", "manager", "samples", "manifests/bases", "default")
-_NOT_OBJECTS = ("kustomization.yaml", "manager_metrics_patch.yaml")
+_NOT_OBJECTS = (
+    "kustomization.yaml",
+    "manager_metrics_patch.yaml",
+    "manager_namespace_patch.yaml",
+)
 
 
 @pytest.fixture

@@ -20,6 +20,16 @@ def deployment(csv: Csv) -> Csv:
     return found
 
 
+def install(csv: Csv) -> Csv:
+    found: Csv = csv["spec"]["install"]["spec"]
+    return found
+
+
+def grant_in_namespaces(csv: Csv, group: str, resource: str) -> None:
+    rule = {"apiGroups": [group], "resources": [resource], "verbs": ["get"]}
+    install(csv)["permissions"][0]["rules"].append(rule)
+
+
 def owned(csv: Csv) -> Csv:
     found: Csv = csv["spec"]["customresourcedefinitions"]["owned"][0]
     return found
@@ -27,6 +37,10 @@ def owned(csv: Csv) -> Csv:
 
 def examples(csv: Csv, text: str) -> None:
     csv["metadata"]["annotations"]["alm-examples"] = text
+
+
+def skip(csv: Csv, text: str) -> None:
+    csv["metadata"]["annotations"]["olm.skipRange"] = text
 
 
 EXAMPLE = '[{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "spec": %s}]'
@@ -63,10 +77,26 @@ EXAMPLE = '[{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "spec": 
         (lambda csv: csv["spec"].update(installModes=[]), "installModes must name each of"),
         (lambda csv: deployment(csv).update(serviceAccountName="x"), "runs as `x`"),
         (
-            lambda csv: csv["spec"]["install"]["spec"].update(clusterPermissions=[]),
+            lambda csv: install(csv).update(permissions=[]),
             "not allowed to get, list, watch `memcacheds`",
         ),
+        (
+            lambda csv: grant_in_namespaces(csv, "storage.k8s.io", "storageclasses"),
+            "permissions[0].rules[6] is for namespaces, so it grants nothing of `storageclasses`",
+        ),
+        (
+            lambda csv: grant_in_namespaces(csv, "", "nodes/proxy"),
+            "so it grants nothing of `nodes`",
+        ),
         (lambda csv: csv["spec"].update(relatedImages=[]), "is not among relatedImages"),
+        (lambda csv: skip(csv, "<9.0.0"), "takes in `0.1.0`, so it would skip itself"),
+        (lambda csv: skip(csv, "older"), "olm.skipRange `older` is not a range such as"),
+        (lambda csv: csv["spec"].update(links=[{"name": "x"}]), "spec.links[0].url is missing"),
+        (lambda csv: csv["spec"].update(keywords="x"), "spec.keywords must be an array"),
+        (
+            lambda csv: csv["spec"]["icon"][0].update(base64data="*"),
+            "spec.icon[0].base64data is not base64",
+        ),
         (
             lambda csv: deployment(csv)["containers"][0].update(image="Bad Image"),
             "image `Bad Image` is not a reference",
@@ -84,6 +114,31 @@ def test_fault_is_told(
     change_csv(project, change)
     assert main(["bundle", "--validate"]) == 2
     assert said in capsys.readouterr().out
+
+
+def move_rights(csv: Csv, source: str, target: str) -> None:
+    install(csv)[target][0]["rules"] += install(csv)[source][0]["rules"]
+    del install(csv)[source]
+
+
+def test_rights_in_the_whole_cluster_are_enough_for_every_mode(
+    project: Path, write_bundle: WriteBundle, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert write_bundle() == 0
+    change_csv(project, lambda csv: move_rights(csv, "permissions", "clusterPermissions"))
+    assert main(["bundle", "--validate"]) == 0, capsys.readouterr().out
+
+
+def test_kind_of_no_namespace_needs_rights_in_the_whole_cluster(
+    project: Path, write_bundle: WriteBundle, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert write_bundle() == 0
+    file = project / "bundle" / "manifests" / "cache.example.com_memcacheds.yaml"
+    file.write_text(file.read_text().replace("scope: Namespaced", "scope: Cluster"))
+    assert main(["bundle", "--validate"]) == 2
+    said = capsys.readouterr().out
+    assert "not allowed to get, list, watch `memcacheds` of `cache.example.com` in cluster" in said
+    assert "grants nothing of `memcacheds`: bind a ClusterRole" in said
 
 
 def test_annotation_that_differs_from_the_image_is_told(

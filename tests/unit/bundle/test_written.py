@@ -93,14 +93,43 @@ def test_rules_are_those_of_config_and_no_more(project: Path, write_bundle: Writ
     assert write_bundle() == 0
     install = csv_of(project)["spec"]["install"]["spec"]
     folder = project / "config" / "rbac"
-    names = ("engine_role", "metrics_auth_role", "role")
-    wanted = [yaml.safe_load((folder / f"{name}.yaml").read_text())["rules"] for name in names]
-    (wide,) = install["clusterPermissions"]
-    assert sorted(map(str, wide["rules"])) == sorted(
-        str(rule) for rules in wanted for rule in rules
+    names = {
+        "clusterPermissions": ("engine_role", "metrics_auth_role"),
+        "permissions": ("leader_election_role", "events_role", "role"),
+    }
+    for field, files in names.items():
+        wanted = [yaml.safe_load((folder / f"{name}.yaml").read_text())["rules"] for name in files]
+        (granted,) = install[field]
+        assert sorted(map(str, granted["rules"])) == sorted(
+            str(it) for rules in wanted for it in rules
+        )
+
+
+def test_nothing_of_the_watched_kinds_is_granted_in_the_whole_cluster(
+    project: Path, write_bundle: WriteBundle
+) -> None:
+    assert write_bundle() == 0
+    (wide,) = csv_of(project)["spec"]["install"]["spec"]["clusterPermissions"]
+    assert sorted(name for rule in wide["rules"] for name in rule["resources"]) == [
+        "customresourcedefinitions",
+        "namespaces",
+        "subjectaccessreviews",
+        "tokenreviews",
+    ]
+
+
+def test_deployment_of_its_own_namespace_leaves_the_choice_to_olm(
+    project: Path, write_bundle: WriteBundle
+) -> None:
+    rendered = project / "rendered.yaml"
+    patched = rendered.read_text().replace(
+        "          env:\n",
+        "          env:\n            - name: WATCH_NAMESPACE\n              valueFrom:\n"
+        "                fieldRef: {fieldPath: metadata.namespace}\n",
+        1,
     )
-    (narrow,) = install["permissions"]
-    assert [rule["resources"] for rule in narrow["rules"]] == [["leases"]]
+    rendered.write_text(patched)
+    test_olm_chooses_the_namespaces(project, write_bundle)
 
 
 @pytest.mark.parametrize(

@@ -1,71 +1,160 @@
-"""A file-based catalog: the package, its channels with their upgrade edges, and each bundle."""
+"""A file-based catalog: the package, its channels with their upgrade edges, and each bundle.
+
+The words and the icon that people see come from the newest bundle; where a person wrote others into the
+catalog, those stay, as does everything else that this module does not know, such as `olm.deprecations`.
+"""
 
 from __future__ import annotations
 
-import yaml
+from collections.abc import Sequence
 
 from rolecall.errors import InputError
 from rolecall.json_object import Json
+from rolecall_dev.bundle.catalog_file import Catalog, read_catalog, version_in
 from rolecall_dev.bundle.faults import Files
 from rolecall_dev.bundle.version import precedence
+from rolecall_dev.bundle.version_range import is_in_range
+from rolecall_dev.bundle.yaml_text import as_yaml
 
 _BUNDLE = "operators.operatorframework.io.bundle"
+SKIP_RANGE = "olm.skipRange"
+# What a catalog says of a bundle without pulling its image: name there -> name in the CSV's spec.
+_SHOWN = {
+    "apiServiceDefinitions": "apiservicedefinitions",
+    "crdDescriptions": "customresourcedefinitions",
+    "description": "description",
+    "displayName": "displayName",
+    "installModes": "installModes",
+    "keywords": "keywords",
+    "links": "links",
+    "maintainers": "maintainers",
+    "maturity": "maturity",
+    "minKubeVersion": "minKubeVersion",
+    "nativeAPIs": "nativeAPIs",
+    "provider": "provider",
+}
 
 
-def with_bundle(catalog: str, files: Files, image: str) -> str:
-    """The catalog with a bundle in it, at its place in each of its channels.
+def with_bundle(text: str, file: str, files: Files, image: str) -> str:
+    """The catalog of a file with a bundle in it, at its place in each of its channels.
 
     A version that is in the catalog with another image is refused: it was published, and whoever
     installed it would never see the change.
     """
-    documents = [it for it in yaml.safe_load_all(catalog) if isinstance(it, dict)]
+    catalog = read_catalog(text, files.package, file)
     name = str(files.csv["metadata"]["name"])
-    for document in documents:
-        is_same = document.get("schema") == "olm.bundle" and document.get("name") == name
-        if is_same and document.get("image") != image:
-            raise InputError(
-                f"`{name}` is published already, with image `{document.get('image')}`",
-                hint="take a new version",
-            )
+    published = catalog.bundles.get(name, {}).get("image", image)
+    if published != image:
+        raise InputError(
+            f"{file}: olm.bundle `{name}` is published already, with image `{published}`",
+            hint="take a new version",
+        )
     channels = files.annotations[f"{_BUNDLE}.channels.v1"].split(",")
     default = files.annotations.get(f"{_BUNDLE}.channel.default.v1") or channels[0]
-    package = {"schema": "olm.package", "name": files.package, "defaultChannel": default}
-    others = [it for it in documents if it.get("schema") == "olm.channel"]
-    entries = {str(it["name"]): list(it.get("entries") or []) for it in others}
     for channel in channels:
-        rows = [row for row in entries.get(channel, []) if row["name"] != name]
-        rows.append(_entry(files, name, rows))
-        entries[channel] = sorted(rows, key=lambda row: precedence(row["name"].split(".v", 1)[1]))
-    bundles = {str(it["name"]): it for it in documents if it.get("schema") == "olm.bundle"}
-    bundles[name] = _bundle(files, name, image)
-    ordered = sorted(bundles, key=lambda it: precedence(it.split(".v", 1)[1]))
-    rows = [
-        package,
-        *({"schema": "olm.channel", "package": files.package, "name": key, "entries": value}
-          for key, value in sorted(entries.items())),
-        *(bundles[key] for key in ordered),
-    ]  # fmt: skip
-    return "".join(f"---\n{yaml.safe_dump(row, sort_keys=False)}" for row in rows)
+        document = catalog.channels.setdefault(
+            channel, {"schema": "olm.channel", "package": files.package, "name": channel}
+        )
+        others = [row for row in document.get("entries") or [] if row["name"] != name]
+        rows = [*others, _entry(files, others, f"{file}: channel `{channel}`")]
+        document["entries"] = sorted(rows, key=lambda row: precedence(version_in(row["name"])))
+    catalog.package = _package(catalog, files, default)
+    catalog.bundles[name] = _bundle(files, name, image)
+    return "".join(f"---\n{as_yaml(row, sort_keys=False)}" for row in _ordered(catalog))
 
 
-def _entry(files: Files, name: str, others: list[Json]) -> Json:
-    replaces = files.spec.get("replaces")
-    row: Json = {"name": name}
-    if replaces and any(it["name"] == replaces for it in others):
+def _ordered(catalog: Catalog) -> list[Json]:
+    bundles = sorted(catalog.bundles, key=lambda name: precedence(version_in(name)))
+    return [
+        catalog.package,
+        *(catalog.channels[name] for name in sorted(catalog.channels)),
+        *catalog.others,
+        *(catalog.bundles[name] for name in bundles),
+    ]
+
+
+def _package(catalog: Catalog, files: Files, default: str) -> Json:
+    there = catalog.package
+    package = {"schema": "olm.package", "name": files.package, "defaultChannel": default}
+    icons = files.spec.get("icon") or []
+    if icon := there.get("icon") or (icons[0] if icons else None):
+        package["icon"] = icon
+    words = there.get("description")
+    if not words or words in _descriptions(catalog):
+        words = files.spec.get("description")
+    if words:
+        package["description"] = words
+    return {**package, **{key: value for key, value in there.items() if key not in package}}
+
+
+def _descriptions(catalog: Catalog) -> set[str]:
+    """Those of the bundles: a package that has one of them was not described by a person."""
+    properties = [
+        it for bundle in catalog.bundles.values() for it in bundle.get("properties") or []
+    ]
+    rows = [it["value"] for it in properties if it.get("type") == "olm.csv.metadata"]
+    return {row["description"] for row in rows if row.get("description")}
+
+
+def _entry(files: Files, others: Sequence[Json], place: str) -> Json:
+    """The row of a bundle in a channel: every version before it must lead to it.
+
+    OLM wants one newest entry. It looks at `replaces` and `skips` for that, and not at `skipRange`; so
+    what a range takes in is named in `skips`, too.
+    """
+    row: Json = {"name": str(files.csv["metadata"]["name"])}
+    skips = list(files.spec.get("skips") or [])
+    if replaces := files.spec.get("replaces"):
+        if all(it["name"] != replaces for it in others):
+            raise InputError(
+                f"{place}: spec.replaces of {files.csv_file} names `{replaces}`, which is not in the"
+                " channel",
+                hint="publish that one first, or leave `replaces` away",
+            )
         row["replaces"] = replaces
-    elif replaces:
-        raise InputError(
-            f"`{name}` replaces `{replaces}`, which is not in the channel",
-            hint="publish that one first, or leave `replaces` away",
-        )
-    elif others:
-        raise InputError(
-            f"`{name}` replaces nothing, so nobody who has another version would get it",
-            hint=f"`make bundle REPLACES={others[-1]['name'].split('.v', 1)[1]}`",
-        )
-    if files.spec.get("skips"):
-        row["skips"] = list(files.spec["skips"])
+    heads = _heads([*others, {**row, "skips": skips}])
+    if len(heads) > 1:
+        skips += _taken_in(files, [it for it in heads if it != row["name"]], place)
+    if skips:
+        row["skips"] = skips
+    if text := _skip_range(files):
+        row["skipRange"] = text
     return row
+
+
+def _heads(rows: Sequence[Json]) -> list[str]:
+    """Entries that no other one follows."""
+    followed = {it for row in rows for it in (row.get("replaces"), *(row.get("skips") or []))}
+    return [str(row["name"]) for row in rows if row["name"] not in followed]
+
+
+def _skip_range(files: Files) -> str:
+    return str((files.csv["metadata"].get("annotations") or {}).get(SKIP_RANGE) or "")
+
+
+def _taken_in(files: Files, heads: Sequence[str], place: str) -> list[str]:
+    """The heads, where the bundle's range holds them; else they would never get to it."""
+    name = str(files.csv["metadata"]["name"])
+    newest = max(heads, key=lambda it: precedence(version_in(it)))
+    text = _skip_range(files)
+    outside = [it for it in heads if not text or not is_in_range(version_in(it), text)]
+    if not outside:
+        return list(heads)
+    ways = (
+        f"`make bundle REPLACES={version_in(newest)}`, or write `spec.skips` or the annotation"
+        f" `{SKIP_RANGE}` into the CSV in config/manifests/bases"
+    )
+    if text:
+        what = f"{SKIP_RANGE} `{text}` of {files.csv_file} does not take in {_shown(outside)}"
+    elif files.spec.get("replaces") or files.spec.get("skips"):
+        what = f"`{name}` does not follow {_shown(outside)}, so there would be two newest entries"
+    else:
+        what = f"`{name}` replaces nothing, so nobody who has another version would get it"
+    raise InputError(f"{place}: {what}", hint=ways)
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _bundle(files: Files, name: str, image: str) -> Json:
@@ -80,7 +169,6 @@ def _bundle(files: Files, name: str, image: str) -> Json:
         for served in crd["spec"]["versions"]
         if served.get("served")
     ]
-    metadata = {key: files.spec[key] for key in ("displayName", "installModes", "minKubeVersion")}
     return {
         "schema": "olm.bundle",
         "name": name,
@@ -89,7 +177,17 @@ def _bundle(files: Files, name: str, image: str) -> Json:
         "properties": [
             {"type": "olm.package", "value": version},
             *({"type": "olm.gvk", "value": gvk} for gvk in gvks),
-            {"type": "olm.csv.metadata", "value": metadata},
+            {"type": "olm.csv.metadata", "value": _metadata(files)},
         ],
         "relatedImages": [{"name": "", "image": image}, *files.spec.get("relatedImages", [])],
     }
+
+
+def _metadata(files: Files) -> Json:
+    """What a PackageManifest shows: without it, the console's page of the operator is empty."""
+    own = files.csv["metadata"]
+    found: Json = {key: dict(own[key]) for key in ("annotations", "labels") if own.get(key)}
+    for key, name in _SHOWN.items():
+        if files.spec.get(name):
+            found[key] = files.spec[name]
+    return found

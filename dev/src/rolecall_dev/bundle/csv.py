@@ -30,8 +30,13 @@ _MIN_KUBE_VERSION = "1.25.0"  # the oldest with all that CRDs here may use, such
 _MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PLATFORM_KEYS = {"kubernetes.io/arch": "arch", "kubernetes.io/os": "os"}
+_WATCHED = "WATCH_NAMESPACE"
+_OWN_NAMESPACE: Json = {
+    "name": _WATCHED,
+    "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}},
+}
 _WATCH_NAMESPACE: Json = {
-    "name": "WATCH_NAMESPACE",
+    "name": _WATCHED,
     "valueFrom": {"fieldRef": {"fieldPath": "metadata.annotations['olm.targetNamespaces']"}},
 }
 
@@ -154,11 +159,12 @@ def _permissions(account: str, rules: list[Json]) -> Json:
 
 
 def _let_olm_choose_namespaces(containers: list[Json]) -> None:
-    """Unless the Deployment says it itself."""
+    """Unless the Deployment names them itself; its own namespace is what OLM may choose as well."""
     for container in containers:
-        env = container.setdefault("env", [])
-        if not any(row.get("name") == "WATCH_NAMESPACE" for row in env):
+        env = [row for row in container.get("env") or [] if row != _OWN_NAMESPACE]
+        if not any(row.get("name") == _WATCHED for row in env):
             env.append(copy.deepcopy(_WATCH_NAMESPACE))
+        container["env"] = env
 
 
 def _related_images(deployments: Sequence[Json]) -> list[Json]:

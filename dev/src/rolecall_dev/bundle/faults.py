@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,10 @@ import yaml
 
 from rolecall.errors import InputError, Problem
 from rolecall.json_object import Json
+from rolecall_dev.bundle.looks import look_faults
+from rolecall_dev.bundle.permissions import rights_faults
 from rolecall_dev.bundle.version import is_version, precedence
+from rolecall_dev.bundle.version_range import is_in_range
 from rolecall_dev.sources import misfits
 
 _BUNDLE = "operators.operatorframework.io.bundle"
@@ -93,9 +96,21 @@ def _names(files: Files) -> Iterator[str]:
             yield f"replaces `{before}`, which is not older"
     if name in (files.spec.get("skips") or []):
         yield "skips itself"
+    yield from _skip_range_faults(files, str(version))
     oldest = files.spec.get("minKubeVersion")
     if not is_version(oldest):
         yield f"minKubeVersion `{oldest}` is not a version such as `1.25.0`"
+
+
+def _skip_range_faults(files: Files, version: str) -> Iterator[str]:
+    text = _map(_map(files.csv.get("metadata")).get("annotations")).get("olm.skipRange")
+    if text is None:
+        return
+    try:
+        if is_in_range(version, str(text)):
+            yield f"olm.skipRange `{text}` takes in `{version}`, so it would skip itself"
+    except ValueError:
+        yield f"olm.skipRange `{text}` is not a range such as `>=1.0.0 <{version}`"
 
 
 def _annotations(files: Files) -> Iterator[str]:
@@ -169,8 +184,11 @@ def _install(files: Files) -> Iterator[str]:
     if not any(modes.values()):
         yield "no install mode is supported, so OLM can install it nowhere"
     install = _map(_map(files.spec.get("install")).get("spec"))
-    wide = [rule for row in install.get("clusterPermissions") or [] for rule in row["rules"]]
-    narrow = [rule for row in install.get("permissions") or [] for rule in row["rules"]]
+    yield from _accounts_without_rights(install)
+    yield from rights_faults(files.crds.values(), install)
+
+
+def _accounts_without_rights(install: Json) -> Iterator[str]:
     accounts = {
         row["serviceAccountName"]
         for key in ("clusterPermissions", "permissions")
@@ -180,21 +198,6 @@ def _install(files: Files) -> Iterator[str]:
         account = deployment["spec"]["template"]["spec"].get("serviceAccountName")
         if account not in accounts:
             yield f"Deployment `{deployment['name']}` runs as `{account}`, which has no permissions"
-    for crd in files.crds.values():
-        group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
-        needs = {plural: ("get", "list", "watch"), f"{plural}/status": ("patch",)}
-        for resource, verbs in needs.items():
-            missing = [it for it in verbs if not any(_allows(r, group, resource, it) for r in wide)]
-            if missing:
-                yield f"not allowed to {', '.join(missing)} `{resource}` of `{group}`"
-    for rule in (*wide, *narrow):
-        if "*" in rule.get("verbs", ()) or "*" in rule.get("resources", ()):
-            yield f"warning: allows everything with {rule.get('resources')}"
-
-
-def _allows(rule: Mapping[str, Any], group: str, resource: str, verb: str) -> bool:
-    wanted = (("apiGroups", group), ("resources", resource), ("verbs", verb))
-    return all({value, "*"} & set(rule.get(key) or ()) for key, value in wanted)
 
 
 def _images(files: Files) -> Iterator[str]:
@@ -216,10 +219,7 @@ def _images(files: Files) -> Iterator[str]:
 
 
 def _looks(files: Files) -> Iterator[str]:
-    """What a catalog's page would miss."""
-    for key in ("displayName", "description", "icon", "maintainers", "provider", "keywords"):
-        if not files.spec.get(key):
-            yield f"warning: `{key}` is empty; config/manifests/bases is the place for it"
+    return look_faults(files.spec)
 
 
 def _document(path: Path, root: Path) -> Json:

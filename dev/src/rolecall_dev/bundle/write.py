@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import yaml
 
 from rolecall.errors import InputError
 from rolecall.json_object import Json
 from rolecall_dev.bundle.csv import make_csv
 from rolecall_dev.bundle.manifests import Manifests, name_of
 from rolecall_dev.bundle.version import checked_version, precedence
+from rolecall_dev.bundle.yaml_text import as_yaml
 
 _BUNDLE = "operators.operatorframework.io.bundle"
 _METRICS = "operators.operatorframework.io.metrics"
@@ -87,18 +85,18 @@ def make_bundle(
     bundle = Bundle()
     folder = "bundle/manifests"
     csv = make_csv(manifests, labels, made)
-    bundle.files[f"{folder}/{identity.package}.clusterserviceversion.yaml"] = _yaml(csv)
+    bundle.files[f"{folder}/{identity.package}.clusterserviceversion.yaml"] = as_yaml(csv)
     for crd in manifests.crds:
         names = crd["spec"]["names"]
-        bundle.files[f"{folder}/{crd['spec']['group']}_{names['plural']}.yaml"] = _yaml(crd)
+        bundle.files[f"{folder}/{crd['spec']['group']}_{names['plural']}.yaml"] = as_yaml(crd)
     for document in (*manifests.others, *manifests.unbound_roles):
         document["metadata"].pop("namespace", None)
         kind = document["kind"].lower()
-        bundle.files[f"{folder}/{name_of(document)}_{kind}.yaml"] = _yaml(document)
+        bundle.files[f"{folder}/{name_of(document)}_{kind}.yaml"] = as_yaml(document)
     annotations = {"annotations": identity.annotations}
-    bundle.files["bundle/metadata/annotations.yaml"] = _yaml(annotations)
+    bundle.files["bundle/metadata/annotations.yaml"] = as_yaml(annotations)
     if manifests.scorecard is not None:
-        bundle.files["bundle/tests/scorecard/config.yaml"] = _yaml(manifests.scorecard)
+        bundle.files["bundle/tests/scorecard/config.yaml"] = as_yaml(manifests.scorecard)
     bundle.files["bundle.Dockerfile"] = _dockerfile(
         identity, has_tests=manifests.scorecard is not None
     )
@@ -121,25 +119,3 @@ def _dockerfile(identity: Identity, *, has_tests: bool) -> str:
     if has_tests:
         copies.append("COPY bundle/tests/scorecard /tests/scorecard/")
     return "\n".join(["FROM scratch", "", *labels, "", *copies]) + "\n"
-
-
-class _Dumper(yaml.SafeDumper):
-    """Long texts as blocks, lists indented; no anchors, which some tools stumble over."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
-        return super().increase_indent(flow, indentless=False)
-
-    def ignore_aliases(self, _data: Any) -> bool:
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _text)
-
-
-def _yaml(document: Json) -> str:
-    return yaml.dump(document, Dumper=_Dumper, sort_keys=True, width=110, allow_unicode=True)

@@ -29,7 +29,7 @@ from rolecall_dev.checks.plays import check_play, text_of
 from rolecall_dev.checks.porting import check_porting
 from rolecall_dev.checks.rbac import (
     DEFAULT_FOLDER,
-    DEPLOYMENT_FOLDER,
+    DEPLOYMENT_FOLDERS,
     check_rbac,
     general_needs,
     limits_namespaces,
@@ -145,7 +145,9 @@ def _check_rbac(
     for watch in watches:
         needs += needs_of_core_kind(watch.gvk.kind) if not watch.gvk.group else []
     namespaces = project.environment.get("WATCH_NAMESPACE", "").strip(" ,")
-    is_limited = bool(namespaces) or limits_namespaces(project.cwd / DEPLOYMENT_FOLDER, project.cwd)
+    is_limited = bool(namespaces) or any(
+        limits_namespaces(project.cwd / folder, project.cwd) for folder in DEPLOYMENT_FOLDERS
+    )
     check_rbac(
         folder,
         [*dict.fromkeys(needs), *general_needs()],

@@ -18,7 +18,8 @@ from rolecall_dev.checks.crds import CrdVersion
 from rolecall_dev.sources import Document, Findings, as_map, read_folder, shown
 
 DEFAULT_FOLDER = Path("config/rbac")
-DEPLOYMENT_FOLDER = Path("config/manager")
+# The Deployment, and the patch that says which namespaces it watches.
+DEPLOYMENT_FOLDERS = (Path("config/manager"), Path("config/default"))
 
 
 @dataclass(frozen=True, slots=True)

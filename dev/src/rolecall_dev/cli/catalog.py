@@ -27,8 +27,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "catalog",
         help="put the OLM bundle of this project into its catalog",
-        description="Adds bundle/ to catalog/ (file-based), with an upgrade edge from the version that"
-        " it replaces. A version that was published with another image is refused.",
+        description="Adds bundle/ to catalog/ (file-based), with upgrade edges from `replaces`, `skips`"
+        " and `olm.skipRange` of its CSV. Icon, description and deprecations that stand in the catalog"
+        " stay. A version that was published with another image is refused.",
         allow_abbrev=False,
     )
     parser.add_argument("--bundle-image", required=True, help="where bundle/ was pushed to")
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ProblemsError(errors)
     changes = Changes(Path.cwd())
     path = f"catalog/{files.package}/catalog.yaml"
-    catalog = with_bundle(changes.text_of(path) or "", files, arguments.bundle_image)
+    catalog = with_bundle(changes.text_of(path) or "", path, files, arguments.bundle_image)
     changes.add(path, catalog)
     if changes.text_of("catalog.Dockerfile") is None:
         changes.add("catalog.Dockerfile", _DOCKERFILE)

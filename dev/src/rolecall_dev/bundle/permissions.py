@@ -1,0 +1,87 @@
+"""Whether the rights of a bundle are enough in every install mode, and not in vain.
+
+`permissions` hold in the namespaces that the OperatorGroup names: OLM makes a Role in each, and a
+ClusterRole where it names none, which means all. So they are enough for what belongs to a namespace.
+What does not, such as storage classes, or CRs of a CRD with scope `Cluster`, has to be in
+`clusterPermissions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rolecall.json_object import Json
+
+# Kinds of Kubernetes that belong to no namespace, by group; a Role grants nothing of them.
+_CLUSTER_WIDE = {
+    "": "namespaces nodes persistentvolumes componentstatuses",
+    "admissionregistration.k8s.io": "mutatingwebhookconfigurations validatingwebhookconfigurations"
+    " validatingadmissionpolicies validatingadmissionpolicybindings",
+    "apiextensions.k8s.io": "customresourcedefinitions",
+    "apiregistration.k8s.io": "apiservices",
+    "authentication.k8s.io": "tokenreviews selfsubjectreviews",
+    "authorization.k8s.io": "subjectaccessreviews selfsubjectaccessreviews selfsubjectrulesreviews",
+    "certificates.k8s.io": "certificatesigningrequests",
+    "networking.k8s.io": "ingressclasses",
+    "node.k8s.io": "runtimeclasses",
+    "rbac.authorization.k8s.io": "clusterroles clusterrolebindings",
+    "scheduling.k8s.io": "priorityclasses",
+    "storage.k8s.io": "csidrivers csinodes storageclasses volumeattachments",
+}
+
+
+def rights_faults(crds: Iterable[Json], install: Json) -> Iterator[str]:
+    """Rights that the engine lacks, rules that grant nothing where they are, rules without limits."""
+    wide = _rules(install, "clusterPermissions")
+    narrow = _rules(install, "permissions")
+    outside = {group: set(names.split()) for group, names in _CLUSTER_WIDE.items()}
+    for crd in crds:
+        group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
+        is_namespaced = crd["spec"].get("scope") != "Cluster"
+        if not is_namespaced:
+            outside.setdefault(group, set()).add(plural)
+        rules = [rule for _, rule in (*wide, *(narrow if is_namespaced else ()))]
+        yield from _missing(rules, group, plural, is_namespaced=is_namespaced)
+    for field, rule in narrow:
+        yield from _in_vain(field, rule, outside)
+    for field, rule in (*wide, *narrow):
+        if "*" in rule.get("verbs", ()) or "*" in rule.get("resources", ()):
+            yield f"warning: {field} allows everything with {rule.get('resources')}"
+
+
+def _rules(install: Json, key: str) -> list[tuple[str, Json]]:
+    """Each with its field."""
+    return [
+        (f"{key}[{row}].rules[{number}]", rule)
+        for row, permissions in enumerate(install.get(key) or [])
+        for number, rule in enumerate(permissions.get("rules") or [])
+    ]
+
+
+def _missing(rules: list[Json], group: str, plural: str, *, is_namespaced: bool) -> Iterator[str]:
+    needs = {plural: ("get", "list", "watch"), f"{plural}/status": ("patch",)}
+    for resource, verbs in needs.items():
+        missing = [it for it in verbs if not any(_allows(r, group, resource, it) for r in rules)]
+        if missing:
+            where = (
+                "" if is_namespaced else " in clusterPermissions, since it belongs to no namespace"
+            )
+            yield f"not allowed to {', '.join(missing)} `{resource}` of `{group}`{where}"
+
+
+def _in_vain(field: str, rule: Json, outside: dict[str, set[str]]) -> Iterator[str]:
+    for group in rule.get("apiGroups") or ():
+        names = {str(name).partition("/")[0] for name in rule.get("resources") or ()}
+        if lost := sorted(names & outside.get(group, set())):
+            yield (
+                f"{field} is for namespaces, so it grants nothing of"
+                f" {', '.join(f'`{name}`' for name in lost)}: bind a ClusterRole with it by a"
+                " ClusterRoleBinding"
+            )
+    if rule.get("nonResourceURLs"):
+        yield f"{field} has nonResourceURLs, which only a ClusterRole can grant"
+
+
+def _allows(rule: Json, group: str, resource: str, verb: str) -> bool:
+    wanted = (("apiGroups", group), ("resources", resource), ("verbs", verb))
+    return all({value, "*"} & set(rule.get(key) or ()) for key, value in wanted)
