@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from rolecall.clock import Clock
 from rolecall.errors import ClusterError, NotLeadingError, RolecallError
 from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
@@ -53,6 +54,14 @@ class ActiveRun:
     cancelled: str = ""  # why it was ended early
     ran: Mapping[str, object] = field(default_factory=dict)  # what the log shall tell of the run
     progress: Progress | None = None  # while the run is in flight
+    spoke_s: float = 0.0  # when the run last said anything, on the clock that never jumps
+    newest: Json | None = None  # the CR as we last wrote it during the run
+
+    def follow(self, event: RunEvent, clock: Clock) -> None:
+        """The run said something."""
+        self.spoke_s = clock.monotonic()
+        if self.progress is not None:
+            self.progress = self.progress.after(event, clock.now())
 
     def forget_progress(self) -> None:
         """The run is over."""
@@ -118,6 +127,7 @@ class ActiveRuns:
             active.progress = Progress.at_start(
                 plan.run_id, plan.cause.text, self._ports.clock.now()
             )
+            active.spoke_s = self._ports.clock.monotonic()
             stack.callback(active.forget_progress)
             active.handle = await self._ports.runner.start(request, on_event)
             if active.cancelled:  # while it was starting
@@ -143,8 +153,7 @@ class ActiveRuns:
 
     def _on_event_for(self, active: ActiveRun, plan: RunPlan, verbosity: int) -> OnEvent:
         def on_event(event: RunEvent) -> None:
-            if active.progress is not None:
-                active.progress = active.progress.after(event, self._ports.clock.now())
+            active.follow(event, self._ports.clock)
             self._ports.plays.event(active.key, plan.run_id, event, verbosity)
 
         return on_event

@@ -1,8 +1,8 @@
 """What Events tell: when the state of a CR changes, not every run.
 
-First success, recovery, failure, timeout, pause, resumption, a task that does not settle, and a
-status that cannot be written. Texts leave out the run id, so that the recorder recognises repetitions
-and counts them instead of piling them up.
+First success, recovery, failure, timeout, pause, resumption, a task that does not settle, one that
+says nothing for a minute, and a status that cannot be written. Texts leave out the run id, so that the
+recorder recognises repetitions and counts them instead of piling them up.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ class CrEvents:
         """Tell once of tasks that do not settle."""
         if not is_true(conditions_of(before), NOT_CONVERGING):
             self._record(before, WARNING, "NotConverging", message)
+
+    def no_output(self, cr: Json, where: str) -> None:
+        """Tell of a task that has said nothing for a minute; it may be hanging."""
+        place = f"in {where}" if where else "before the first task"
+        self._record(cr, WARNING, "NoOutput", f"No output for a minute {place}; the run goes on")
 
     def paused(self, cr: Json) -> None:
         self._record(cr, NORMAL, "Paused", "Paused by annotation: nothing will run for it")

@@ -35,6 +35,7 @@ from rolecall.reconcile.annotations import is_deleted, is_paused, period_of, wit
 from rolecall.reconcile.convergence import Convergence
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
+from rolecall.reconcile.in_flight import InFlightReports
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import Outcome, ReconcilerPorts, RunDefaults
 from rolecall.reconcile.progress import Progress
@@ -76,6 +77,7 @@ class Reconciler:
         self._reporter = Reporter(
             StatusWriter(objects, ports.clock), objects, CrEvents(ports.events)
         )
+        self._in_flight = InFlightReports(self._reporter, ports.clock)
         self._convergence = Convergence()
         self._active_runs = ActiveRuns(ports, defaults or RunDefaults())
 
@@ -153,7 +155,7 @@ class Reconciler:
             return Outcome(why="the object is being deleted, and waits for others only")
         plan = await self._mark_running(active, watch, cr, with_finalizer)
         if is_deleted(plan.cr) and not plan.is_finalizer:
-            await self._reporter.cancelled(plan, "the object is being deleted")
+            await self._reporter.cancelled(plan, plan.cr, "the object is being deleted")
             return _again_now(DELETION)
         self._phase(key, "prepare", active.began)
         result = await self._run(active, plan)
@@ -192,7 +194,8 @@ class Reconciler:
         began = self._ports.clock.monotonic()
         fields = {"generation": generation_of(plan.cr), "run": plan.run_id}
         _logger.info("run started", extra=key_fields(active.key, **fields, cause=plan.cause.text))
-        result = await self._active_runs.run(active, plan)
+        async with self._in_flight.told(active, plan):
+            result = await self._active_runs.run(active, plan)
         # What the play wrote meanwhile was refused, so its result tells nothing about the CR.
         self._check_leading("tell of a run")
         await self._ports.plays.recap(active.key, result.recap_stdout, _stdout_of(result))
@@ -211,11 +214,12 @@ class Reconciler:
     ) -> Outcome:
         began, key = self._ports.clock.monotonic(), active.key
         if result.ending is Ending.CANCELLED:
-            await self._reporter.cancelled(plan, active.cancelled or result.reason_text)
+            why = active.cancelled or result.reason_text
+            await self._reporter.cancelled(plan, active.newest or plan.cr, why)
             return _again_now(active.cause)
         self._count(plan.watch, result)
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
-        cr = plan.cr
+        cr = active.newest or plan.cr
         if plan.is_finalizer and result.succeeded:
             left = await self._finalizers.release(plan.watch, cr)
             if left is None:

@@ -15,12 +15,14 @@ from rolecall.kube import ForbiddenError, UnprocessableError
 from rolecall.reconcile.active_runs import RunPlan
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.key_fields import key_fields
+from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.verdict import message_of
 from rolecall.runner import Ending, RunResult
 from rolecall.status import (
     PAUSED,
     Cancelled,
     Ended,
+    InFlight,
     ObjectWriter,
     Paused,
     Refused,
@@ -81,6 +83,15 @@ class Reporter:
             self._events.resumed(cr)
         return await self._write(watch, cr, Started(has_ready=watch.ready_condition))
 
+    async def in_flight(self, watch: Watch, cr: Json, progress: Progress) -> Json:
+        """A run goes on for long; returns the CR as it is then."""
+        since = progress.task_since.strftime("%H:%M:%S UTC")
+        return await self._write(watch, cr, InFlight(f"{progress.where} since {since}"))
+
+    def no_output(self, plan: RunPlan, progress: Progress) -> None:
+        """A run has said nothing for a minute."""
+        self._events.no_output(plan.cr, progress.where)
+
     async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> None:
         """No run could be started; status is told if it can be."""
         self._events.failed(key, cr, message)
@@ -91,9 +102,10 @@ class Reporter:
         except RolecallError as error:
             _logger.error("status could not be written", extra=key_fields(key, error=str(error)))
 
-    async def cancelled(self, plan: RunPlan, reason: str) -> None:
+    async def cancelled(self, plan: RunPlan, cr: Json, reason: str) -> None:
+        """The engine ended a run; `cr` is the newest that is known of it."""
         message = f"Run {plan.run_id} was ended: {reason}"
-        await self._write(plan.watch, plan.cr, Cancelled(message))
+        await self._write(plan.watch, cr, Cancelled(message))
 
     async def ended(self, key: Key, report: RunReport, cr: Json) -> Json:
         """A run is over; returns the CR as it is then. `cr` is the newest that is known of it."""

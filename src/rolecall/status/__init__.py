@@ -4,6 +4,7 @@ from rolecall.status.ansible_conditions import FAILED, FAILURE, SUCCESSFUL, find
 from rolecall.status.changes import (
     Cancelled,
     Ended,
+    InFlight,
     Paused,
     Refused,
     Started,
@@ -30,6 +31,7 @@ __all__ = [
     "SUCCESSFUL",
     "Cancelled",
     "Ended",
+    "InFlight",
     "ObjectApi",
     "ObjectWriter",
     "OnWritten",

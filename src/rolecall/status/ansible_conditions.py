@@ -10,9 +10,10 @@ operator's, because `kubectl wait`, molecule scenarios and dashboards match on t
     failure          False, if present     False                 True/<reason>
     error            False, if present     False, if present     True/Failed
 
-In two points we are better than it, and no client can mind: conditions of others, and unknown fields
-in ours, survive as they are and where they are; and a condition that flips gets a new transition time,
-also where the Go operator keeps the old one.
+In three points we are better than it, and no client can mind: conditions of others, and unknown fields
+in ours, survive as they are and where they are; a condition that flips gets a new transition time, also
+where the Go operator keeps the old one, and that of `Running` is the start of the last run; and while a
+run goes on for long, the message of `Running` names its task.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ FALSE = "False"
 UNKNOWN = "Unknown"
 
 RUNNING_MESSAGE = "Running reconciliation"
+_IN_FLIGHT = "Running task "  # how the message begins while it names the task
 AWAITING_MESSAGE = "Awaiting next reconciliation"
 SUCCESS_MESSAGE = "Last reconciliation succeeded"
 FAILED = "Failed"
@@ -44,7 +46,28 @@ _KNOWN = frozenset({"type", "status", "lastTransitionTime", "reason", "message",
 
 def running(conditions: Conditions, now: str) -> list[Any]:
     marked = _flipped_to_false(conditions, SUCCESSFUL, now)
-    return _set(marked, condition(RUNNING, TRUE, RUNNING, RUNNING_MESSAGE), now)
+    fresh = condition(RUNNING, TRUE, RUNNING, RUNNING_MESSAGE)
+    old = find(conditions, RUNNING)
+    if old is not None and _is_same(old, fresh):
+        # Of a run whose end was never told; a text of somebody else stays, as in the Go operator.
+        text = RUNNING_MESSAGE if _is_in_flight(old) else old.get("message", RUNNING_MESSAGE)
+        again = {**old, "message": text, "lastTransitionTime": now}
+        return [again if each is old else each for each in marked]
+    # Its status may be True already; the time is that of this run all the same.
+    return [
+        {**each, "lastTransitionTime": now} if _is_of(each, RUNNING) else each
+        for each in _set(marked, fresh, now)
+    ]
+
+
+def in_flight(conditions: Conditions, at: str) -> list[Any]:
+    """Name what a run is at; nothing where somebody else wrote `Running` meanwhile."""
+    old = find(conditions, RUNNING)
+    if old is None or not _is_same(old, condition(RUNNING, TRUE, RUNNING)):
+        return list(conditions)
+    if old.get("message") != RUNNING_MESSAGE and not _is_in_flight(old):
+        return list(conditions)
+    return [{**old, "message": f"Running {at}"} if each is old else each for each in conditions]
 
 
 def success(conditions: Conditions, result: Mapping[str, Any] | None, now: str) -> list[Any]:
@@ -117,19 +140,29 @@ def _set(conditions: Conditions, fresh: Json, now: str) -> list[Any]:
     old = find(conditions, type_)
     if old is not None and type_ != FAILURE and _is_same(old, fresh):
         return list(conditions)
-    unknown = {name: value for name, value in (old or {}).items() if name not in _KNOWN}
     time = transition_time(old, fresh["status"], now)
     others = [each for each in conditions if not _is_of(each, type_)]
-    return [*others, {**unknown, **fresh, "lastTransitionTime": time}]
+    return [*others, {**_unknown(old), **fresh, "lastTransitionTime": time}]
 
 
 def _flipped_to_false(conditions: Conditions, type_: str, now: str) -> list[Any]:
     old = find(conditions, type_)
     if old is None:
         return list(conditions)
-    # Reason and message stay, as in the Go operator.
+    # Reason and message stay, as in the Go operator; a task that it named is over.
     flipped = {"reason": "", "message": "", **old, "status": FALSE}
+    if type_ == RUNNING and _is_in_flight(flipped):
+        flipped["message"] = RUNNING_MESSAGE
     return _set(conditions, flipped, now)
+
+
+def _is_in_flight(running: Json) -> bool:
+    return str(running.get("message")).startswith(_IN_FLIGHT)
+
+
+def _unknown(old: Json | None) -> Json:
+    """What others added to a condition of ours."""
+    return {name: value for name, value in (old or {}).items() if name not in _KNOWN}
 
 
 def _is_same(old: Json, fresh: Json) -> bool:

@@ -51,6 +51,16 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class InFlight:
+    """A run goes on for long, and at what: "task `X` (tasks/main.yml:3) since 22:41:07 UTC"."""
+
+    at: str
+
+    def __call__(self, cr: Json, now: str) -> Json:  # noqa: ARG002 - no transition
+        return _with(cr, ansible.in_flight(conditions_of(cr), self.at))
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """A run is over; `generation` is the one that it saw."""
 

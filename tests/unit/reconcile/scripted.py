@@ -64,6 +64,7 @@ class ScriptedRunner:
     requests: list[RunRequest] = field(default_factory=list)
     in_flight: list[str] = field(default_factory=list)  # names of CRs
     doubled: list[str] = field(default_factory=list)  # CRs that had two runs at once
+    on_event: dict[str, OnEvent] = field(default_factory=dict)  # of each CR's last run
 
     def will(self, *results: RunResult | Script) -> None:
         """Script the next runs."""
@@ -75,10 +76,19 @@ class ScriptedRunner:
         if name in self.in_flight:
             self.doubled.append(name)
         self.in_flight.append(name)
+        self.on_event[name] = on_event
         on_event(RunEvent("playbook_on_start", 1, "", "", {}))
         number = min(len(self.requests), len(self.scripts)) - 1
         script = self.scripts[number] if self.scripts else _script_of(GOOD)
         return ScriptedRun(request, script, lambda: self.in_flight.remove(name))
+
+    def begins(self, task: str, place: str = "roles/web/tasks/main.yml:12", cr: str = "a") -> None:
+        """Let the run of a CR begin a task."""
+        self.on_event[cr](RunEvent("playbook_on_task_start", 2, "", "", {"task": task}, place))
+
+    def speaks(self, cr: str = "a") -> None:
+        """Let the run of a CR say anything."""
+        self.on_event[cr](RunEvent("runner_retry", 3, "", "", {}))
 
     async def close(self) -> None:
         """Nothing is kept."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -17,6 +19,7 @@ from rolecall.watches import Watch
 from rolecall.workqueue import START, Cause, Key, Limits, Queue, Turn, Urgency
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.scripted import (
+    GOOD,
     RecordedEvents,
     RecordedPlays,
     RecordedTelemetry,
@@ -87,6 +90,20 @@ class LongRun:
 
     def end(self, result: RunResult) -> None:
         self._end.set_result(result)
+
+
+@asynccontextmanager
+async def long_run(setting: Setting) -> AsyncIterator[tuple[LongRun, asyncio.Task[Outcome]]]:
+    """A turn whose run is in flight; it ends well unless the test ended it."""
+    await setting.shop.create()
+    run = LongRun()
+    setting.runner.will(run)
+    turn = asyncio.create_task(setting.turn())
+    await run.began.wait()
+    yield run, turn
+    if not turn.done():
+        run.end(GOOD)
+        await turn
 
 
 def hands_for(setting: Setting, *, max_runs: int = 2, **more: Any) -> tuple[Queue, Workers]:

@@ -69,7 +69,7 @@ def test_run_after_a_success_shows_success_as_past() -> None:
     assert seen["Successful"] == condition(
         "Successful", "False", "Successful", "Last reconciliation succeeded", NOW
     )
-    assert seen["Running"] == condition("Running", "True", "Running", "Running reconciliation", OLD)
+    assert seen["Running"] == condition("Running", "True", "Running", "Running reconciliation", NOW)
     assert seen["Failure"] == condition("Failure", "False")
 
 
@@ -158,10 +158,44 @@ def test_unknown_fields_inside_our_conditions_survive() -> None:
     assert {item["severity"] for item in after} == {"info"}
 
 
-def test_same_status_and_reason_changes_nothing_not_even_the_text() -> None:
+def test_text_of_somebody_else_stays_where_status_and_reason_are_the_same() -> None:
     before = [condition("Running", "True", "Running", "something else", OLD)]
 
-    assert of.running(before, NOW) == before
+    assert of.running(before, NOW) == [
+        condition("Running", "True", "Running", "something else", NOW)
+    ]
+    assert of.in_flight(before, "task `X` since 09:00:00 UTC") == before
+
+
+def test_message_of_a_long_run_names_its_task_and_nothing_else_changes() -> None:
+    before = [*FOREIGN, *of.running(after_failure(), NOW)]
+
+    after = of.in_flight(before, "task `X` (a.yml:1) since 09:00:05 UTC")
+
+    message = "Running task `X` (a.yml:1) since 09:00:05 UTC"
+    assert by_type(after[3:])["Running"] == condition("Running", "True", "Running", message, NOW)
+    assert [each for each in after if each not in before] == [by_type(after[3:])["Running"]]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [of.success([], None, OLD), of.cancelled(of.running([], OLD), "shut down", OLD), []],
+    ids=["over", "cancelled", "taken away"],
+)
+def test_run_that_is_over_is_not_said_to_be_at_a_task(later: Conditions) -> None:
+    assert of.in_flight(later, "task `X` since 09:00:05 UTC") == later
+
+
+@pytest.mark.parametrize("end", ["failure", "error", "next run"])
+def test_no_task_is_named_any_more_once_its_run_is_over(end: str) -> None:
+    long = of.in_flight(of.running([], OLD), "task `X` since 09:00:05 UTC")
+    after = {
+        "failure": of.failure(long, of.FAILED, "x", None, NOW),
+        "error": of.error(long, "x", NOW),
+        "next run": of.running(long, NOW),  # the engine died in the run
+    }[end]
+
+    assert by_type(after)["Running"]["message"] == "Running reconciliation"
 
 
 @pytest.mark.parametrize("time", [None, "yesterday", 17, "2026-11-21T08:00:00"])

@@ -1,0 +1,122 @@
+"""Tells of a run while it is in flight: which task it is at, and when it says nothing for long.
+
+Status is written for long runs only, and seldom: a run of a few seconds costs no request more. Such a
+write is over before the last one of its run begins, so that it neither comes after it nor gets in its
+way; whatever goes wrong with it is the run's business in no way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from rolecall.clock import Clock
+from rolecall.errors import RolecallError
+from rolecall.reconcile.active_runs import ActiveRun, RunPlan
+from rolecall.reconcile.key_fields import key_fields
+from rolecall.reconcile.progress import Progress
+from rolecall.reconcile.reporter import Reporter
+
+# A run that is over by then is told by its result alone.
+FIRST_TOLD_S = 10.0
+TOLD_EVERY_S = 30.0
+QUIET_S = 60.0
+_LOOK_EVERY_S = 1.0
+# How long the end of a run waits for a write that the API server does not answer.
+_LAST_WRITE_S = 2.0
+
+_logger = logging.getLogger(__name__)
+
+
+class InFlightReports:
+    def __init__(self, reporter: Reporter, clock: Clock) -> None:
+        self._reporter = reporter
+        self._clock = clock
+
+    @asynccontextmanager
+    async def told(self, active: ActiveRun, plan: RunPlan) -> AsyncIterator[None]:
+        """Tell of the run while the context lasts; nothing is written any more when it is left."""
+        report = _Report(self._reporter, self._clock, active, plan)
+        telling = asyncio.create_task(report.tell(), name="in flight")
+        try:
+            yield
+        finally:
+            await report.end(telling)
+
+
+class _Report:
+    """What was told of one run."""
+
+    def __init__(self, reporter: Reporter, clock: Clock, active: ActiveRun, plan: RunPlan) -> None:
+        self._reporter, self._clock = reporter, clock
+        self._active, self._plan = active, plan
+        self._told: Progress | None = None
+        self._told_at_s = -TOLD_EVERY_S
+        self._quiet_in: Progress | None = None  # whose silence was told
+        self._is_writing = False
+        self._is_over = False
+
+    async def tell(self) -> None:
+        await self._clock.sleep(FIRST_TOLD_S)
+        try:
+            while not self._is_over:
+                if (progress := self._active.progress) is not None:
+                    self._tell_silence(progress)
+                    await self._tell_task(progress)
+                if not self._is_over:
+                    await self._clock.sleep(_LOOK_EVERY_S)
+        except Exception:  # a bug here must not become the result of the run
+            _logger.exception(
+                "internal error: a run in flight is told no more",
+                extra=key_fields(self._active.key),
+            )
+
+    async def end(self, telling: asyncio.Task[None]) -> None:
+        self._is_over = True
+        try:
+            if self._is_writing:
+                bell = asyncio.ensure_future(self._clock.sleep(_LAST_WRITE_S))
+                await asyncio.wait({telling, bell}, return_when=asyncio.FIRST_COMPLETED)
+                bell.cancel()
+        finally:
+            telling.cancel()
+            with suppress(asyncio.CancelledError):
+                await telling
+
+    def _tell_silence(self, progress: Progress) -> None:
+        quiet_s = self._clock.monotonic() - self._active.spoke_s
+        if quiet_s < QUIET_S or _is_same_task(self._quiet_in, progress):
+            return
+        self._quiet_in = progress
+        self._reporter.no_output(self._plan, progress)
+
+    async def _tell_task(self, progress: Progress) -> None:
+        now_s = self._clock.monotonic()
+        if not progress.task or _is_same_task(self._told, progress):
+            return
+        if not self._plan.watch.manage_status or now_s - self._told_at_s < TOLD_EVERY_S:
+            return
+        self._told_at_s = now_s
+        self._is_writing = True
+        try:
+            known = self._active.newest or self._plan.cr
+            self._active.newest = await self._reporter.in_flight(self._plan.watch, known, progress)
+            self._told = progress
+        except RolecallError as error:
+            # The end of the run writes again, and tells what is wrong then.
+            _logger.debug(
+                "run in flight could not be told in status",
+                extra=key_fields(self._active.key, error=str(error)),
+            )
+        finally:
+            self._is_writing = False
+
+
+def _is_same_task(told: Progress | None, progress: Progress) -> bool:
+    return told is not None and (told.task, told.place, told.task_since) == (
+        progress.task,
+        progress.place,
+        progress.task_since,
+    )
