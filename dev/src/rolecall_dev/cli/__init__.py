@@ -15,6 +15,7 @@ DEVELOPER_COMMANDS = {
     "bundle": _command("bundle", "write the OLM bundle of a project, or check it"),
     "catalog": _command("catalog", "put the OLM bundle of a project into its catalog"),
     "run-role": _command("run_role", "run roles of CRs, without an operator"),
+    "doctor": _command("doctor", "look at all that an operator needs here, and say what to do"),
     "demo": _command("demo", "show this folder's operator at work on a cluster of its own"),
     "cluster": _command(
         "cluster", "a real control plane on this machine, for tests and for trying"

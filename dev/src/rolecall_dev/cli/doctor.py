@@ -1,0 +1,122 @@
+"""`rolecall doctor`: each thing that an operator needs here is fine, or what to do about it.
+
+Exit codes: 0 where all is fine, 1 where something must be done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
+
+from rolecall.cli import settings_of
+from rolecall.errors import RolecallError
+from rolecall.startup import watches_of
+from rolecall_dev.cli.project_arguments import add_watches_file
+from rolecall_dev.doctor import Diagnosis, State, Surroundings, examine
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_COLOURS = {State.OK: "32", State.TO_DO: "31", State.NOT_LOOKED: "2"}
+_INDENT = 18
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "doctor",
+        help="look at all that an operator needs here, and say what to do",
+        description="Looks at ports, collections, versions, the way of runs, the cluster, rights,"
+        " webhooks, clocks, the artifacts folder and the leader, as `rolecall run` in this folder would"
+        " meet them. Flags of `rolecall run` are read from the environment (ROLECALL_PROXY_PORT=0).",
+        epilog="Exit codes: 0 all is fine, 1 something must be done.",
+        allow_abbrev=False,
+    )
+    add_watches_file(parser)
+    parser.add_argument(
+        "--as",
+        dest="user",
+        default="",
+        metavar="USER",
+        help="whose rights to look at, such as system:serviceaccount:NAMESPACE:NAME; default: those of"
+        " the kubeconfig",
+    )
+    parser.add_argument("-o", "--output", choices=("people", "json"), default="people")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look, print, and say by the exit code whether something must be done."""
+    surroundings = _surroundings(arguments)
+    printed = _print_json if arguments.output == "json" else _print_lines
+    return 0 if asyncio.run(printed(surroundings)) else 1
+
+
+def _surroundings(arguments: argparse.Namespace) -> Surroundings:
+    environment = dict(os.environ)
+    settings, _warnings = settings_of([], environment)
+    settings = replace(settings, watches_file=arguments.watches_file)
+    fault: RolecallError | None = None
+    watches = []
+    try:
+        watches = watches_of(settings, environment)
+    except RolecallError as error:
+        fault = error
+    project = (Path.cwd() / settings.watches_file).parent
+    return Surroundings(settings, watches, fault, environment, project, arguments.user)
+
+
+async def _print_lines(surroundings: Surroundings) -> bool:
+    is_fine = True
+    is_coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    async for name, seen in examine(surroundings, on_bug=_report):
+        for diagnosis in seen:
+            is_fine = is_fine and diagnosis.state is not State.TO_DO
+            print(_line(name, diagnosis, is_coloured=is_coloured), flush=True)
+    return is_fine
+
+
+async def _print_json(surroundings: Surroundings) -> bool:
+    rows: list[dict[str, Any]] = []
+    async for name, seen in examine(surroundings, on_bug=_report):
+        rows += [
+            {
+                "look": name,
+                "state": row.state.name.lower(),
+                "what": row.what,
+                "way_out": row.way_out,
+            }
+            for row in seen
+        ]
+    is_fine = all(row["state"] != "to_do" for row in rows)
+    print(json.dumps({"ok": is_fine, "looks": rows}, indent=2))
+    return is_fine
+
+
+def _line(name: str, diagnosis: Diagnosis, *, is_coloured: bool) -> str:
+    state = f"{diagnosis.state.value:<3}"
+    if is_coloured:
+        state = f"\033[{_COLOURS[diagnosis.state]}m{state}\033[0m"
+    text = _wrapped(diagnosis.what)
+    if diagnosis.way_out and diagnosis.state is State.TO_DO:
+        text += "\n" + " " * _INDENT + _wrapped(f"-> {diagnosis.way_out}")
+    return f"{state} {name:<13} {text}"
+
+
+def _wrapped(text: str) -> str:
+    width = max(get_terminal_size().columns - _INDENT, 20)
+    if not sys.stdout.isatty():
+        return text
+    rows = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * _INDENT).join(rows)
+
+
+def _report(trace: str) -> None:
+    print(trace, file=sys.stderr)

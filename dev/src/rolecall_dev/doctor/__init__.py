@@ -1,0 +1,22 @@
+"""Looks at whatever an operator needs where it shall run, and says for each thing: fine, or what to do.
+
+Each look is a small module with one function. `examine` runs them side by side, each with a time limit;
+what one of them meets never hides the others.
+"""
+
+from rolecall_dev.doctor.diagnosis import Diagnosis, State, done, not_looked, to_do
+from rolecall_dev.doctor.examine import LOOKS, Look, examine
+from rolecall_dev.doctor.surroundings import ReachedCluster, Surroundings
+
+__all__ = [
+    "LOOKS",
+    "Diagnosis",
+    "Look",
+    "ReachedCluster",
+    "State",
+    "Surroundings",
+    "done",
+    "examine",
+    "not_looked",
+    "to_do",
+]

@@ -1,0 +1,131 @@
+"""Webhooks of the cluster that would refuse what the operator does, because nobody answers them.
+
+An uninstalled operator often leaves its webhooks behind: the API server calls a service that is gone,
+and refuses every write that they are about. The conversion webhook of a CRD does that to reads, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rolecall.json_object import Json
+from rolecall.kube import NotFoundError
+from rolecall_dev.doctor.diagnosis import Diagnosis, done, not_looked, to_do
+from rolecall_dev.doctor.surroundings import Surroundings
+from rolecall_dev.rbac import RightsSources, derive
+
+_ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+_WRITES = frozenset({"create", "update", "patch", "delete"})
+_CONFIGURATIONS = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+
+_Resource = tuple[str, str]  # group and plural
+
+
+@dataclass(frozen=True, slots=True)
+class _Hook:
+    """A webhook that blocks where it does not answer."""
+
+    place: str  # what holds it, and how it is removed
+    service: str  # namespace/name
+    about: str
+
+
+async def look_at_webhooks(surroundings: Surroundings) -> Sequence[Diagnosis]:
+    """One line for each that nobody answers."""
+    await surroundings.needed_cluster()
+    if not surroundings.watches:
+        return [not_looked("no kinds are known")]
+    written = _written(surroundings)
+    hooks = [hook async for hook in _blocking(surroundings, written)]
+    seen = [hook for hook in hooks if not await _is_answered(surroundings, hook.service)]
+    return [_told(hook) for hook in seen] or [done("none blocks what the roles write")]
+
+
+def _told(hook: _Hook) -> Diagnosis:
+    return to_do(
+        f"{hook.place} calls the service `{hook.service}`, which nobody answers, so the API server"
+        f" refuses {hook.about}",
+        f"bring that service back; if its operator is gone: `kubectl delete {hook.place}`"
+        if "conversion" not in hook.about
+        else "bring that service back, or set the CRD's `spec.conversion.strategy` to `None`",
+    )
+
+
+def _written(surroundings: Surroundings) -> set[_Resource]:
+    sources = RightsSources(surroundings.project, surroundings.watches)
+    rights = derive(sources).rights
+    return {(it.group, it.resource.partition("/")[0]) for it in rights if it.verb in _WRITES}
+
+
+async def _blocking(surroundings: Surroundings, written: set[_Resource]) -> AsyncIterator[_Hook]:
+    for plural in _CONFIGURATIONS:
+        configurations = await surroundings.read(f"{_ADMISSION}/{plural}")
+        for item in configurations.get("items", ()):
+            for hook in _admission_hooks(plural, item, written):
+                yield hook
+    for group, plural in sorted(written):
+        conversion = await _conversion(surroundings, group, plural)
+        if conversion is not None:
+            yield conversion
+
+
+def _admission_hooks(plural: str, item: Json, written: set[_Resource]) -> Iterator[_Hook]:
+    kind = plural.removesuffix("s")
+    for webhook in item.get("webhooks", ()):
+        service = webhook.get("clientConfig", {}).get("service")
+        if service is None or webhook.get("failurePolicy") == "Ignore":
+            continue
+        met = sorted(_met(webhook.get("rules", ()), written))
+        if met:
+            names = ", ".join(f"{name}.{group}" if group else name for group, name in met[:3])
+            place = f"{kind} {item['metadata']['name']}"
+            yield _Hook(place, _name_of(service), f"writes of {names}")
+
+
+def _met(rules: Iterable[Json], written: set[_Resource]) -> set[_Resource]:
+    return {
+        (group, name)
+        for rule in rules
+        for group, name in written
+        if {group, "*"} & set(rule.get("apiGroups", ()))
+        and {name, "*", "*/*"} & set(rule.get("resources", ()))
+        and set(rule.get("operations", ())) != {"CONNECT"}
+    }
+
+
+async def _conversion(surroundings: Surroundings, group: str, plural: str) -> _Hook | None:
+    """The webhook that turns a CR of one version into another."""
+    if group not in {watch.gvk.group for watch in surroundings.watches}:
+        return None
+    name = f"{plural}.{group}"
+    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+    try:
+        crd = await surroundings.read(path)
+    except NotFoundError:
+        return None
+    conversion = crd["spec"].get("conversion") or {}
+    client_config = (conversion.get("webhook") or {}).get("clientConfig") or {}
+    if conversion.get("strategy") != "Webhook" or "service" not in client_config:
+        return None
+    place = f"customresourcedefinition {name}"
+    return _Hook(place, _name_of(client_config["service"]), f"the conversion of {name}")
+
+
+def _name_of(service: Json) -> str:
+    return f"{service.get('namespace', '')}/{service.get('name', '')}"
+
+
+async def _is_answered(surroundings: Surroundings, service: str) -> bool:
+    """Whether the service is there, and a ready pod behind it."""
+    namespace, _, name = service.partition("/")
+    try:
+        await surroundings.read(f"/api/v1/namespaces/{namespace}/services/{name}")
+    except NotFoundError:
+        return False
+    slices = await surroundings.read(
+        f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
+        f"?labelSelector=kubernetes.io/service-name%3D{name}"
+    )
+    endpoints = [row for item in slices.get("items", ()) for row in item.get("endpoints") or ()]
+    return any((row.get("conditions") or {}).get("ready") is not False for row in endpoints)
