@@ -1,7 +1,8 @@
 """The command line: one module for each command, errors printed the same way for all of them.
 
-The engine brings `run` and `version`. Other distributions add commands by the entry point group
-`rolecall.commands`, whose entries name tables like `ENGINE_COMMANDS`; `rolecall-dev` is one.
+The engine brings what its image needs: looking at an operator, acting on it, running it. Other
+distributions add commands by the entry point group `rolecall.commands`, whose entries name tables like
+`ENGINE_COMMANDS`; `rolecall-dev` is one.
 
 The module of a command offers `add_parser(subparsers)`, which adds its argparse parser and sets `run`,
 a function from parsed arguments to an exit code. No other is imported than that of the command that was
@@ -12,30 +13,57 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rolecall import __version__
+from rolecall.cli.purposes import CommandModule, Purpose, by_purpose
+from rolecall.cli.terminal import RELAYED_VARIABLE, silence_stdout
 from rolecall.errors import InputError, RolecallError
 
 if TYPE_CHECKING:
     from rolecall.settings import Settings
 
+__all__ = [
+    "ENGINE_COMMANDS",
+    "CommandModule",
+    "Purpose",
+    "commands",
+    "main",
+    "parser_for",
+    "settings_of",
+]
+
 _FOR_DEVELOPERS = "commands for developers come with `pip install 'rolecall[dev]'`"
+_FOR_ONE = "`rolecall COMMAND --help` says more of each"
+# Asked by the shell while a person types; nobody types it.
+_COMPLETE = "__complete"
+# As a shell reports a program that SIGPIPE ended, and one that Ctrl-C did.
+_READER_WENT, _INTERRUPTED = 141, 130
 
 
-class CommandModule(NamedTuple):
-    """Where the parser of a command is, and its line in the help."""
-
-    module: str
-    summary: str
+def _command(module: str, summary: str, purpose: Purpose) -> CommandModule:
+    return CommandModule(f"{__name__}.{module}", summary, purpose)
 
 
 ENGINE_COMMANDS = {
-    "run": CommandModule("rolecall.cli.run", "run the operator of this folder"),
-    "version": CommandModule("rolecall.cli.version", "print what is installed, and how runs start"),
+    "status": _command(
+        "status", "what each CR does now, what it did last, and what comes next", Purpose.LOOK
+    ),
+    "runs": _command("runs", "the runs of a CR: when, why, and what came of them", Purpose.LOOK),
+    "logs": _command(
+        "logs", "what a run of a CR printed; -f follows the runs to come", Purpose.LOOK
+    ),
+    "reconcile": _command("reconcile", "take up a CR, or all of them, now", Purpose.ACT),
+    "pause": _command("pause", "run nothing for a CR until it is resumed", Purpose.ACT),
+    "resume": _command("pause", "end the pause of a CR", Purpose.ACT),
+    "run": _command("run", "run the operator of this folder", Purpose.RUN),
+    "completion": _command("completion", "have a shell complete what you type", Purpose.OTHER),
+    "version": _command("version", "print what is installed, and how runs start", Purpose.OTHER),
 }
 
 
@@ -43,14 +71,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the console script."""
     typed = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        _require_system()
-        parsed = parser_for(typed).parse_args(typed)
-        return int(parsed.run(parsed))
+        code = _run(typed)
+        sys.stdout.flush()
     except RolecallError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        return _INTERRUPTED
+    except BrokenPipeError:
+        silence_stdout()
+        return _READER_WENT
+    return code
+
+
+def _run(typed: Sequence[str]) -> int:
+    _require_system()
+    if typed[:1] == [_COMPLETE]:
+        from rolecall.cli.completion import complete  # noqa: PLC0415 - not for other commands
+
+        return complete(typed[1:], commands, parser_for)
+    if RELAYED_VARIABLE in os.environ:
+        from rolecall.cli.relayed import end_with_caller  # noqa: PLC0415 - as above
+
+        end_with_caller()
+    parser = parser_for(typed)
+    if not typed:
+        parser.print_help()
+        return 0
+    try:
+        parsed = parser.parse_args(typed)
+    except SystemExit:
+        sys.stdout.flush()  # a help text whose reader went
+        raise
+    parsed.typed = list(typed)
+    return int(parsed.run(parsed))
 
 
 def _require_system() -> None:
@@ -66,15 +120,13 @@ def parser_for(typed: Sequence[str]) -> argparse.ArgumentParser:
     first = typed[0] if typed else ""
     known = ENGINE_COMMANDS if first in ENGINE_COMMANDS else commands()
     if first and not first.startswith("-") and first not in known:
-        raise InputError(f"`{first}` is no command here; {_hint(known)}")
-    parser = argparse.ArgumentParser(
-        prog="rolecall",
-        description="Runs Kubernetes operators written in Ansible.",
-        epilog=None if len(known) > len(ENGINE_COMMANDS) else _FOR_DEVELOPERS,
-        allow_abbrev=False,
-    )
+        raise InputError(f"`{first}` is no command here; {_hint(first, known)}")
+    parser = _Parser(prog="rolecall", usage="rolecall COMMAND ...", allow_abbrev=False)
+    parser.whole_help = by_purpose(known, _endings(known))
     parser.add_argument("--version", action="version", version=f"rolecall {__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
+    )
     if first in known:
         importlib.import_module(known[first].module).add_parser(subparsers)
     else:
@@ -83,17 +135,37 @@ def parser_for(typed: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
+class _Parser(argparse.ArgumentParser):
+    """Shows the commands by what they are for, which argparse cannot."""
+
+    whole_help = ""
+
+    def format_help(self) -> str:
+        return f"{self.format_usage()}\n{self.whole_help}\n"
+
+
 def commands() -> Mapping[str, CommandModule]:
     """Every command that is installed."""
     tables = [entry.load() for entry in entry_points(group="rolecall.commands")]
     return {
-        name: command for table in (*tables, ENGINE_COMMANDS) for name, command in table.items()
+        name: command for table in (ENGINE_COMMANDS, *tables) for name, command in table.items()
     }
 
 
-def _hint(known: Mapping[str, CommandModule]) -> str:
-    is_alone = len(known) == len(ENGINE_COMMANDS)
-    return _FOR_DEVELOPERS if is_alone else "`rolecall --help` lists all"
+def _endings(known: Mapping[str, CommandModule]) -> list[str]:
+    return [_FOR_ONE, *([_FOR_DEVELOPERS] if _is_alone(known) else [])]
+
+
+def _hint(word: str, known: Mapping[str, CommandModule]) -> str:
+    near = get_close_matches(word, known, n=1)
+    hints = [f"did you mean `{near[0]}`?"] if near else []
+    if _is_alone(known):
+        hints.append(_FOR_DEVELOPERS)
+    return " ".join(hints) or "`rolecall` lists all"
+
+
+def _is_alone(known: Mapping[str, CommandModule]) -> bool:
+    return len(known) == len(ENGINE_COMMANDS)
 
 
 def settings_of(words: Sequence[str], environment: Mapping[str, str]) -> tuple[Settings, list[str]]:

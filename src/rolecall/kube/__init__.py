@@ -23,7 +23,9 @@ from rolecall.kube.errors import (
     UnprocessableError,
     missing_rule_hint,
 )
+from rolecall.kube.kind_names import NamedKind, named_kinds
 from rolecall.kube.lists import Page
+from rolecall.kube.pod_commands import Channel, PodCommand, run_in_pod
 from rolecall.kube.resource import Resource
 from rolecall.kube.streams import WatchEvent
 from rolecall.kube.tls_errors import TlsError
@@ -34,6 +36,7 @@ __all__ = [
     "Access",
     "AlreadyExistsError",
     "ApiError",
+    "Channel",
     "Client",
     "ConflictError",
     "Credentials",
@@ -41,9 +44,11 @@ __all__ = [
     "Discovery",
     "ForbiddenError",
     "GoneError",
+    "NamedKind",
     "NoSuchKindError",
     "NotFoundError",
     "Page",
+    "PodCommand",
     "Resource",
     "Target",
     "Timeouts",
@@ -54,6 +59,8 @@ __all__ = [
     "WatchEvent",
     "cluster_id",
     "missing_rule_hint",
+    "named_kinds",
     "named_object_in",
+    "run_in_pod",
     "why_unreachable",
 ]

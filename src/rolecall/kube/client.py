@@ -219,6 +219,12 @@ class Client:
         """
         return self._transport.raw(method, target, headers=headers, body=body, limits=limits)
 
+    def web_socket(
+        self, target: str, protocols: Sequence[str]
+    ) -> AbstractAsyncContextManager[aiohttp.ClientWebSocketResponse]:
+        """Open a WebSocket at a path, with its query; aiohttp's own errors come out unchanged."""
+        return self._transport.web_socket(target, protocols)
+
     async def _target(
         self, verb: str, gvk: Gvk, namespace: str, name: str, subresource: str = ""
     ) -> Target:

@@ -12,7 +12,14 @@ The proxy's raw exchanges pass whatever encoding its client asked for, untouched
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -42,6 +49,8 @@ from rolecall.kube.unreachable import why_unreachable
 _PAUSES_S = (0.1, 0.4, 1.6)
 _LONGEST_PAUSE_S = 30.0
 _LONGEST_TYPE = 60
+# Keeps a load balancer from ending a connection on which nothing is said.
+_HEARTBEAT_S = 30.0
 _IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"})
 # aiohttp would add these on its own; a proxy must pass what its client said and no more.
 _NOT_ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
@@ -180,6 +189,25 @@ class Transport:
                     yield response
                     return
             await self.credentials.renew(access)
+
+    @asynccontextmanager
+    async def web_socket(
+        self, target: str, protocols: Sequence[str]
+    ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+        """Open a WebSocket; aiohttp's own errors come out unchanged."""
+        access = await self.credentials.current()
+        base = access.server.raw_path.rstrip("/")
+        opening = self._opened_session().ws_connect(
+            URL(f"{access.server.origin()}{base}{target}", encoded=True),
+            protocols=protocols,
+            headers={"User-Agent": "rolecall", **access.headers},
+            ssl=access.tls if access.tls is not None else True,
+            proxy=access.proxy,
+            max_msg_size=0,
+            heartbeat=_HEARTBEAT_S,
+        )
+        async with opening as socket:
+            yield socket
 
     async def _send(self, call: ApiCall, read: Read[T]) -> tuple[Answer, T]:
         for pause_s in (*_PAUSES_S, None):

@@ -22,6 +22,9 @@ def test_windows_is_told_of_wsl_in_two_lines(
     assert "WSL" in hint
 
 
+ENDING = ("run", "completion", "version")
+
+
 @pytest.fixture
 def engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a pod, where `rolecall-dev` is not installed."""
@@ -44,7 +47,8 @@ def test_help_of_the_engine_alone_lists_what_is_there(capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit):
         main(["--help"])
     said = capsys.readouterr().out
-    assert re.findall(r"^    ([a-z-]+) ", said, re.MULTILINE) == ["run", "version"]
+    found = re.findall(r"^    ([a-z-]+) ", said, re.MULTILINE)
+    assert found == [*("status", "runs", "logs", "reconcile", "pause", "resume"), *ENDING]
     assert "pip install 'rolecall[dev]'" in said
 
 
@@ -54,3 +58,16 @@ def test_help_lists_the_commands_for_developers_too(capsys: pytest.CaptureFixtur
     said = capsys.readouterr().out
     assert {"init", "run"} <= set(re.findall(r"^    ([a-z-]+) ", said, re.MULTILINE))
     assert "pip install" not in said
+
+
+def test_alone_it_lists_commands_by_what_they_are_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert "  look at an operator at work:\n    status " in said
+    assert all(f"    {name} " in said for name in cli.commands())
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_misspelt_command_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["statsu"]) == 2
+    assert "did you mean `status`?" in capsys.readouterr().err

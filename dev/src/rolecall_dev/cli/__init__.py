@@ -1,23 +1,37 @@
 """The commands for developers; the command line of the engine finds them by `DEVELOPER_COMMANDS`."""
 
-from rolecall.cli import CommandModule
+from rolecall.cli import CommandModule, Purpose
 
 
-def _command(module: str, summary: str) -> CommandModule:
-    return CommandModule(f"{__name__}.{module}", summary)
+def _command(module: str, summary: str, purpose: Purpose) -> CommandModule:
+    return CommandModule(f"{__name__}.{module}", summary, purpose)
 
 
 DEVELOPER_COMMANDS = {
-    "init": _command("init", "start a project in this folder"),
-    "create": _command("create", "add a kind to a project"),
-    "check": _command("check", "check watches, roles, playbooks, CRDs and RBAC against each other"),
-    "rbac": _command("rbac", "write the least rights that the roles need, or check those granted"),
-    "bundle": _command("bundle", "write the OLM bundle of a project, or check it"),
-    "catalog": _command("catalog", "put the OLM bundle of a project into its catalog"),
-    "run-role": _command("run_role", "run roles of CRs, without an operator"),
-    "doctor": _command("doctor", "look at all that an operator needs here, and say what to do"),
-    "demo": _command("demo", "show this folder's operator at work on a cluster of its own"),
+    "init": _command("init", "start a project in this folder", Purpose.WRITE),
+    "create": _command("create", "add a kind to a project", Purpose.WRITE),
+    "check": _command(
+        "check", "check watches, roles, playbooks, CRDs, RBAC against each other", Purpose.WRITE
+    ),
+    "rbac": _command(
+        "rbac", "write the least rights that roles need, or check those granted", Purpose.WRITE
+    ),
+    "bundle": _command(
+        "bundle",
+        "write the OLM bundle of a project, or check it",
+        Purpose.PACK,
+    ),
+    "catalog": _command(
+        "catalog", "put the OLM bundle of a project into its catalog", Purpose.PACK
+    ),
+    "run-role": _command("run_role", "run roles of CRs, without an operator", Purpose.RUN),
+    "doctor": _command(
+        "doctor", "look at all that an operator needs here, and say what to do", Purpose.LOOK
+    ),
+    "demo": _command(
+        "demo", "show this folder's operator at work on a cluster of its own", Purpose.RUN
+    ),
     "cluster": _command(
-        "cluster", "a real control plane on this machine, for tests and for trying"
+        "cluster", "a real control plane on this machine, for tests and for trying", Purpose.CLUSTER
     ),
 }

@@ -1,0 +1,194 @@
+"""Which engine a command is answered by: one of this machine, or the one in a cluster.
+
+A folder that was named with `--artifacts-dir`, or a socket that answers, is this machine's engine. Else
+the operator's pod in the cluster of the kubeconfig runs the same command. Where there is neither, what
+runs left on this machine still tells what they did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rolecall.cli.flags import FLAGS
+from rolecall.cli.kind_words import (
+    CrWord,
+    KindNames,
+    choose_cr,
+    choose_kind,
+    group_of,
+    kinds_of,
+    unknown_kind,
+)
+from rolecall.cli.terminal import RELAYED_VARIABLE, say
+from rolecall.errors import InputError, RolecallError
+from rolecall.history import KeptCr, KeptRun, kept_crs, roots_of
+from rolecall.json_object import Json
+from rolecall.local_engine import LocalEngine, engines_of
+
+_ARTIFACTS = FLAGS["artifacts-dir"]
+
+
+class NoEngineError(RolecallError):
+    """What was asked needs an engine, and none runs."""
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """The flags by which a person says which engine is meant."""
+    section = parser.add_argument_group("which engine")
+    section.add_argument(
+        "--artifacts-dir",
+        metavar="PATH",
+        help=f"of an engine of this machine (default {_ARTIFACTS.default}, where one runs)",
+    )
+    section.add_argument(
+        "--operator",
+        metavar="NAMESPACE/NAME",
+        help="of an engine in the cluster of the kubeconfig; needed where there are several",
+    )
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-n", "--namespace", metavar="NS", default="", help="of the CR")
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """This machine: its engine, if one runs, and the folders of runs."""
+
+    roots: Sequence[Path]
+    engine: LocalEngine | None = None
+    state: Json | None = None
+
+    def running(self) -> LocalEngine:
+        """The engine; raises `NoEngineError`."""
+        if self.engine is None:
+            raise NoEngineError(
+                f"no engine of this machine answers (looked in `{self.roots[0]}`), and none was found"
+                " in a cluster",
+                hint="start one with `rolecall run`, or name one with --artifacts-dir or --operator",
+            )
+        return self.engine
+
+    def kept(self, kind: KindNames | None = None, name: str = "") -> list[KeptCr]:
+        """The CRs of which runs are kept here."""
+        word = kind.kind if kind else ""
+        found = [each for root in self.roots for each in kept_crs(root, word, name)]
+        return [each for each in found if kind is None or kind.group == group_of(each.api_version)]
+
+    def crs(self) -> list[Json]:
+        """Those that the engine knows; without one, those that left runs."""
+        if self.state is not None:
+            return list(self.state["crs"])
+        return [_from_kept(each) for each in self.kept()]
+
+    def kind(self, word: str) -> KindNames:
+        """The kind that is meant; raises `InputError` with the nearest."""
+        watches = [] if self.state is None else self.state["engine"]["watches"]
+        known = kinds_of(watches) or kinds_of(self.crs())
+        found = choose_kind(word, known) or _by_short_name(word, known)
+        if found is None:
+            raise unknown_kind(word, known)
+        return found
+
+    def cr(self, word: CrWord, namespace: str) -> Json:
+        """The CR that is meant, deleted ones whose runs are kept included."""
+        kind = self.kind(word.kind)
+        live = [each for each in self.crs() if kind.is_of(each)]
+        known = {(each["namespace"], each["name"]) for each in live}
+        kept = [
+            _from_kept(each)
+            for each in self.kept(kind, word.name)
+            if (each.namespace, each.name) not in known
+        ]
+        return choose_cr(word, namespace, [*live, *kept])
+
+    def runs(self, cr: Json, most: int | None = None) -> list[KeptRun]:
+        """Its runs that are kept, newest first."""
+        place = (cr["api_version"], cr["namespace"])
+        return [
+            run
+            for root in self.roots
+            for each in kept_crs(root, cr["kind"], cr["name"], cr["namespace"])
+            if (each.api_version, each.namespace) == place
+            for run in each.runs(most)
+        ]
+
+
+def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Here | None:
+    """This machine, where it is meant; None: ask in the cluster (see `relay_command`)."""
+    if arguments.operator:
+        if arguments.artifacts_dir:
+            raise InputError("only one of `--artifacts-dir` and `--operator` may be set")
+        return None
+    chosen = arguments.artifacts_dir or environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default
+    places = roots_of(Path(chosen))
+    found = engines_of(places)
+    if len(found) > 1:
+        named = ", ".join(f"`{engine.root}`" for engine, _ in found)
+        raise InputError(f"several engines run here: {named}", hint="choose by --artifacts-dir")
+    if found:
+        engine, state = found[0]
+        _introduce(state["engine"], environ)
+        return Here([engine.root], engine, state)
+    is_meant = arguments.artifacts_dir or RELAYED_VARIABLE in environ
+    return Here(places) if is_meant else None
+
+
+def silent_place(environ: Mapping[str, str]) -> Here:
+    """This machine, for what nobody should be told of."""
+    places = roots_of(Path(environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default))
+    found = engines_of(places)
+    return Here([found[0][0].root], *found[0]) if found else Here(places)
+
+
+def place_or_relay(arguments: argparse.Namespace) -> Here | int:
+    """Where the command is answered here; or its exit code, where a pod answered it."""
+    here = local_place(arguments, os.environ)
+    if here is None:
+        from rolecall.cli.relay import relay_command  # noqa: PLC0415 - brings what speaks to clusters
+
+        code = relay_command(arguments, os.environ)
+        if code is not None:
+            return code
+        here = Here(roots_of(Path(os.environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default)))
+    if here.engine is None:
+        say(f"no engine answers in `{here.roots[0]}`; this is what its runs left")
+    return here
+
+
+def _introduce(engine: Json, environ: Mapping[str, str]) -> None:
+    if RELAYED_VARIABLE not in environ:
+        role = "leads" if engine.get("leads") else "does not lead"
+        say(f"engine of this machine (process {engine.get('pid')}) {role}")
+
+
+def _by_short_name(word: str, known: Sequence[KindNames]) -> KindNames | None:
+    """Short names are known to the API server alone; where it cannot be asked, to nobody."""
+    from rolecall.cli.served_kinds import kinds_served  # noqa: PLC0415 - as above
+
+    watched = {(each.kind, each.group) for each in known}
+    if not watched:
+        return None
+    served = [each for each in kinds_served(os.environ) if (each.kind, each.group) in watched]
+    return choose_kind(word, served)
+
+
+def _from_kept(kept: KeptCr) -> Json:
+    """A CR as far as its last run tells; shaped like those of the engine's state."""
+    runs = kept.runs(1)
+    facts = runs[0].as_json() if runs else {}
+    told = ("run", "outcome", "reason", "ended", "seconds")
+    return {
+        "kind": kept.kind,
+        "api_version": kept.api_version,
+        "namespace": kept.namespace,
+        "name": kept.name,
+        "generation": facts.get("generation"),
+        "state": "unknown",
+        "last": {key: facts[key] for key in told} if facts else None,
+    }

@@ -1,0 +1,132 @@
+"""`rolecall pause` and `rolecall resume`: the annotation, with who set it and why.
+
+Written with the person's own rights, not the operator's: the API server's audit names the person.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rolecall.cli.kind_words import CrWord, KindNames, choose_kind, named_cr, unknown_kind
+from rolecall.cli.served_kinds import kind_names
+from rolecall.cli.terminal import plain, say
+from rolecall.errors import ClusterError, InputError
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Client, Credentials, NotFoundError, named_kinds
+from rolecall.reconcile import PAUSED_ANNOTATION
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+PAUSED_BY = f"{PAUSED_ANNOTATION}-by"
+PAUSED_BECAUSE = f"{PAUSED_ANNOTATION}-because"
+_SELF = Gvk("authentication.k8s.io", "v1", "SelfSubjectReview")
+_PAUSE = "pause"
+_EPILOG = """\
+Uses the cluster and the rights of your kubeconfig; no engine need run.
+
+-o json prints {"kind", "namespace", "name", "paused", "by", "because"}.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    _add(subparsers, _PAUSE, "run nothing for a CR until it is resumed")
+    _add(subparsers, "resume", "end the pause of a CR")
+
+
+def _add(subparsers: Subparsers, verb: str, summary: str) -> None:
+    parser = subparsers.add_parser(
+        verb,
+        help=summary,
+        description=f"{summary.capitalize()}: the annotation `{PAUSED_ANNOTATION}`.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("what", metavar="KIND/NAME")
+    if verb == _PAUSE:
+        parser.add_argument("--because", metavar="TEXT", default="", help="why, for others to read")
+    parser.add_argument(
+        "-n", "--namespace", metavar="NS", default="", help="default: that of the kubeconfig"
+    )
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    parser.set_defaults(run=change_pause, verb=verb)
+
+
+def change_pause(arguments: argparse.Namespace) -> int:
+    word = named_cr(arguments.what)
+    told = asyncio.run(_change(word, arguments, os.environ))
+    if arguments.output == "json":
+        print(json.dumps(told, indent=2))
+        return 0
+    place = "/".join(filter(None, (told["namespace"], told["name"])))
+    if told["paused"]:
+        because = f": {told['because']}" if told["because"] else ""
+        print(plain(f"{told['kind']} {place} is paused by {told['by']}{because}"))
+    else:
+        print(plain(f"{told['kind']} {place} is not paused"))
+    return 0
+
+
+async def _change(
+    word: CrWord, arguments: argparse.Namespace, environ: Mapping[str, str]
+) -> dict[str, Any]:
+    async with Client(Credentials.load(environ)) as client:
+        say(f"cluster {client.credentials.server}")
+        kind = await _kind(client, word)
+        gvk = Gvk(kind.group, kind.version, kind.kind)
+        namespace = arguments.namespace or client.credentials.namespace
+        is_paused = arguments.verb == _PAUSE
+        by = await _who(client, environ) if is_paused else None
+        because = arguments.because if is_paused else None
+        annotations = {
+            PAUSED_ANNOTATION: "true" if is_paused else None,
+            PAUSED_BY: by,
+            PAUSED_BECAUSE: because or None,
+        }
+        patch = {"metadata": {"annotations": annotations}}
+        cr = await _patched(client, gvk, (namespace if kind.is_namespaced else "", word), patch)
+    metadata = cr["metadata"]
+    return {
+        "kind": cr["kind"],
+        "namespace": metadata.get("namespace", ""),
+        "name": metadata["name"],
+        "paused": is_paused,
+        "by": by,
+        "because": because,
+    }
+
+
+async def _kind(client: Client, word: CrWord) -> KindNames:
+    served = [kind_names(each) for each in await named_kinds(client)]
+    found = choose_kind(word.kind, served)
+    if found is None:
+        raise unknown_kind(word.kind, [each for each in served if "." in each.group])
+    return found
+
+
+async def _who(client: Client, environ: Mapping[str, str]) -> str:
+    """As the cluster knows the person; as the machine does, where the cluster is too old to say."""
+    try:
+        review = await client.create(_SELF, {**_SELF_BODY, "metadata": {}})
+        return str(review["status"]["userInfo"]["username"])
+    except (ClusterError, LookupError, TypeError):
+        return environ.get("USER") or "somebody"
+
+
+_SELF_BODY = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+
+
+async def _patched(client: Client, gvk: Gvk, place: tuple[str, CrWord], patch: Json) -> Json:
+    namespace, word = place
+    try:
+        return await client.merge_patch(gvk, namespace, word.name, patch)
+    except NotFoundError:
+        where = f"in namespace `{namespace}`" if namespace else "in this cluster"
+        raise InputError(f"`{word}` was not found {where}", hint="add -n NAMESPACE") from None

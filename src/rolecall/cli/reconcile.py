@@ -1,0 +1,69 @@
+"""`rolecall reconcile`: the engine takes up a CR now, as if it had been edited."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
+from rolecall.cli.kind_words import cr_word
+from rolecall.cli.terminal import plain, say
+from rolecall.errors import InputError
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_EPILOG = """\
+A CR that waits out a backoff or a period does not wait longer; one that is paused stays paused.
+
+-o json prints {"keys": [...], "paused": [...]}: what was brought back, and what of it is paused.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "reconcile",
+        help="take up a CR, or all of them, now",
+        description="Has the engine take up a CR at once, with the urgency of an edit.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("what", nargs="?", metavar="KIND/NAME", help="or KIND, with --all")
+    parser.add_argument("--all", action="store_true", help="every CR, or every one of the kind")
+    add_output(parser)
+    add_place(parser)
+    parser.set_defaults(run=ask_for_reconcile)
+
+
+def ask_for_reconcile(arguments: argparse.Namespace) -> int:
+    word = cr_word(arguments.what) if arguments.what else None
+    if (word is not None and bool(word.name)) == arguments.all:
+        raise InputError("name one CR as KIND/NAME, or say --all", hint="also: KIND --all")
+    here = place_or_relay(arguments)
+    if isinstance(here, int):
+        return here
+    engine = here.running()
+    answer = engine.reconcile(_request(here, arguments))
+    if arguments.output == "json":
+        print(json.dumps(answer, indent=2))
+        return 0
+    keys, paused = answer.get("keys", []), set(answer.get("paused", []))
+    for key in keys:
+        print(plain(f"{key}: paused, so nothing runs" if key in paused else f"{key}: taken up"))
+    if paused:
+        say("`rolecall resume KIND/NAME` ends a pause")
+    if not keys:
+        print("no CR")
+    return 0
+
+
+def _request(here: Here, arguments: argparse.Namespace) -> dict[str, Any]:
+    word = cr_word(arguments.what) if arguments.what else None
+    if word is None:
+        return {"all": True}
+    if arguments.all:
+        return {"kind": here.kind(word.kind).kind, "all": True}
+    cr = here.cr(word, arguments.namespace)
+    return {"kind": cr["kind"], "namespace": cr["namespace"], "name": cr["name"]}

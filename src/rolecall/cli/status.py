@@ -1,0 +1,214 @@
+"""`rolecall status`: what the engine does with each CR now, and what it will do next."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
+from rolecall.cli.kind_words import CrWord, choose_cr, cr_word
+from rolecall.cli.redraw import Redraw
+from rolecall.cli.spans import seconds_text, since, until
+from rolecall.cli.table import Column, table
+from rolecall.cli.terminal import Colour, Screen, plain, screen_now
+from rolecall.clock import SystemClock
+from rolecall.json_object import Json
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_STATES = {
+    "running": Colour.CYAN,
+    "waiting": Colour.YELLOW,
+    "failed": Colour.RED,
+    "ready": Colour.GREEN,
+    "paused": Colour.PURPLE,
+}
+_COLUMNS = (
+    Column("NAMESPACE", least=6, may_go=2),
+    Column("CR", least=12),
+    Column("STATE", colour=_STATES.get),
+    Column("FOR", may_go=1),
+    Column("WHAT", least=10),
+    Column("LAST", least=9, may_go=4),
+    Column("NEXT", least=8, may_go=3),
+)
+_EPILOG = """\
+STATE is running, waiting (for a worker), failed, ready, paused, or unknown where no engine tells.
+FOR and WHAT say how long, and which task runs, why it waits, or what failed.
+
+-o json prints {"engine": {...} or null, "crs": [...]}; with -w, one such document a line.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "status",
+        help="what each CR does now, what it did last, and what comes next",
+        description="Shows each CR: its state, current task, last outcome, and when and why it is"
+        " looked at next.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("what", nargs="?", metavar="KIND[/NAME]", help="all CRs, unless named")
+    add_output(parser)
+    parser.add_argument("-w", "--watch", action="store_true", help="go on: a live table")
+    add_place(parser)
+    parser.set_defaults(run=show_status)
+
+
+def show_status(arguments: argparse.Namespace) -> int:
+    word = cr_word(arguments.what) if arguments.what else CrWord("")
+    here = place_or_relay(arguments)
+    if isinstance(here, int):
+        return here
+    chosen = _Chosen(here, word, arguments.namespace)
+    documents = here.running().states() if arguments.watch else iter([_document(here)])
+    if arguments.output == "json":
+        for document in documents:
+            line = {**document, "crs": chosen.of(document["crs"])}
+            print(json.dumps(line, indent=None if arguments.watch else 2), flush=True)
+        return 0
+    _draw(documents, chosen, Redraw() if arguments.watch else None)
+    return 0
+
+
+class _Chosen:
+    """The CRs that are meant. A kind that is not there is told; of a CR, only at the beginning."""
+
+    def __init__(self, here: Here, word: CrWord, namespace: str) -> None:
+        self._kind = here.kind(word.kind) if word.kind else None
+        self._word, self._namespace = word, namespace
+        self.is_one = bool(word.name)
+        if self.is_one:
+            choose_cr(word, namespace, self._of_kind(here.crs()))
+
+    def of(self, crs: Sequence[Json]) -> list[Json]:
+        found = [
+            each
+            for each in self._of_kind(crs)
+            if self._namespace in ("", each["namespace"]) and self._word.name in ("", each["name"])
+        ]
+        return sorted(found, key=lambda cr: (cr["namespace"], cr["kind"], cr["name"]))
+
+    def _of_kind(self, crs: Sequence[Json]) -> list[Json]:
+        return [each for each in crs if self._kind is None or self._kind.is_of(each)]
+
+
+def _document(here: Here) -> Json:
+    return here.state or {"engine": None, "crs": here.crs()}
+
+
+def _draw(documents: Iterator[Json], chosen: _Chosen, redraw: Redraw | None) -> None:
+    for document in documents:
+        screen, now = screen_now(), SystemClock().now()
+        crs = chosen.of(document["crs"])
+        if chosen.is_one:
+            lines = [line for cr in crs for line in _details(cr, screen, now)]
+        else:
+            lines = table(_COLUMNS, [_row(cr, now) for cr in crs], screen) if crs else []
+        lines = lines or ["no CR"]
+        if redraw is not None:
+            redraw.draw(lines, screen)
+        else:
+            print("\n".join(lines))
+
+
+def _row(cr: Json, now: datetime) -> Sequence[str]:
+    name = f"{cr['kind'].lower()}/{cr['name']}"
+    last = cr.get("last") or {}
+    ended = since(last.get("ended"), now)
+    told = f"{last.get('outcome')} {ended} ago" if ended else str(last.get("outcome") or "")
+    return (
+        cr["namespace"] or "-",
+        name,
+        cr["state"],
+        since(_began(cr), now),
+        _what(cr),
+        told,
+        _next(cr, now),
+    )
+
+
+def _began(cr: Json) -> object:
+    """Since when it is as it is."""
+    match cr["state"]:
+        case "running":
+            return cr.get("task_since") or cr.get("began")
+        case "waiting":
+            return cr.get("waiting_since")
+        case _:
+            return (cr.get("last") or {}).get("ended")
+
+
+def _what(cr: Json) -> str:
+    match cr["state"]:
+        case "running":
+            return str(cr.get("task") or cr.get("cause") or "")
+        case "waiting":
+            return " ".join(filter(None, (_urgency(cr), cr.get("cause"))))
+        case "failed":
+            return str((cr.get("last") or {}).get("reason") or "")
+        case _:
+            return ""
+
+
+def _urgency(cr: Json) -> str:
+    return f"[{cr['urgency']}]" if cr.get("urgency") else ""
+
+
+def _next(cr: Json, now: datetime) -> str:
+    when = until(cr.get("next_at"), now)
+    return f"{when}: {cr['next_why']}" if when and cr.get("next_why") else when
+
+
+def _details(cr: Json, screen: Screen, now: datetime) -> list[str]:
+    """One CR in full: here a reason is not cut but folded below its word."""
+    place = f"{cr['namespace']}/{cr['name']}" if cr["namespace"] else cr["name"]
+    generation = f", generation {cr['generation']}" if cr.get("generation") else ""
+    lines = [plain(f"{cr['kind']} {place} ({cr['api_version']}{generation})")]
+    for title, text in _facts(cr, now):
+        lines += _folded(title, plain(text), screen)
+    return lines
+
+
+def _facts(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    last: dict[str, Any] = cr.get("last") or {}
+    age = since(cr.get("began") if cr["state"] == "running" else _began(cr), now)
+    yield "state", cr["state"] + (f" for {age}" if age else "")
+    if cr.get("cause"):
+        yield "cause", " ".join(filter(None, (cr["cause"], _urgency(cr))))
+    if cr.get("run"):
+        yield "run", cr["run"]
+    if cr.get("task"):
+        place = f" ({cr['place']})" if cr.get("place") else ""
+        yield "task", f"{cr['task']}{place}, for {since(cr.get('task_since'), now)}"
+    if last:
+        ended = since(last.get("ended"), now)
+        took = seconds_text(last.get("seconds"))
+        parts = (last.get("outcome"), ended and f"{ended} ago", took and f"after {took}")
+        yield "last", " ".join(str(part) for part in parts if part) + f", run {last.get('run')}"
+    if last.get("reason"):
+        yield "reason", str(last["reason"])
+    if when := _next(cr, now):
+        yield "next", when
+
+
+def _folded(title: str, text: str, screen: Screen) -> list[str]:
+    head = f"  {title:<8}"
+    if screen.width is None:
+        return [head + text]
+    folded = textwrap.wrap(
+        text, screen.width, initial_indent=head, subsequent_indent=" " * len(head)
+    )
+    if title == "state":
+        state = text.partition(" ")[0]
+        return [
+            each.replace(state, screen.painted(state, _STATES.get(state)), 1) for each in folded
+        ]
+    return folded or [head]

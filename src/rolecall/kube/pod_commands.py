@@ -1,0 +1,106 @@
+"""Runs a program in a container of a pod, over a WebSocket: `v5.channel.k8s.io`, or v4.
+
+Each message is one byte that names a channel, and what goes over it. Channel 3 ends it: a Status with
+the exit code. The program's stdin stays open and empty until we end, so that it can see that we went:
+a container's runtime ends no program because its caller did.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from urllib.parse import urlencode
+
+import aiohttp
+
+from rolecall.errors import ClusterError
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube.client import Client
+from rolecall.kube.errors import ForbiddenError, Target, UnavailableError, error_for
+
+_POD = Gvk("", "v1", "Pod")
+_PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
+_END_OF_STDIN = b"\xff\x00"
+
+
+class Channel(IntEnum):
+    """What a message belongs to."""
+
+    STDOUT = 1
+    STDERR = 2
+    ENDING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PodCommand:
+    """What runs where."""
+
+    namespace: str
+    pod: str
+    container: str
+    words: Sequence[str]
+
+    @property
+    def path(self) -> str:
+        query = [("command", word) for word in self.words]
+        query += [("container", self.container)]
+        query += [(name, "true") for name in ("stdin", "stdout", "stderr")]
+        return f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}/exec?{urlencode(query)}"
+
+
+class CommandEndedError(ClusterError):
+    """The connection to a program in a pod ended before the program did."""
+
+
+async def run_in_pod(client: Client, command: PodCommand) -> AsyncIterator[tuple[Channel, bytes]]:
+    """What it prints, as it comes; the last one is `ENDING` with its exit code in decimal."""
+    target = Target(
+        "create", await client.resource_for(_POD), command.namespace, command.pod, "exec"
+    )
+    try:
+        async with client.web_socket(command.path, _PROTOCOLS) as socket:
+            try:
+                async for message in socket:
+                    if message.type is aiohttp.WSMsgType.BINARY and len(message.data) > 1:
+                        channel, data = message.data[0], message.data[1:]
+                        if channel == Channel.ENDING:
+                            yield Channel.ENDING, str(_exit_code(json.loads(data))).encode()
+                            return
+                        if channel in (Channel.STDOUT, Channel.STDERR):
+                            yield Channel(channel), data
+            finally:
+                if socket.protocol == _PROTOCOLS[0] and not socket.closed:
+                    await socket.send_bytes(_END_OF_STDIN)
+    except aiohttp.WSServerHandshakeError as refusal:
+        raise _refused(target, refusal) from refusal
+    except (aiohttp.ClientError, TimeoutError, OSError) as failure:
+        raise UnavailableError(f"could not reach pod `{command.pod}`: {failure}") from failure
+    raise CommandEndedError(
+        f"the connection to pod `{command.namespace}/{command.pod}` ended; perhaps the pod did",
+        hint="try again: another pod may lead now",
+    )
+
+
+def _refused(target: Target, refusal: aiohttp.WSServerHandshakeError) -> ClusterError:
+    error = error_for(target, refusal.status, b"")
+    if isinstance(error, ForbiddenError):
+        error.hint = (
+            f"whoever looks into this operator needs, in namespace `{target.namespace}`, the rule"
+            ' {apiGroups: [""], resources: [pods/exec], verbs: [create, get]}'
+        )
+    return error
+
+
+def _exit_code(status: Json) -> int:
+    """From the Status that ends it; one that never began is an error of the cluster."""
+    if status.get("status") == "Success":
+        return 0
+    for cause in (status.get("details") or {}).get("causes") or []:
+        if cause.get("reason") == "ExitCode":
+            return int(cause["message"])
+    raise ClusterError(
+        f"the pod could not run it: {status.get('message') or 'no reason was given'}"
+    )

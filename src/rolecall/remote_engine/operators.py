@@ -1,0 +1,151 @@
+"""Finds the pods of an operator by their label, and the one that leads by its Lease."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rolecall.errors import ClusterError, InputError
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Client, ForbiddenError, NotFoundError
+
+ENGINE_LABEL = "rolecall.dev/engine"
+_POD = Gvk("", "v1", "Pod")
+_DEPLOYMENT = Gvk("apps", "v1", "Deployment")
+_LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
+_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+_ARTIFACTS_FLAG = "artifacts-dir"
+
+
+class NoOperatorError(ClusterError):
+    """There is no operator where we may look."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePod:
+    """A pod in which an engine runs."""
+
+    name: str
+    container: str
+    is_ready: bool
+    artifacts_dir: str = ""  # as its arguments have it
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator, with its replicas."""
+
+    namespace: str
+    name: str
+    pods: Sequence[EnginePod]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+async def find_operator(client: Client, wanted: str) -> Operator:
+    """The operator that was named as `NAMESPACE/NAME` or `NAME`, or the only one."""
+    namespace, _, name = wanted.rpartition("/")
+    found = await _labelled(client, namespace)
+    if name:
+        same = [each for each in found if name == each.name]
+        found = same or await _deployed(client, namespace, name, found)
+    if len(found) > 1:
+        named = ", ".join(f"`{each}`" for each in found)
+        raise InputError(
+            f"there are several operators: {named}",
+            hint="choose one with --operator NAMESPACE/NAME",
+        )
+    if not found:
+        where = f"in namespace `{namespace}`" if namespace else "in this cluster"
+        what = f"operator `{name}`" if name else f"pod with the label `{ENGINE_LABEL}`"
+        raise NoOperatorError(
+            f"no {what} was found {where}", hint="name its Deployment: --operator NAMESPACE/NAME"
+        )
+    return found[0]
+
+
+async def leading_pod(client: Client, operator: Operator) -> tuple[EnginePod, str]:
+    """The pod to ask, and what is known of its lead: `leads`, or why that is not known."""
+    pods = {pod.name: pod for pod in operator.pods}
+    try:
+        leases = await client.list_all(_LEASE, operator.namespace)
+        why = "was chosen: no Lease names a leader"
+    except ForbiddenError:
+        leases, why = [], "was chosen: you may not list the Leases that name a leader"
+    for lease in leases:
+        holder = str((lease.get("spec") or {}).get("holderIdentity") or "")
+        pod = pods.get(holder.rpartition("_")[0])
+        if pod is not None:
+            return pod, "leads"
+    ready = [pod for pod in operator.pods if pod.is_ready]
+    if not ready:
+        raise ClusterError(
+            f"no pod of operator `{operator}` is ready",
+            hint=f"`kubectl -n {operator.namespace} get pods` says why",
+        )
+    return ready[0], "is the only one" if len(pods) == 1 else why
+
+
+async def _labelled(client: Client, namespace: str) -> list[Operator]:
+    try:
+        pods = await client.list_all(_POD, namespace, label_selector=ENGINE_LABEL)
+    except ForbiddenError:
+        if namespace:
+            raise
+        # Who may not list the pods of all namespaces may often list those of one.
+        own = client.credentials.namespace
+        pods = await client.list_all(_POD, own, label_selector=ENGINE_LABEL)
+    found: dict[tuple[str, str], list[EnginePod]] = {}
+    for pod in pods:
+        if _is_alive(pod):
+            metadata = pod["metadata"]
+            key = (metadata["namespace"], metadata["labels"][ENGINE_LABEL])
+            found.setdefault(key, []).append(_engine_pod(pod))
+    return [Operator(*key, engines) for key, engines in found.items()]
+
+
+async def _deployed(
+    client: Client, namespace: str, name: str, labelled: Sequence[Operator]
+) -> list[Operator]:
+    """The operator of this Deployment; its pods need no label of ours."""
+    places = [namespace] if namespace else sorted({each.namespace for each in labelled})
+    found = []
+    for place in places:
+        try:
+            deployment = await client.get(_DEPLOYMENT, place, name)
+        except NotFoundError:
+            continue
+        labels = deployment["spec"]["selector"].get("matchLabels") or {}
+        selector = ",".join(f"{key}={value}" for key, value in labels.items())
+        pods = await client.list_all(_POD, place, label_selector=selector)
+        engines = [_engine_pod(pod) for pod in pods if _is_alive(pod)]
+        found.append(Operator(place, name, engines))
+    return found
+
+
+def _is_alive(pod: Json) -> bool:
+    phase = (pod.get("status") or {}).get("phase")
+    return "deletionTimestamp" not in pod["metadata"] and phase == "Running"
+
+
+def _engine_pod(pod: Json) -> EnginePod:
+    metadata = pod["metadata"]
+    containers = pod["spec"]["containers"]
+    wanted = (metadata.get("annotations") or {}).get(_DEFAULT_CONTAINER)
+    container = next((each for each in containers if each["name"] == wanted), containers[0])
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    is_ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return EnginePod(metadata["name"], container["name"], is_ready, _artifacts_dir(container))
+
+
+def _artifacts_dir(container: Mapping[str, Any]) -> str:
+    """From its arguments; a variable is seen by every program in the container anyway."""
+    words = [*(container.get("command") or ()), *(container.get("args") or ())]
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.lstrip("-").partition("=")
+        if word.startswith("-") and name == _ARTIFACTS_FLAG:
+            return str(value if equals else following)
+    return ""
