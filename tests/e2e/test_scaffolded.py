@@ -70,8 +70,8 @@ async def test_new_kinds_work_with_the_rights_that_they_came_with(
     for crd in (project / "config" / "crd" / "bases").glob("*.yaml"):
         await install(api, yaml.safe_load(crd.read_text()))
     kubeconfig = service_account_kubeconfig(
-        rules(project, "leader_election_role"),
-        rules(project, "engine_role", "events_role", "role"),
+        rules(project, "leader_election_role", "events_role", "role"),
+        rules(project, "engine_role", "cluster_role"),
     )
     record = project / "requests.jsonl"
     engine = start_engine(

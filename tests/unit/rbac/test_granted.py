@@ -92,3 +92,60 @@ def test_role_of_one_namespace_can_be_asked_for(
     capsys.readouterr()
     assert main(["rbac", "--scope", "namespace", "--output", "-"]) == 0
     assert yaml.safe_load(capsys.readouterr().out)["kind"] == "Role"
+
+
+def add_task(project: Path, kind: str, group: str) -> None:
+    """The role looks at an object of a kind that belongs to no namespace."""
+    tasks = project / "roles" / "memcached" / "tasks" / "apply.yml"
+    lines = (
+        "- name: Look",
+        "  kubernetes.core.k8s_info:",
+        f"    api_version: {group}",
+        f"    kind: {kind}",
+        "    name: fast",
+    )
+    tasks.write_text(tasks.read_text().rstrip() + "\n\n" + "\n".join(lines) + "\n")
+
+
+def test_kinds_of_no_namespace_get_a_cluster_role_beside_the_role(project: Path) -> None:
+    add_task(project, "StorageClass", "storage.k8s.io/v1")
+    assert main(["rbac"]) == 0
+    role = yaml.safe_load(ROLE.read_text())
+    assert (role["kind"], role["metadata"]["namespace"]) == ("Role", "system")
+    beside = yaml.safe_load(ROLE.with_name("cluster_role.yaml").read_text())
+    assert (beside["kind"], beside["metadata"]["name"]) == ("ClusterRole", "manager-cluster-role")
+    assert [rule["resources"] for rule in beside["rules"]] == [["storageclasses"]]
+    assert "storageclasses" not in ROLE.read_text()
+    assert main(["rbac", "--check"]) == 0
+
+
+def test_right_that_a_role_cannot_grant_is_missing_where_only_a_role_has_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_task(project, "StorageClass", "storage.k8s.io/v1")
+    role = yaml.safe_load(ROLE.read_text())
+    rule = {"apiGroups": ["storage.k8s.io"], "resources": ["storageclasses"], "verbs": ["get"]}
+    role["rules"].append(rule)
+    ROLE.write_text(yaml.safe_dump(role))
+    assert main(["rbac", "--check"]) == 2
+    said = "not allowed to get storageclasses.storage.k8s.io in the whole cluster"
+    assert said in capsys.readouterr().out
+
+
+def test_cluster_role_of_a_project_that_had_none_is_told_to_be_bound(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_task(project, "StorageClass", "storage.k8s.io/v1")
+    ROLE.with_name("cluster_role.yaml").unlink()
+    capsys.readouterr()
+    assert main(["rbac"]) == 0
+    assert "bind its ClusterRole by a ClusterRoleBinding" in capsys.readouterr().err
+
+
+def test_project_whose_rights_are_cluster_wide_keeps_them_in_one_cluster_role(
+    project: Path,
+) -> None:
+    add_task(project, "StorageClass", "storage.k8s.io/v1")
+    assert main(["rbac", "--scope", "cluster"]) == 0
+    assert yaml.safe_load(ROLE.read_text())["kind"] == "ClusterRole"
+    assert "storageclasses" in ROLE.read_text()

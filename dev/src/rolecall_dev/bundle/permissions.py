@@ -8,38 +8,20 @@ What does not, such as storage classes, or CRs of a CRD with scope `Cluster`, ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Set
 
 from rolecall.json_object import Json
-
-# Kinds of Kubernetes that belong to no namespace, by group; a Role grants nothing of them.
-_CLUSTER_WIDE = {
-    "": "namespaces nodes persistentvolumes componentstatuses",
-    "admissionregistration.k8s.io": "mutatingwebhookconfigurations validatingwebhookconfigurations"
-    " validatingadmissionpolicies validatingadmissionpolicybindings",
-    "apiextensions.k8s.io": "customresourcedefinitions",
-    "apiregistration.k8s.io": "apiservices",
-    "authentication.k8s.io": "tokenreviews selfsubjectreviews",
-    "authorization.k8s.io": "subjectaccessreviews selfsubjectaccessreviews selfsubjectrulesreviews",
-    "certificates.k8s.io": "certificatesigningrequests",
-    "networking.k8s.io": "ingressclasses",
-    "node.k8s.io": "runtimeclasses",
-    "rbac.authorization.k8s.io": "clusterroles clusterrolebindings",
-    "scheduling.k8s.io": "priorityclasses",
-    "storage.k8s.io": "csidrivers csinodes storageclasses volumeattachments",
-}
+from rolecall_dev.sources import resources_of_no_namespace
 
 
-def rights_faults(crds: Iterable[Json], install: Json) -> Iterator[str]:
+def rights_faults(crds: Collection[Json], install: Json) -> Iterator[str]:
     """Rights that the engine lacks, rules that grant nothing where they are, rules without limits."""
     wide = _rules(install, "clusterPermissions")
     narrow = _rules(install, "permissions")
-    outside = {group: set(names.split()) for group, names in _CLUSTER_WIDE.items()}
+    outside = resources_of_no_namespace(crds)
     for crd in crds:
         group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
-        is_namespaced = crd["spec"].get("scope") != "Cluster"
-        if not is_namespaced:
-            outside.setdefault(group, set()).add(plural)
+        is_namespaced = (group, plural) not in outside
         rules = [rule for _, rule in (*wide, *(narrow if is_namespaced else ()))]
         yield from _missing(rules, group, plural, is_namespaced=is_namespaced)
     for field, rule in narrow:
@@ -69,10 +51,10 @@ def _missing(rules: list[Json], group: str, plural: str, *, is_namespaced: bool)
             yield f"not allowed to {', '.join(missing)} `{resource}` of `{group}`{where}"
 
 
-def _in_vain(field: str, rule: Json, outside: dict[str, set[str]]) -> Iterator[str]:
+def _in_vain(field: str, rule: Json, outside: Set[tuple[str, str]]) -> Iterator[str]:
     for group in rule.get("apiGroups") or ():
         names = {str(name).partition("/")[0] for name in rule.get("resources") or ()}
-        if lost := sorted(names & outside.get(group, set())):
+        if lost := sorted(name for name in names if (group, name) in outside):
             yield (
                 f"{field} is for namespaces, so it grants nothing of"
                 f" {', '.join(f'`{name}`' for name in lost)}: bind a ClusterRole with it by a"

@@ -16,7 +16,16 @@ import yaml
 from rolecall.errors import InputError
 from rolecall.watches import WatchDefaults, load_watches
 from rolecall_dev.cli.project_arguments import add_watches_file
-from rolecall_dev.rbac import Derived, RightsSources, compare, derive, render_role
+from rolecall_dev.rbac import (
+    Derived,
+    RightsSources,
+    compare,
+    derive,
+    render_cluster_role,
+    render_role,
+)
+
+_BESIDE = "cluster_role.yaml"
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -45,7 +54,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--scope",
         choices=("cluster", "namespace"),
-        help="a ClusterRole or a Role; default: what it is",
+        help="a ClusterRole; or a Role, with a ClusterRole beside it for kinds that belong to no"
+        " namespace; default: what it is, and a Role where there is none",
     )
     parser.add_argument(
         "--check",
@@ -63,20 +73,47 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"note: {note}", file=sys.stderr)
     if arguments.check:
         return _check(derived, cwd / arguments.output.parent, cwd)
+    for file, text in _texts(arguments, derived).items():
+        if str(arguments.output) == "-":
+            print(text, end="")
+        else:
+            _write(file, text)
+    return 0
+
+
+def _texts(arguments: argparse.Namespace, derived: Derived) -> dict[Path, str]:
+    """One ClusterRole; or a Role, and a ClusterRole for what belongs to no namespace."""
     name, is_cluster_wide = _present(arguments.output)
+    name = arguments.name or name
     if arguments.scope:
         is_cluster_wide = arguments.scope == "cluster"
-    text = render_role(derived.rights, arguments.name or name, is_cluster_wide=is_cluster_wide)
-    if str(arguments.output) == "-":
-        print(text, end="")
-        return 0
+    if is_cluster_wide:
+        return {arguments.output: render_role(derived.rights, name, is_cluster_wide=True)}
+    narrow = derived.rights.of(lambda right: not derived.belongs_to_no_namespace(right))
+    texts = {arguments.output: render_role(narrow, name, is_cluster_wide=False)}
+    wide = derived.rights.of(derived.belongs_to_no_namespace)
+    beside = arguments.output.with_name(_BESIDE)
+    if wide.reasons or beside.is_file():
+        stem = name.removesuffix("-role")
+        second = f"{stem}-cluster{name.removeprefix(stem)}"
+        texts[beside] = render_cluster_role(wide, second)
+    return texts
+
+
+def _write(file: Path, text: str) -> None:
+    is_new = file.name == _BESIDE and not file.is_file()
     try:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(text, encoding="utf-8")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"`{arguments.output}` could not be written: {error.strerror}") from error
-    print(f"wrote {arguments.output}")
-    return 0
+        raise InputError(f"`{file}` could not be written: {error.strerror}") from error
+    print(f"wrote {file}")
+    if is_new:
+        print(
+            f"note: {file} is new; bind its ClusterRole by a ClusterRoleBinding, and add both to"
+            f" {file.parent / 'kustomization.yaml'}",
+            file=sys.stderr,
+        )
 
 
 def _check(derived: Derived, folder: Path, cwd: Path) -> int:
@@ -96,4 +133,4 @@ def _present(output: Path) -> tuple[str, bool]:
         role = yaml.safe_load(output.read_text(encoding="utf-8"))
         return str(role["metadata"]["name"]), role["kind"] == "ClusterRole"
     except (OSError, yaml.YAMLError, TypeError, KeyError):
-        return "manager-role", True
+        return "manager-role", False

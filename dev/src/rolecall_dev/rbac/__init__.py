@@ -2,7 +2,7 @@
 
 from rolecall_dev.rbac.granted import RightsDifference, compare
 from rolecall_dev.rbac.needs import Derived, RightsSources, derive, made_by
-from rolecall_dev.rbac.role_file import render_role
+from rolecall_dev.rbac.role_file import render_cluster_role, render_role
 
 __all__ = [
     "Derived",
@@ -11,5 +11,6 @@ __all__ = [
     "compare",
     "derive",
     "made_by",
+    "render_cluster_role",
     "render_role",
 ]

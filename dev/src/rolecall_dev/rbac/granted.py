@@ -43,6 +43,7 @@ class RightsDifference:
 class _Rule:
     place: str
     rights: tuple[Right, ...]
+    is_wide: bool  # bound in the whole cluster
 
 
 def compare(derived: Derived, folder: Path, cwd: Path) -> list[RightsDifference]:
@@ -53,13 +54,18 @@ def compare(derived: Derived, folder: Path, cwd: Path) -> list[RightsDifference]
         )
     rules = list(_rules(folder, cwd))
     granted = [right for rule in rules for right in rule.rights]
+    everywhere = [right for rule in rules if rule.is_wide for right in rule.rights]
     found = [
         RightsDifference(
             _shown(folder, cwd),
-            f"not allowed to {right}, which is needed by {', '.join(reasons[:3])}",
+            f"not allowed to {right}{_where(derived, right)}, which is needed by"
+            f" {', '.join(reasons[:3])}",
         )
         for right, reasons in sorted(derived.rights.reasons.items())
-        if not any(_covers(grant, right) for grant in granted)
+        if not any(
+            _covers(grant, right)
+            for grant in (everywhere if derived.belongs_to_no_namespace(right) else granted)
+        )
     ]
     wanted = {*derived.rights, *_GENERAL}
     for rule in rules:
@@ -70,25 +76,32 @@ def compare(derived: Derived, folder: Path, cwd: Path) -> list[RightsDifference]
     return found
 
 
+def _where(derived: Derived, right: Right) -> str:
+    is_wide = derived.belongs_to_no_namespace(right)
+    return " in the whole cluster, by a ClusterRoleBinding" if is_wide else ""
+
+
 def _rules(folder: Path, cwd: Path) -> Iterator[_Rule]:
     """The rules of roles that a binding in the folder gives to a service account."""
     documents = [
         (path, document) for path in sorted(folder.glob("*.y*ml")) for document in read_plain(path)
     ]
-    bound = {
-        (reference.get("kind"), reference.get("name"))
-        for _, document in documents
-        for reference in _references(document)
-    }
+    bound: dict[tuple[Any, Any], bool] = {}
+    for _, document in documents:
+        for reference in _references(document):
+            key = (reference.get("kind"), reference.get("name"))
+            is_wide = document.get("kind") == "ClusterRoleBinding"
+            bound[key] = bound.get(key, False) or is_wide
     for path, document in documents:
         metadata = _map(document.get("metadata"))
-        if (document.get("kind"), metadata.get("name")) not in bound:
+        key = (document.get("kind"), metadata.get("name"))
+        if key not in bound:
             continue
         if _map(metadata.get("annotations")).get(BECAUSE):
             continue
         for number, rule in enumerate(document.get("rules") or [], 1):
             place = f"{_shown(path, cwd)}, rule {number}"
-            yield _Rule(place, tuple(_rights(_map(rule))))
+            yield _Rule(place, tuple(_rights(_map(rule))), bound[key])
 
 
 def _references(document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

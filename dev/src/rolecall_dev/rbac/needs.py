@@ -10,9 +10,10 @@ from typing import Any
 from rolecall.watches import Play, Watch
 from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.record import add_record
-from rolecall_dev.rbac.rights import Rights
+from rolecall_dev.rbac.rights import Right, Rights
 from rolecall_dev.rbac.tasks import TaskReader
 from rolecall_dev.rbac.texts import read_plain
+from rolecall_dev.sources import resources_of_no_namespace
 
 _CRD_FOLDERS = ("crds", "config/crd/bases")
 
@@ -30,12 +31,18 @@ class Derived:
 
     rights: Rights = field(default_factory=Rights)
     notes: list[str] = field(default_factory=list)
+    of_no_namespace: frozenset[tuple[str, str]] = frozenset()  # (group, plural)
+
+    def belongs_to_no_namespace(self, right: Right) -> bool:
+        """Whether a Role could not grant it."""
+        return (right.group, right.resource.partition("/")[0]) in self.of_no_namespace
 
 
 def derive(sources: RightsSources) -> Derived:
     """Everything that the project needs beyond the engine's general rights."""
-    derived = Derived()
-    kinds = KindNames.of(_crds(sources.cwd))
+    crds = _crds(sources.cwd)
+    derived = Derived(of_no_namespace=resources_of_no_namespace(crds))
+    kinds = KindNames.of(crds)
     for watch in sources.watches:
         _add_watch(watch, kinds, derived)
     reader = TaskReader(kinds, derived.rights, derived.notes, sources.cwd, _crs(sources.watches))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 # As people read them: looking first, then making, changing, removing.
@@ -49,6 +49,12 @@ class Rights:
         for right in self:
             found.setdefault((right.group, right.resource), []).append(right.verb)
         return {key: sorted(verbs, key=_rank) for key, verbs in found.items()}
+
+    def of(self, wanted: Callable[[Right], bool]) -> Rights:
+        """Those that are wanted, with their reasons."""
+        found = Rights()
+        found.reasons.update({it: self.reasons[it] for it in self if wanted(it)})
+        return found
 
     def reasons_for(self, group: str, resource: str) -> list[str]:
         """Why any verb on a resource is needed, each reason once."""

@@ -8,13 +8,19 @@ _SHOWN = 4  # reasons of a rule that are named one by one
 _LONGEST = 110
 
 
+_WRITTEN = (
+    "Written by `rolecall rbac` from what",
+    "# they do; rights that it cannot know of belong into a role of their own, with the annotation",
+    "# `rolecall.dev/because` that says why.",
+)
+
+
 def render_role(rights: Rights, name: str, *, is_cluster_wide: bool) -> str:
     """The file. The scaffold's mark stays, for kinds that come later."""
     lines = [
         "---",
-        "# What the roles of this project need, and nothing more. Written by `rolecall rbac` from what",
-        "# they do; rights that it cannot know of belong into a role of their own, with the annotation",
-        "# `rolecall.dev/because` that says why.",
+        f"# What the roles of this project need, and nothing more. {_WRITTEN[0]}",
+        *_WRITTEN[1:],
         "apiVersion: rbac.authorization.k8s.io/v1",
         f"kind: {'ClusterRole' if is_cluster_wide else 'Role'}",
         "metadata:",
@@ -22,13 +28,34 @@ def render_role(rights: Rights, name: str, *, is_cluster_wide: bool) -> str:
         *([] if is_cluster_wide else ["  namespace: system"]),
         "rules:",
     ]
+    return "\n".join([*lines, *_rules(rights), "# +kubebuilder:scaffold:rules"]) + "\n"
+
+
+def render_cluster_role(rights: Rights, name: str) -> str:
+    """The file beside a Role, for kinds that belong to no namespace."""
+    lines = [
+        "---",
+        "# What the roles of this project need of kinds that belong to no namespace. A Role",
+        f"# cannot grant it. {_WRITTEN[0]}",
+        *_WRITTEN[1:],
+        "apiVersion: rbac.authorization.k8s.io/v1",
+        "kind: ClusterRole",
+        "metadata:",
+        f"  name: {name}",
+        *(["rules:", *_rules(rights)] if rights.reasons else ["rules: []"]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _rules(rights: Rights) -> list[str]:
+    lines: list[str] = []
     for (group, resource), verbs in rights.by_resource().items():
         lines += _comment(rights.reasons_for(group, resource))
         quoted = group or '""'
         lines.append(f"  - apiGroups: [{quoted}]")
         lines.append(f"    resources: [{resource}]")
         lines.append(f"    verbs: [{', '.join(verbs)}]")
-    return "\n".join([*lines, "# +kubebuilder:scaffold:rules"]) + "\n"
+    return lines
 
 
 def _comment(reasons: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from rolecall_dev.sources.documents import (
 )
 from rolecall_dev.sources.findings import Findings
 from rolecall_dev.sources.reader import Reader, Sources, yaml_files
+from rolecall_dev.sources.scopes import resources_of_no_namespace
 from rolecall_dev.sources.structural import misfits
 from rolecall_dev.sources.tasks import BLOCKS, KEYWORDS, Step, Task, is_play, tasks_of_file
 
@@ -32,6 +33,7 @@ __all__ = [
     "pairs_in",
     "read_documents",
     "read_folder",
+    "resources_of_no_namespace",
     "shown",
     "tasks_of_file",
     "yaml_files",
