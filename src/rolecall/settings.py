@@ -47,7 +47,7 @@ class RunnerSettings:
     skip_facts: bool = False  # ANSIBLE_GATHERING=explicit
     trust_cr_text: bool = False  # CR text may be templated: the dangerous old way
     timeout_s: float | None = None
-    no_progress_timeout_s: float | None = None
+    no_progress_timeout_s: float | None = 3600.0  # nothing waits so long and prints nothing
     keep_days: float | None = None  # artifacts older than this go, whatever their number
     keep_bytes: int | None = None  # artifacts of one CR above this go, oldest first
     roles_path: str = ""

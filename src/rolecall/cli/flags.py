@@ -128,8 +128,8 @@ _RUNS = FlagGroup(
         Flag(
             "no-progress-timeout",
             FlagKind.DURATION,
-            "0",
-            "end a run that reported nothing for so long; 0: no limit",
+            "1h",
+            "end a run that printed nothing for so long; 0: no limit",
         ),
         Flag(
             "trust-cr-text",

@@ -24,8 +24,8 @@ MAX_FAILURES = 5
 
 _WHY_NOTHING_IS_KNOWN = {
     Ending.NO_RECAP: "The play ended before its recap",
-    Ending.TIMED_OUT: "The run was over its time limit and was ended",
-    Ending.NO_PROGRESS: "The run made no progress and was ended",
+    Ending.TIMED_OUT: "The run was over its time limit and was stopped",
+    Ending.NO_PROGRESS: "The run said nothing for too long and was stopped",
     Ending.KILLED: "The run was killed from outside",
     Ending.CANCELLED: "The run was ended by the engine",
     Ending.NOT_STARTED: UNABLE,
@@ -57,7 +57,9 @@ def message_of(result: RunResult, run: str = "") -> str:
     text = _bounded(result.reason_text, MAX_MESSAGE)
     if result.ending is Ending.NOT_STARTED:
         text = f"{UNABLE}: {text}" if text else UNABLE
-    return _with_places(text or _WHY_NOTHING_IS_KNOWN[result.ending], [], run)
+    # The time only where the run is named, too: the same failure has the same text without both.
+    since = [f"begun at {failure.since}" for failure in result.failures if run and failure.since]
+    return _with_places(text or _WHY_NOTHING_IS_KNOWN[result.ending], since, run)
 
 
 def ansible_result_of(recap: Recap) -> dict[str, object]:

@@ -70,6 +70,8 @@ class TaskFailure:
     host: str = "localhost"
     # What the message alone leaves open: the first failed item's message, the end of stderr; redacted.
     detail: str = ""
+    # When it began, where a time limit ended the run in it: `22:41:07 UTC`.
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ class RunResult:
     ending: Ending
     rc: int | None
     recap: Recap | None = None
-    failures: Sequence[TaskFailure] = ()
+    failures: Sequence[
+        TaskFailure
+    ] = ()  # of a run that a time limit ended: the task that it was at
     # Why a run that has no recap came to nothing, in one line for the CR's user; redacted.
     reason_text: str = ""
     changed_tasks: Sequence[str] = ()  # `place: task name`, in order

@@ -131,6 +131,12 @@ def completion_time(created: Any) -> str:
     return f"{match[1]}{'.' if fraction else ''}{fraction}+00:00"
 
 
+def time_of_day(created: Any) -> str:
+    """When an event came, as people read it."""
+    match = _CREATED.fullmatch(created) if isinstance(created, str) else None
+    return f"{match[1][11:]} UTC" if match is not None else ""
+
+
 def short_place(path: str, role_or_playbook: Path, project: Path) -> str:
     """`roles/app/tasks/main.yml:12` within the project, the collection's own path within it."""
     for root in (project, role_or_playbook.parent.parent, role_or_playbook.parent):

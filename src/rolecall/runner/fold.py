@@ -31,12 +31,17 @@ from rolecall.runner.events import (
     host_counts,
     short_place,
     task_event,
+    time_of_day,
 )
 from rolecall.runner.explain import OUT_OF_MEMORY_HINT, signal_text, was_killed, why_no_recap
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.porting import way_out_of
 from rolecall.runner.secrets import Redactor
 from rolecall.watches import DurationError, parse_duration
+
+
+_TIME_LIMITS = (Ending.TIMED_OUT, Ending.NO_PROGRESS)
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ class _Seen:
     telling: set[str] = field(default_factory=set)
     requeues: list[TaskEvent] = field(default_factory=list)
     stats: Mapping[str, Any] | None = None  # the stats event, as it came
+    last_start: Mapping[str, Any] | None = None  # the event of the task that began last
 
 
 class Fold:
@@ -95,7 +101,10 @@ class Fold:
     def result(self, exit_: Exit, stdout_tail: str = "") -> RunResult:
         """What the run came to; `stdout_tail` explains runs that have no recap."""
         ending = self._ending(exit_, stdout_tail)
+        reason = self._reason(ending, exit_, stdout_tail)
         failures = self._failures(exit_) if ending is Ending.FINISHED else []
+        if ending in _TIME_LIMITS and self._seen.last_start is not None:
+            failures = [self._stopped_in(self._seen.last_start, reason)]
         requeue_after_s, bad_requeues = self._requeue()
         stats = self._seen.stats
         stdout = stats.get("stdout") if stats else ""
@@ -105,7 +114,7 @@ class Fold:
             rc=exit_.rc,
             recap=self._recap(),
             failures=(*failures, *bad_requeues),
-            reason_text=self._reason(ending, exit_, stdout_tail),
+            reason_text=reason,
             changed_tasks=tuple(text for _, text in sorted(self._seen.changed)),
             telling_tasks=frozenset(self._seen.telling),
             requeue_after_s=requeue_after_s,
@@ -120,6 +129,10 @@ class Fold:
         if name == "playbook_on_stats":
             if self._seen.stats is None or counter(self._seen.stats) <= counter(event):
                 self._seen.stats = dict(event)
+            return
+        if name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
+            if self._seen.last_start is None or counter(self._seen.last_start) < counter(event):
+                self._seen.last_start = dict(event)
             return
         if not name.startswith(("runner_on_", "runner_item_on_")):
             return
@@ -146,6 +159,8 @@ class Fold:
         return Ending.KILLED if was_killed(stdout_tail, exit_.rc) else Ending.NO_RECAP
 
     def _reason(self, ending: Ending, exit_: Exit, stdout_tail: str) -> str:
+        if ending in _TIME_LIMITS:
+            return f"{exit_.reason} {self._last_task()}; stopped"
         if ending is Ending.FINISHED or exit_.reason:
             return self._redactor.text(exit_.reason)
         if exit_.signal is not None:
@@ -169,6 +184,21 @@ class Fold:
         # A crash after the recap, or a failed task whose event got lost.
         message = f"ansible-playbook ended with exit status {exit_.rc} after its recap"
         return [TaskFailure(message, task="", place="")]
+
+    def _last_task(self) -> str:
+        if (event := self._seen.last_start) is None:
+            return "before the first task"
+        task = task_event(event)
+        place = self._place(task)
+        return f"in task `{self._one_line(task.task)}`" + (f" ({place})" if place else "")
+
+    def _stopped_in(self, event: Mapping[str, Any], reason: str) -> TaskFailure:
+        task = task_event(event)
+        name, since = self._one_line(task.task), time_of_day(event.get("created"))
+        return TaskFailure(reason, name, self._place(task), task.host, since=since)
+
+    def _one_line(self, text: str) -> str:
+        return " ".join(self._redactor.text(text)[:_LONGEST_NAME].split())
 
     def _failure(self, task: TaskEvent, message: str = "", detail: str = "") -> TaskFailure:
         said = message or task.message

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from rolecall.runner.contract import Ending, RunRequest
 from rolecall.settings import RunnerSettings
+from rolecall.watches import format_duration
+
+_MINUTE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +27,24 @@ class TimeLimits:
         )
 
     def next_end(self, began_s: float, progress_s: float) -> tuple[float, Ending, str] | None:
-        """When the next one passes, and what to tell the CR's user then; None: none ever will."""
+        """When the next one passes, and why that ends the run; None: none ever will."""
         ends: list[tuple[float, Ending, str]] = []
         if (limit_s := self.timeout_s) is not None:
-            why = f"the play took longer than {limit_s:g} s, so it was ended"
+            why = f"longer than {_spoken(limit_s)}"
             ends.append((began_s + limit_s, Ending.TIMED_OUT, why))
         if (limit_s := self.no_progress_timeout_s) is not None:
-            why = f"the play said nothing for {limit_s:g} s, so it was ended"
+            why = f"no output for {_spoken(limit_s)}"
             ends.append((progress_s + limit_s, Ending.NO_PROGRESS, why))
         return min(ends, key=lambda end: end[0], default=None)
+
+
+def _spoken(seconds: float) -> str:
+    """`6 s`, `1h30m`: a limit as people say it."""
+    if seconds < _MINUTE_S:
+        return f"{seconds:g} s"
+    text = format_duration(seconds)
+    text = text.removesuffix("0s") if text.endswith("m0s") else text
+    return text.removesuffix("0m") if text.endswith("h0m") else text
 
 
 def _effective(own_s: float | None, default_s: float | None) -> float | None:

@@ -148,7 +148,7 @@ ENTRY_KEYS = (
         "noProgressTimeout",
         Form.DURATION,
         "",
-        "end a run that reports nothing for so long; absent: as `--no-progress-timeout`,"
+        "end a run that prints nothing for so long; absent: as `--no-progress-timeout`,"
         " zero: no limit",
         is_ours=True,
     ),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from rolecall.runner import Ending
-from tests.unit.runner.cases import Told
+from rolecall.runner.limits import TimeLimits
+from rolecall.settings import RunnerSettings
+from tests.unit.runner.cases import Told, run_request
 
 OLD_MODULE = """\
 ERROR! couldn't resolve module/action 'nosuch'. This often indicates a misspelling.
@@ -129,8 +133,48 @@ def test_a_run_that_was_killed_after_its_recap_did_not_succeed() -> None:
     assert not Told().stats(ok=1).result(None, signal=9).succeeded
 
 
-@pytest.mark.parametrize("ending", [Ending.TIMED_OUT, Ending.NO_PROGRESS, Ending.CANCELLED])
-def test_an_end_on_purpose_is_told_as_such_with_its_reason(ending: Ending) -> None:
+def test_a_cancelled_run_is_told_as_such_with_its_reason() -> None:
     told = Told().failed("a").stats(failures=1)
-    result = told.result(None, signal=9, ended_as=ending, reason="because")
-    assert (result.ending, result.reason_text, result.failures) == (ending, "because", ())
+    result = told.result(None, signal=9, ended_as=Ending.CANCELLED, reason="because")
+    assert (result.ending, result.reason_text) == (Ending.CANCELLED, "because")
+    assert result.failures == ()
+
+
+@pytest.mark.parametrize("ending", [Ending.TIMED_OUT, Ending.NO_PROGRESS])
+def test_a_run_over_its_limit_names_the_task_that_it_was_at(ending: Ending) -> None:
+    told = Told().event("playbook_on_task_start", task="before", task_path="/project/a.yml:1")
+    told.event("playbook_on_task_start", task="wait", task_path=f"{Path.cwd()}/roles/a/b.yml:7")
+    result = told.result(None, signal=9, ended_as=ending, reason="no output for 6 s")
+    text = "no output for 6 s in task `wait` (roles/a/b.yml:7); stopped"
+    assert (result.ending, result.reason_text) == (ending, text)
+    (failure,) = result.failures
+    assert (failure.task, failure.place) == ("wait", "roles/a/b.yml:7")
+    assert failure.since == "09:13:44 UTC"
+
+
+def test_a_run_over_its_limit_before_its_first_task_says_so() -> None:
+    result = Told().result(None, signal=9, ended_as=Ending.NO_PROGRESS, reason="no output for 1h")
+    assert result.reason_text == "no output for 1h before the first task; stopped"
+
+
+def test_a_task_that_a_limit_ended_is_one_line_of_bounded_length() -> None:
+    told = Told().event("playbook_on_task_start", task="a\nb" + "x" * 9999)
+    result = told.result(None, signal=9, ended_as=Ending.TIMED_OUT, reason="longer than 6 s")
+    assert "\n" not in result.reason_text
+    assert len(result.reason_text) < 300
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(6.0, "6 s"), (0.5, "0.5 s"), (90.0, "1m30s"), (3600.0, "1h"), (5400.0, "1h30m"), (60, "1m")],
+)
+def test_a_limit_is_told_as_people_say_it(seconds: float, text: str) -> None:
+    limits = TimeLimits(no_progress_timeout_s=seconds)
+    assert limits.next_end(0.0, 0.0) == (seconds, Ending.NO_PROGRESS, f"no output for {text}")
+
+
+def test_a_run_that_prints_nothing_for_an_hour_is_ended_unless_the_watch_allows_it() -> None:
+    settings = RunnerSettings()
+    assert TimeLimits.of(run_request(), settings).no_progress_timeout_s == 3600.0
+    allowed = run_request(no_progress_timeout_s=0.0)
+    assert TimeLimits.of(allowed, settings).no_progress_timeout_s is None

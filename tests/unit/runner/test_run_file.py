@@ -59,9 +59,9 @@ def test_failed_task_is_named_and_no_secret_is_told(tmp_path: Path) -> None:
 
 
 def test_time_limit_and_cancel_are_told_apart(tmp_path: Path) -> None:
-    for run, ending, outcome in (
-        ("1", Ending.TIMED_OUT, "failed"),
-        ("2", Ending.CANCELLED, "cancelled"),
+    for run, ending, outcome, reason in (
+        ("1", Ending.TIMED_OUT, "failed", "over its limit before the first task; stopped"),
+        ("2", Ending.CANCELLED, "cancelled", "over its limit"),
     ):
         recorded = Recorded(tmp_path, run_id=run)
         recorded.recording.finish(Exit(None, ended_as=ending, reason="over its limit"))
@@ -69,7 +69,7 @@ def test_time_limit_and_cancel_are_told_apart(tmp_path: Path) -> None:
         assert (found.outcome, found.ending, found.reason) == (
             outcome,
             ending.value,
-            "over its limit",
+            reason,
         )
 
 
