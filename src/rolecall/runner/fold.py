@@ -39,7 +39,6 @@ from rolecall.runner.porting import way_out_of
 from rolecall.runner.secrets import Redactor
 from rolecall.watches import DurationError, parse_duration
 
-
 _TIME_LIMITS = (Ending.TIMED_OUT, Ending.NO_PROGRESS)
 _LONGEST_NAME = 200
 
@@ -127,16 +126,13 @@ class Fold:
 
     def _note(self, name: str, event: Mapping[str, Any]) -> None:
         if name == "playbook_on_stats":
-            if self._seen.stats is None or counter(self._seen.stats) <= counter(event):
-                self._seen.stats = dict(event)
-            return
-        if name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
-            if self._seen.last_start is None or counter(self._seen.last_start) < counter(event):
-                self._seen.last_start = dict(event)
-            return
-        if not name.startswith(("runner_on_", "runner_item_on_")):
-            return
-        task = task_event(event)
+            self._seen.stats = _later(self._seen.stats, event)
+        elif name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
+            self._seen.last_start = _later(self._seen.last_start, event)
+        elif name.startswith(("runner_on_", "runner_item_on_")):
+            self._note_task(name, task_event(event))
+
+    def _note_task(self, name: str, task: TaskEvent) -> None:
         if name == "runner_on_failed" and not task.is_ignored:
             self._seen.failed.append(task)
         elif name == "runner_on_unreachable":
@@ -247,6 +243,11 @@ class Fold:
 
     def _short(self, path: str) -> str:
         return short_place(path, self._prepared.play.path, self._project)
+
+
+def _later(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of two events the one that came later in the run, whichever was told first."""
+    return one if one is not None and counter(one) > counter(other) else dict(other)
 
 
 def _counts_failures(stats: Mapping[str, Any]) -> bool:
