@@ -217,7 +217,7 @@ class Engine:
     def _on_leading(self, leads: bool) -> None:
         self._metrics.leads(self._settings.election.id, leads=leads)
         if not leads:
-            self._reconciler.interrupt_runs("this replica may not lead now")
+            self._reconciler.interrupt_runs("this replica is not the leader now")
 
     def _started(self, ports: Mapping[str, int]) -> dict[str, object]:
         namespaces = self._settings.reactor.namespaces

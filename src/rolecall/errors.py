@@ -40,7 +40,7 @@ class NotLeadingError(ClusterError):
     """This replica may not write now: the next renewal of its Lease says whether it may again."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"did not {what}: this replica may not lead now")
+        super().__init__(f"did not {what}: this replica is not the leader now")
 
 
 class LeadershipLostError(RolecallError):

@@ -41,7 +41,7 @@ class Leftovers:
         except (OSError, RolecallError) as failure:
             fields = {"kind": gvk.kind, "namespace": key.namespace, "name": key.name}
             error = str(failure)
-            _logger.warning("folder not removed", extra=log_fields(**fields, error=error))
+            _logger.warning("could not remove a folder", extra=log_fields(**fields, error=error))
 
     async def sweep(self) -> None:
         """Remove the folders of CRs that went while no engine looked."""

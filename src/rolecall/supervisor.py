@@ -71,10 +71,10 @@ class Supervisor:
         why = repr(failure)
         fields = {"part": part, "why": why, "again_in_s": pause_s}
         if why == last:
-            _logger.debug("a part failed again", extra=log_fields(**fields))
+            _logger.debug("a part of the operator failed again", extra=log_fields(**fields))
         else:
             _logger.error(
-                "internal error: a part of the engine failed and begins anew",
+                "internal error: a part of the operator failed and is started again",
                 extra=log_fields(**fields),
                 exc_info=failure,
             )

@@ -52,7 +52,7 @@ class WarmStateReport:
         """For the readiness probe; empty: nothing to say."""
         if self._last is None or not self._last.reason:
             return ""
-        return f"plays start the stock way: {self._last.reason}"
+        return f"every run starts ansible-playbook anew (stock): {self._last.reason}"
 
     async def close(self) -> None:
         for task in self._posting:
@@ -70,7 +70,9 @@ class WarmStateReport:
     async def _post(self, support: WarmSupport) -> None:
         await self._wait_leading()
         if (pod := await self._find_pod()) is not None:
-            message = f"plays start the stock way, which is slower: {support.reason}"
+            message = (
+                f"every run starts ansible-playbook anew (stock), which is slower: {support.reason}"
+            )
             self._events().record(pod, kind="Warning", reason="NotWarm", message=message)
 
 

@@ -93,7 +93,7 @@ async def test_ansible_core_that_cannot_be_warm_is_told_where_people_look(
     engine = start_engine(BEHAVIOURS, environment={**patched, **own_pod}).wait_ready()
     eventually(lambda: engine.metric("rolecall_warm_state", state="refused"), timeout_s=PATIENCE_S)
     code, text = engine.ask("probes", "/readyz?verbose")
-    assert code == 200 and "[+]warm ok: plays start the stock way: " in text
+    assert code == 200 and "[+]warm ok: every run starts ansible-playbook anew (stock): " in text
     assert "_make_tmp_path` is gone" in text and "_make_tmp_path` is gone" in engine.log
 
     async def warnings() -> list[Json]:

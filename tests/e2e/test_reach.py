@@ -94,7 +94,7 @@ async def test_kind_whose_crd_comes_late_is_reconciled_then(
         f"- {{group: {late.group}, version: v1, kind: Belated, role: {BEHAVIOURS}/roles/plain}}\n"
     )
     engine = start_engine(tmp_path).wait_ready()
-    eventually(lambda: "the cluster served no kind `Belated`" in engine.log)
+    eventually(lambda: "the cluster does not serve kind `Belated`" in engine.log)
 
     await install(api, crd_for(late))
     try:
@@ -117,7 +117,7 @@ async def test_kind_that_is_removed_is_told_once_and_reconciled_when_it_comes_ba
         await api.create(brief, cr(brief, namespace, name))
         await came_to(api, brief, namespace, name, is_successful)
     await api.delete(CRD, "", f"briefs.{brief.group}")
-    eventually(lambda: "the cluster served no kind `Brief`" in engine.log, timeout_s=60)
+    eventually(lambda: "the cluster does not serve kind `Brief`" in engine.log, timeout_s=60)
     await install(api, crd_for(brief))
     try:
         await api.create(brief, cr(brief, namespace))

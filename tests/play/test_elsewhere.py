@@ -42,7 +42,7 @@ def project(tmp_path: Path) -> Path:
 
 def test_version_says_which_way_runs_go_there(tmp_path: Path) -> None:
     done = rolecall("version", cwd=tmp_path)
-    assert "runs:            stock, because the warm way needs Linux; this is darwin" in done.stdout
+    assert "runs:            stock, because warm runs need Linux; this is darwin" in done.stdout
 
 
 @pytest.mark.parametrize("words", [("check",), ("run", "--help"), ("--help",)])

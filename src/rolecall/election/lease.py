@@ -149,7 +149,7 @@ class LeaseElection(Election):
         else:
             self._see(found)
             if not self._is_free(found):
-                raise ClusterError(f"`{holder_of(found)}` leads")
+                raise ClusterError(f"`{holder_of(found)}` is the leader")
             sent_at = self._clock.monotonic()
             lease = taken(found, self._identity, self._settings.lease_s, self._clock.now())
             self._keep(await self._lease_api.replace(LEASE, lease))
@@ -174,7 +174,7 @@ class LeaseElection(Election):
         if holder_of(found) != self._identity:
             self._renewed_at = None
             raise LeadershipLostError(
-                f"another replica leads now: `{holder_of(found)}` holds the Lease"
+                f"another replica is the leader now: `{holder_of(found)}` holds the Lease"
                 f" `{self._settings.namespace}/{self._settings.id}`"
             )
         self._keep(await self._lease_api.replace(LEASE, renewed(found, self._clock.now())))
@@ -187,7 +187,7 @@ class LeaseElection(Election):
             await asyncio.wait({attempt, limit}, return_when=asyncio.FIRST_COMPLETED)
             if not attempt.done():
                 _logger.warning(
-                    "lease was not answered for in time", extra=log_fields(seconds=limit_s)
+                    "could not renew the lease in time", extra=log_fields(seconds=limit_s)
                 )
                 return False
             await attempt
@@ -197,12 +197,14 @@ class LeaseElection(Election):
             )
             return False
         except ClusterError as failure:
-            _logger.debug("lease not taken", extra=log_fields(why=failure.message))
+            _logger.debug(
+                "did not become the leader, trying again", extra=log_fields(why=failure.message)
+            )
             return False
         except LeadershipLostError:
             raise
         except Exception:  # a Lease that somebody filled with nonsense, or a bug: no Lease then
-            _logger.exception("internal error: the lease could not be used")
+            _logger.exception("internal error: leader election failed")
             return False
         finally:
             await _ended(attempt, limit)
@@ -250,7 +252,7 @@ class LeaseElection(Election):
             )
         else:
             self._leading.clear()
-            _logger.warning("not leading any more", extra=log_fields(lease=self._settings.id))
+            _logger.warning("no longer the leader", extra=log_fields(lease=self._settings.id))
         self._on_change(leads)
 
 

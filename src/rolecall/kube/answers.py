@@ -26,7 +26,7 @@ def read_object(body: bytes) -> Json:
     """Whatever is an object in the sense of JSON: a discovery document, a review, a `Status`."""
     document = json.loads(body)
     if not isinstance(document, dict):
-        raise UnexpectedAnswerError("JSON that is no object")
+        raise UnexpectedAnswerError("JSON that is not an object")
     return document
 
 

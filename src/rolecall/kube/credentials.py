@@ -149,7 +149,8 @@ def _find_login(environ: Mapping[str, str], home: Path) -> Login:
     default = home / ".kube" / "config"
     if not default.exists():
         raise CredentialsError(
-            f"no cluster was found: KUBECONFIG is not set, this is no pod, `{default}` does not exist",
+            "no cluster was found: KUBECONFIG is not set, not running in a pod,"
+            f" and `{default}` does not exist",
             hint="set KUBECONFIG to the file of a cluster",
         )
     return read_kubeconfig([default])

@@ -84,7 +84,7 @@ class Discovery:
             return _parse(group, version, document["resources"])
         except (AttributeError, KeyError, TypeError, ValueError) as failure:
             raise UnavailableError(
-                f"could not get `{path}`: the answer is no list of resources", hint=GATEWAY_HINT
+                f"could not get `{path}`: the answer is not a list of resources", hint=GATEWAY_HINT
             ) from failure
 
 

@@ -109,7 +109,7 @@ class NoSuchKindError(ClusterError):
 
     def __init__(self, gvk: Gvk) -> None:
         super().__init__(
-            f"the cluster served no kind `{gvk.kind}` in `{gvk.api_version}`",
+            f"the cluster does not serve kind `{gvk.kind}` in `{gvk.api_version}`",
             hint="install its CustomResourceDefinition with `kubectl apply`, or wait for it",
         )
         self.gvk = gvk
@@ -139,7 +139,8 @@ _BY_CODE: dict[int, type[ApiError]] = {
     422: UnprocessableError,
 }
 GATEWAY_HINT = (
-    "look at the gateway or proxy on the way to the API server: it may have answered itself"
+    "check gateways and proxies between here and the API server: one of them may have answered"
+    " instead"
 )
 BUSY_CODES = frozenset({429, 502, 503, 504})
 

@@ -64,7 +64,7 @@ def _read(path: Path) -> Json:
         document = yaml.load(text, Loader=_LOADER) or {}  # noqa: S506 - both are safe loaders
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as failure:
         # The parser's own text would quote the file, keys and all.
-        kind = failure.strerror if isinstance(failure, OSError) else "it is not YAML"
+        kind = failure.strerror if isinstance(failure, OSError) else "it is not valid YAML"
         raise CredentialsError(f"could not read the kubeconfig `{path}`: {kind}") from None
     if not isinstance(document, dict):
         raise CredentialsError(f"could not read the kubeconfig `{path}`: it is not a mapping")
@@ -152,4 +152,4 @@ def _decoded(entry: Json, key: str) -> str:
     try:
         return base64.b64decode(str(value)).decode("ascii")
     except (binascii.Error, UnicodeDecodeError):
-        raise CredentialsError(f"the kubeconfig's `{key}` is not base64 of PEM") from None
+        raise CredentialsError(f"the kubeconfig's `{key}` is not PEM in base64") from None

@@ -18,8 +18,11 @@ from pathlib import Path
 
 from rolecall.kube.errors import CredentialsError
 
-_NO_PAIR = "look at the kubeconfig: client certificate and key are no pair"
-_NO_PEM = "look at the kubeconfig: certificates and keys are PEM, and base64 of it in `...-data`"
+_NO_PAIR = "check the kubeconfig: the client certificate does not belong to the key"
+_NO_PEM = (
+    "check the kubeconfig: certificates and keys must be PEM, in base64 where the name ends"
+    " with `-data`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,9 @@ def _identify(context: ssl.SSLContext, login: Login) -> None:
 
 def _refuse_password() -> str:
     """Else OpenSSL would ask the terminal, and wait."""
-    raise ValueError("the client key is encrypted; name one that is not, as for kubectl")
+    raise ValueError(
+        "the client key is encrypted; use one that is not encrypted; kubectl needs that too"
+    )
 
 
 def _as_file(data: str, file: Path | None, folder: str, name: str) -> Path | None:

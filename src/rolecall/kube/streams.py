@@ -57,7 +57,7 @@ def _event(line: bytes, target: Target) -> WatchEvent:
         if kind == "ERROR" and isinstance(subject, dict):
             raise error_from_status(target, _code_of(subject), subject)
         if kind not in _TYPES or not isinstance(subject, dict):
-            raise UnexpectedAnswerError("JSON that is no event")
+            raise UnexpectedAnswerError("JSON that is not an event")
         if kind != "BOOKMARK":
             check_named(subject, "an event with an object")
         elif not isinstance(subject.get("metadata"), dict):
@@ -66,7 +66,7 @@ def _event(line: bytes, target: Target) -> WatchEvent:
     except UNREADABLE as failure:
         is_odd = isinstance(failure, UnexpectedAnswerError)
         what = str(failure) if is_odd else f"a line of {len(line)} bytes that is not JSON"
-        raise UnavailableError(f"could not {target}: the stream brought {what}") from failure
+        raise UnavailableError(f"could not {target}: the watch received {what}") from failure
 
 
 def _code_of(status: Json) -> int:

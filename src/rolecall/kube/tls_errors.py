@@ -26,7 +26,9 @@ _SHOWN_NAMES = 8
 _NOT_YET_VALID, _EXPIRED = 9, 10
 _NO_ISSUER = {2, 7, 18, 19, 20, 21}
 _OTHER_NAME = {62, 64}
-_INSECURE = "for a trial, `insecure-skip-tls-verify: true` in the kubeconfig trusts anybody"
+_INSECURE = (
+    "for a test only, `insecure-skip-tls-verify: true` in the kubeconfig turns this check off"
+)
 # What OpenSSL calls an answer that is no TLS, and what a server says of our own certificate.
 _NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 _OURS_REFUSED = (
@@ -74,15 +76,15 @@ async def tls_error_for(failure: Exception, access: Access, now: datetime) -> Tl
     server = f"`{access.server}`"
     if reason in _NO_TLS:
         return TlsError(
-            f"could not speak TLS with {server}: what answers there does not",
-            hint="look at `server` in the kubeconfig: another port, or `http://`",
+            f"could not speak TLS with {server}: the server there does not use TLS",
+            hint="check `server` in the kubeconfig: the port, and `http://` or `https://`",
         )
     if reason and any(each in reason for each in _OURS_REFUSED):
         return TlsError(
-            f"could not log in to {server}: it refused the client certificate, or wants one"
+            f"could not log in to {server}: it refused the client certificate, or requires one"
             f" ({reason.lower()})",
             hint=fault_of_own_certificate(access.login, now)
-            or "fetch the kubeconfig anew, it may be that of an earlier cluster",
+            or "get the kubeconfig again: this one may be of an earlier cluster",
         )
     return None
 
@@ -100,7 +102,7 @@ def fault_of_own_certificate(login: Login, now: datetime) -> str:
         return f"renew the client certificate, which expired on {_day(certificate.not_valid_after_utc)}"
     if now < certificate.not_valid_before_utc:
         begins = _day(certificate.not_valid_before_utc)
-        return f"the client certificate is valid from {begins} on: is this machine's clock late?"
+        return f"the client certificate is valid from {begins} on: is the clock of this machine behind?"
     return ""
 
 
@@ -128,7 +130,10 @@ def _of_dates(case: _Case, *, is_expired: bool) -> tuple[str, str]:
     bad = next((each for each in case.peer.chain if not _is_valid(each, ours)), None)
     if theirs is not None and (bad is None or _is_valid(bad, theirs)):
         off = _spelled(theirs - ours)
-        return f"its certificate {word} by our clock, which is {off} its own", _SET_CLOCK
+        return (
+            f"its certificate {word} by the clock of this machine, which is {off} its own",
+            _SET_CLOCK,
+        )
     if bad is None:
         return f"its certificate {word}", f"renew it there, or {_SET_CLOCK}"
     whose = "its certificate" if bad is case.peer.chain[0] else f"`{_subject(bad)}` in its chain"
@@ -138,7 +143,7 @@ def _of_dates(case: _Case, *, is_expired: bool) -> tuple[str, str]:
             f"renew it there, or {_SET_CLOCK} if that is ahead",
         )
     begins = f"{bad.not_valid_before_utc:%Y-%m-%d %H:%M} UTC"
-    return f"{whose} is valid from {begins} on", f"{_SET_CLOCK} if that is late"
+    return f"{whose} is valid from {begins} on", f"{_SET_CLOCK} if that is behind"
 
 
 def _spelled(late: timedelta) -> str:
@@ -163,7 +168,7 @@ def _of_names(case: _Case) -> tuple[str, str]:
     more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
     return (
         f"its certificate is for {listed}{more}, not for `{case.name}`",
-        f"dial one of these names in `server`, or set `tls-server-name: {names[0]}` in the kubeconfig",
+        f"use one of these names in `server`, or set `tls-server-name: {names[0]}` in the kubeconfig",
     )
 
 
@@ -181,7 +186,7 @@ def _of_issuers(case: _Case) -> tuple[str, str]:
     if last.issuer in _subjects(case.login):
         return (
             f"its certificate is signed by another `{issuer}` than the one in {case.trusted}",
-            "fetch the kubeconfig anew, it may be that of an earlier cluster",
+            "get the kubeconfig again: this one may be of an earlier cluster",
         )
     return (
         f"its chain ends with a certificate signed by `{issuer}`, which neither the server sent nor"

@@ -34,7 +34,7 @@ class BrokenConditionals:
             file = Path(found.file)
             shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
             _logger.warning(
-                "a condition is no boolean, which ansible-core 2.19 refuses",
+                "a condition is not true or false, which ansible-core 2.19 refuses",
                 extra=log_fields(
                     place=f"{shown}:{found.line}", type=found.type, hint=found.way_out
                 ),

@@ -48,7 +48,7 @@ def tls_for_server(now: datetime, mounted: Path = MOUNTED) -> ssl.SSLContext:
             why = getattr(failure, "reason", None) or str(failure)
             raise InputError(
                 f"could not serve metrics with `{certificate}` and `{key.name}`: {why}",
-                hint="mount a certificate and its key in PEM, or nothing: then one is made up",
+                hint="mount a certificate and its key in PEM, or neither to get a self-signed one",
             ) from failure
         return context
     with tempfile.NamedTemporaryFile(suffix=".pem") as file:  # made 0600

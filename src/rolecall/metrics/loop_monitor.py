@@ -61,7 +61,7 @@ class LoopMonitor:
             working_ms = round((now.working - before.working) * 1e3)
             self._on_held(held_s)
             _logger.warning(
-                "the loop was held",
+                "the event loop was blocked",
                 extra=log_fields(ms=round(held_s * 1e3), cpu_ms=working_ms, at=self._stack),
             )
 

@@ -61,13 +61,13 @@ RECONCILE_TOTAL = MetricSpec(
     "controller_runtime_reconcile_total",
     MetricKind.COUNTER,
     ("controller", "result"),
-    "Turns, by result: success, error, requeue_after.",
+    "Reconciles, by result: success, error, requeue_after.",
 )
 RECONCILE_ERRORS = MetricSpec(
     "controller_runtime_reconcile_errors_total",
     MetricKind.COUNTER,
     ("controller",),
-    "Turns that ended with an error.",
+    "Reconciles that ended with an error.",
 )
 TERMINAL_ERRORS = MetricSpec(
     "controller_runtime_terminal_reconcile_errors_total",
@@ -79,13 +79,13 @@ PANICS = MetricSpec(
     "controller_runtime_reconcile_panics_total",
     MetricKind.COUNTER,
     ("controller",),
-    "Turns that ended with an error of the engine itself.",
+    "Reconciles that ended with an internal error of the operator.",
 )
 RECONCILE_TIME = MetricSpec(
     "controller_runtime_reconcile_time_seconds",
     MetricKind.HISTOGRAM,
     ("controller",),
-    "Seconds that turns took.",
+    "Seconds that reconciles took.",
     TURN_BUCKETS,
 )
 MAX_CONCURRENT = MetricSpec(
@@ -98,10 +98,13 @@ ACTIVE_WORKERS = MetricSpec(
     "controller_runtime_active_workers",
     MetricKind.GAUGE,
     ("controller",),
-    "Turns of this kind in progress.",
+    "Reconciles of this kind in progress.",
 )
 WORKQUEUE_DEPTH = MetricSpec(
-    "workqueue_depth", MetricKind.GAUGE, ("controller", "name"), "Keys of this kind that wait."
+    "workqueue_depth",
+    MetricKind.GAUGE,
+    ("controller", "name"),
+    "CRs of this kind that wait for their reconcile.",
 )
 REST_REQUESTS = MetricSpec(
     "rest_client_requests_total",
@@ -121,25 +124,25 @@ QUEUE_DEPTH = MetricSpec(
     "rolecall_queue_depth",
     MetricKind.GAUGE,
     ("urgency",),
-    "Keys that wait for a worker, by why they do.",
+    "CRs that wait for their reconcile, by urgency.",
 )
 QUEUE_OLDEST = MetricSpec(
     "rolecall_queue_oldest_seconds",
     MetricKind.GAUGE,
     ("urgency",),
-    "How long the oldest key that waits has waited.",
+    "How long the CR that waits longest has waited.",
 )
 QUEUE_WAIT = MetricSpec(
     "rolecall_queue_wait_seconds",
     MetricKind.SUMMARY,
     ("urgency",),
-    "How long keys had waited when a worker took them.",
+    "How long CRs had waited when their reconcile began.",
 )
 QUEUE_DELAYED = MetricSpec(
-    "rolecall_queue_delayed", MetricKind.GAUGE, (), "Keys that come back at a set time."
+    "rolecall_queue_delayed", MetricKind.GAUGE, (), "CRs that will be reconciled at a set time."
 )
 QUEUE_BACKING_OFF = MetricSpec(
-    "rolecall_queue_backing_off", MetricKind.GAUGE, (), "Keys whose last turn failed."
+    "rolecall_queue_backing_off", MetricKind.GAUGE, (), "CRs whose last reconcile failed."
 )
 MAX_RUNS = MetricSpec(
     "rolecall_max_runs", MetricKind.GAUGE, (), "Runs that may be in flight at once, all kinds."
@@ -154,7 +157,7 @@ PHASE = MetricSpec(
     "rolecall_phase_seconds",
     MetricKind.HISTOGRAM,
     ("GVK", "phase"),
-    "Seconds of a turn, by phase: queue, prepare, run, status.",
+    "Seconds of a reconcile, by phase: queue, prepare, run, status.",
     TURN_BUCKETS,
 )
 TASKS = MetricSpec(
@@ -167,7 +170,7 @@ WARM_STATE = MetricSpec(
     "rolecall_warm_state",
     MetricKind.GAUGE,
     ("state",),
-    "Of known, proving, proven and refused, the state of warm runs is 1, the others are 0.",
+    "State of warm runs: 1 for the current one of known, proving, proven and refused, else 0.",
 )
 API_CALL = MetricSpec(
     "rolecall_api_call_seconds",
@@ -180,13 +183,13 @@ PART_RESTARTS = MetricSpec(
     "rolecall_part_restarts_total",
     MetricKind.COUNTER,
     ("part",),
-    "How often a part of the engine (a stream, the workers) met a bug and began anew; the log has it.",
+    "How often a part (a stream, the workers) was restarted after an internal error; see the log.",
 )
 DEPENDENTS_LACKING = MetricSpec(
     "rolecall_dependents_lacking",
     MetricKind.GAUGE,
     (),
-    "Kinds of dependents that cannot be watched completely: their drift waits for the period.",
+    "Kinds of dependents that cannot be watched completely: their changes wait for the period.",
 )
 LOOP_HELD = MetricSpec(
     "rolecall_loop_held_seconds",

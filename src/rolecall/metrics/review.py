@@ -51,7 +51,9 @@ class Reviewer:
         try:
             code = await self._ask(token.strip(), path)
         except ClusterError as failure:
-            _logger.warning("could not check who scrapes", extra=log_fields(error=failure.message))
+            _logger.warning(
+                "could not check the token of a scrape", extra=log_fields(error=failure.message)
+            )
             return 500
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()

@@ -80,7 +80,7 @@ class RoleMetrics:
     def _add(self, name: str, kind: str, text: str) -> _Metric:
         is_shown = bool(_NAME.match(name)) and name not in self._taken_names
         if not is_shown:
-            _logger.warning("metric of a role not shown", extra=log_fields(metric=name))
+            _logger.warning("metric of a role was left out", extra=log_fields(metric=name))
         self._metrics[name] = _Metric(kind, text, is_shown)
         return self._metrics[name]
 

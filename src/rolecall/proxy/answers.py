@@ -45,7 +45,7 @@ def unauthorized() -> web.Response:
     """The answer to a request without a live credential."""
     return refusal(
         401,
-        "the request had no credential of a run in flight; use the kubeconfig that the run was given"
-        " (K8S_AUTH_KUBECONFIG), and only while that run lasts",
+        "the request did not have the credential of a current run; use the kubeconfig that the run"
+        " was given (K8S_AUTH_KUBECONFIG), while that run lasts",
         headers={"WWW-Authenticate": 'Basic realm="rolecall"'},
     )

@@ -95,8 +95,8 @@ class Creates:
         if not can_read(exchange.media_type):
             return refusal(
                 415,
-                f"a `{exchange.media_type}` body could not be given its owner;"
-                " send JSON, YAML or protobuf",
+                f"a `{exchange.media_type}` body was refused, because no owner"
+                " can be added to it; send JSON, YAML or protobuf",
             )
         try:
             body = parse_body(exchange.media_type, data)

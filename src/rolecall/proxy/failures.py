@@ -31,8 +31,8 @@ def refusal_for(failure: Exception) -> web.Response:
         case NotLeadingError():
             code = 503
             message = (
-                "leadership was lost: another replica of the operator may lead now,"
-                " so this run writes nothing more"
+                "this replica is no longer the leader: another one may be, so this"
+                " run can write nothing more"
             )
         case ForbiddenError():
             code, message = 403, _not_passed_on(failure)
@@ -48,4 +48,4 @@ def refusal_for(failure: Exception) -> web.Response:
 
 def _not_passed_on(failure: ClusterError) -> str:
     way_out = f"; {failure.hint}" if failure.hint else ""
-    return f"the request was not passed on: {failure.message}{way_out}"
+    return f"the request was not sent to the API server: {failure.message}{way_out}"

@@ -87,7 +87,7 @@ class Proxy:
             max_field_size=_LONGEST_LINE,
         )
         self._listeners = await _listen(self._server, self._settings.port)
-        _logger.info("proxy listens", extra=log_fields(port=self.port))
+        _logger.info("proxy is listening", extra=log_fields(port=self.port))
 
     async def stop(self) -> None:
         """Cut what is open and stop listening."""
@@ -135,9 +135,7 @@ class Proxy:
         if credential is None:
             return unauthorized()
         if has_dot_segment(request.rel_url.raw_path):
-            return refusal(
-                400, "a path with `.` or `..` segments, in whatever spelling, was refused"
-            )
+            return refusal(400, "a path with `.` or `..` segments was refused, encoded ones too")
         exchange = Exchange.of(request, credential)
         with credential.serving():
             answer = await self._answer(exchange)
@@ -154,7 +152,7 @@ class Proxy:
         except (
             Exception
         ) as failure:  # a bug of ours: only this request fails, and its answer says so
-            _logger.exception("internal error: a request was given up", extra=_about(exchange))
+            _logger.exception("internal error: a request of a play failed", extra=_about(exchange))
             return refusal(500, f"internal error of the proxy: {type(failure).__name__}")
 
     def _write_down(self, exchange: Exchange, credential: RunCredential, code: int) -> None:

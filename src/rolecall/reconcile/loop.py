@@ -48,7 +48,7 @@ from rolecall.workqueue import DELETION, Cause, Key, Turn, Urgency
 
 # How soon a CR is reconciled again whose deletion came during its run.
 AFTER_DELETION_S = 5.0
-# How soon a key comes back whose turn ended because this replica may not lead now.
+# How soon a key comes back whose turn ended because this replica is not the leader now.
 NOT_LEADING_S = 1.0
 
 _logger = logging.getLogger(__name__)

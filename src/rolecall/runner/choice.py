@@ -55,7 +55,7 @@ class ChosenRunner:
         temporary = self._settings.environment.get("TMPDIR")
         if removed := remove_abandoned({temporary or "", tempfile.gettempdir()} - {""}):
             _logger.info(
-                "removed what a killed engine left", extra=log_fields(folders=len(removed))
+                "removed files of an engine that was killed", extra=log_fields(folders=len(removed))
             )
         if self._settings.warm_idle_s is not None:
             return
@@ -92,7 +92,7 @@ class ChosenRunner:
             self._warm.on_way_change = lambda: self.on_way_change()  # noqa: PLW0108 - told later
         elif self._warm is None and not self._has_told:
             self._has_told = True
-            _logger.info("runs start the stock way: the warm way needs linux")
+            _logger.info("runs start the stock way: warm runs need linux")
         return self._warm
 
 

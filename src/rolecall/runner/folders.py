@@ -26,7 +26,7 @@ class CannotStartError(RolecallError):
 def cannot_write(folder: Path, error: OSError) -> CannotStartError:
     return CannotStartError(
         f"the private folder `{folder}` could not be written: {error.strerror or error}",
-        hint="the engine needs a writable, private folder with free space there",
+        hint="the operator needs a folder there that it can write, with free space",
     )
 
 
@@ -34,7 +34,9 @@ def private_dir(root: Path, gvk: Gvk, namespace: str, name: str) -> Path:
     """`<root>/<group>/<version>/<Kind>/<namespace>/<name>`; empty segments vanish."""
     segments = [part for part in (gvk.group, gvk.version, gvk.kind, namespace, name) if part]
     if not name or any(part in (".", "..") or "/" in part or "\0" in part for part in segments):
-        raise CannotStartError(f"`{namespace}/{name}` is no name for a folder, so it was not run")
+        raise CannotStartError(
+            f"`{namespace}/{name}` cannot be the name of a folder, so nothing was run for it"
+        )
     return root.joinpath(*segments)
 
 
@@ -68,8 +70,8 @@ def _check_owner(path: Path, allowed: Collection[int]) -> None:
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in allowed:
         raise CannotStartError(
-            f"`{path}` is not a folder of this user, so no play was run in it",
-            hint=f"choose another with --artifacts-dir; where nobody uses it, remove `{path}`",
+            f"`{path}` does not belong to the user of this process, so nothing was run in it",
+            hint=f"choose another folder with --artifacts-dir; if nobody uses it, remove `{path}`",
         )
     if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
         path.chmod(0o700)

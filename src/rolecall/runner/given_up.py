@@ -15,13 +15,13 @@ _logger = logging.getLogger(__name__)
 
 def result_of_given_up(run_id: str, error: BaseException, way: str) -> RunResult:
     """The result of a run that was ended because of this error."""
-    reason = f"the run was ended, because what it said could not be recorded: {_why(error)}"
+    reason = f"the run was ended, because its output could not be recorded: {_why(error)}"
     return RunResult(run_id, Ending.NO_RECAP, None, reason_text=reason, way=way)
 
 
 def result_of_no_thread(run_id: str, error: BaseException) -> RunResult:
     """The result of a run for which there is no thread, so that nothing of it began."""
-    reason = f"the run was not started, since the machine has no thread left for it: {error}"
+    reason = f"the run was not started, because the machine has no free thread: {error}"
     return RunResult(run_id, Ending.NOT_STARTED, None, reason_text=reason)
 
 

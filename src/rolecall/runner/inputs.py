@@ -148,7 +148,7 @@ def _write_env(folder: Path, request: RunRequest, settings: RunnerSettings) -> N
     if variables.withheld:
         cr = request.cr["metadata"]
         _logger.warning(
-            "spec keys that would configure ansible were withheld from the play",
+            "keys of spec that would change settings of ansible were not passed to the play",
             extra=log_fields(
                 kind=request.watch.gvk.kind,
                 namespace=cr.get("namespace", ""),

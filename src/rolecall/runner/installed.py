@@ -47,7 +47,7 @@ def require_installed() -> list[str]:
 def why_stock() -> str:
     """Why runs cannot be warm here, in words for people; empty where they are."""
     if not sys.platform.startswith("linux"):
-        return f"the warm way needs Linux; this is {sys.platform}"
+        return f"warm runs need Linux; this is {sys.platform}"
     version = version_of(_CORE)
     if not version:
         return "ansible-core is not installed"
@@ -57,10 +57,14 @@ def why_stock() -> str:
         return "the Kubernetes client is not installed"
     if unknown := _unknown():
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        newer = ", newer than any that rolecall knows" if _release(version) > NEWEST_CORE else ""
+        newer = (
+            ", newer than any that rolecall was tested with"
+            if _release(version) > NEWEST_CORE
+            else ""
+        )
         return (
             f"ansible-core {version}{newer}: {unknown[0]}{more};"
-            " the engine proves itself at its start and then goes warm"
+            " the operator tests itself with it at its start, and then runs plays warm"
         )
     return ""
 

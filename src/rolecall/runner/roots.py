@@ -63,7 +63,7 @@ def alone_with(request: RunRequest, settings: RunnerSettings) -> Iterator[None]:
         metadata = request.cr["metadata"]
         raise CannotStartError(
             f"another process runs a play for `{metadata.get('namespace') or ''}/{metadata['name']}`"
-            f" in `{folder}` just now, so this one was not started",
+            f" in `{folder}` at the moment, so this one was not started",
             hint="wait for it, or give this one a folder of its own with --artifacts-dir",
         ) from None
     except OSError as error:
@@ -112,7 +112,7 @@ def _claim_any(root: Path, cluster: str, held: contextlib.ExitStack) -> Path:
         except (OSError, CannotStartError) as error:
             # Each run will fail for it and say so in its CR's status, once it was not mended by then.
             _logger.warning(
-                "the artifacts folder could not be claimed",
+                "the artifacts folder could not be locked",
                 extra=log_fields(folder=str(place), error=str(error)),
             )
             return root
@@ -120,7 +120,8 @@ def _claim_any(root: Path, cluster: str, held: contextlib.ExitStack) -> Path:
             held.callback(os.close, lock)
             return place
         _logger.info(
-            "another cluster's engine keeps its runs there", extra=log_fields(folder=str(place))
+            "the artifacts folder is used by the operator of another cluster",
+            extra=log_fields(folder=str(place)),
         )
     return root  # the second one carries our own name
 
@@ -141,7 +142,7 @@ def _claim(marker: Path, cluster: str) -> int | None:
         os.close(descriptor)
         if found not in ("", cluster):
             return None
-    raise OSError(f"`{marker}` was replaced again and again")
+    raise OSError(f"`{marker}` kept being replaced by another process")
 
 
 def _shared(descriptor: int, cluster: str) -> str:

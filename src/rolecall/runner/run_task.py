@@ -43,7 +43,7 @@ class RunTask:
         try:
             return await asyncio.shield(self.task)
         except asyncio.CancelledError:
-            self.cancel("nobody waits for it any more")
+            self.cancel("nothing waits for its result any more")
             await asyncio.wait([self.task])
             raise
 
@@ -78,7 +78,7 @@ async def play_in_thread(
         try:
             loop.call_soon_threadsafe(act, *arguments)
         except RuntimeError:  # the loop was closed over it, so nobody will ever be told
-            stop.ask(Ending.CANCELLED, "the engine is gone")
+            stop.ask(Ending.CANCELLED, "the operator's process has ended")
 
     def whole() -> _T:
         with contextlib.closing(stop):
@@ -93,7 +93,7 @@ async def play_in_thread(
     try:
         return await playing
     except asyncio.CancelledError:
-        stop.ask(Ending.CANCELLED, "nobody waits for it any more")
+        stop.ask(Ending.CANCELLED, "nothing waits for its result any more")
         raise
     finally:
         run.on_cancel(None)

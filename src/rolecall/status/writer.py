@@ -56,7 +56,7 @@ class StatusWriter:
 
 def _missing(gvk: Gvk) -> StatusMissingError:
     return StatusMissingError(
-        f"kind `{gvk.kind}` has no status subresource, so nothing could be told there",
+        f"kind `{gvk.kind}` has no status subresource, so no status can be written",
         hint=(
             "add `subresources: {status: {}}` to its version in the CRD, "
             "or `manageStatus: false` to its entry in watches.yaml"

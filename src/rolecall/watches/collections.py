@@ -65,7 +65,7 @@ def collection_faults(
         if folder is None:
             missing.append(_missing(want, search))
         elif what := _fault_of(folder, want):
-            hint = f"`{_install(want)} --force` installs it anew"
+            hint = f"`{_install(want)} --force` installs it again"
             broken.append(Problem(want.file, want.line, what, hint=hint, is_warning=True))
     return Faults(tuple(missing), tuple(broken))
 
@@ -96,17 +96,17 @@ def _fault_of(folder: Path, want: Want) -> str:
     try:
         version, expected = _described(folder)
     except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError):
-        return f"{told} is half installed: its MANIFEST.json cannot be read"
+        return f"{told} is not installed completely: its MANIFEST.json cannot be read"
     if version is None:
-        return f"{told} is half installed: it has neither MANIFEST.json nor galaxy.yml"
+        return f"{told} is not installed completely: it has neither MANIFEST.json nor galaxy.yml"
     gone = [name for name in expected if not (folder / name).exists()]
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        return f"{told} is half installed: `{gone[0]}`{more} is not there"
+        return f"{told} is not installed completely: `{gone[0]}`{more} is not there"
     if not any((folder / name).is_dir() for name in _CONTENT):
-        return f"{told} is half installed: neither plugins nor roles are in it"
+        return f"{told} is not installed completely: neither plugins nor roles are in it"
     if version and not satisfies(version, want.version):
-        return f"{told} is version {version}, and {want.version} is wanted"
+        return f"{told} is version {version}, but {want.version} is required"
     return ""
 
 

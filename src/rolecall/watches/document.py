@@ -133,7 +133,7 @@ def scalar_value(node: yaml.Node) -> str | int | float | bool | None:
         if node.tag == WHOLE and _WHOLE.fullmatch(digits):
             return _whole(digits)
         if not _NUMBER.fullmatch(digits):
-            raise ShapeError(node, f"`{text}` is not a number that JSON knows")
+            raise ShapeError(node, f"`{text}` is not a number that JSON allows")
         return float(digits)
     return text
 
@@ -168,7 +168,7 @@ def json_value(node: yaml.Node) -> Any:
 def key_text(node: yaml.Node) -> str:
     """A mapping's key as text, since JSON has no other keys."""
     if not isinstance(node, yaml.ScalarNode):
-        raise ShapeError(node, "has a key that is not a text")
+        raise ShapeError(node, "has a key that is not a string")
     value = scalar_value(node)
     if value is None:
         raise ShapeError(node, "has an empty key")

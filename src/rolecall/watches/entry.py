@@ -187,12 +187,15 @@ def _read_blacklist(fields: Fields, report: Report) -> frozenset[Gvk]:
         if node.tag == NOTHING:
             continue
         if not isinstance(node, yaml.MappingNode):
-            report.error(report.line(node), "blacklist takes maps with `group`, `version`, `kind`")
+            report.error(
+                report.line(node),
+                "an entry of blacklist must be a map with `group`, `version`, `kind`",
+            )
             continue
         inner = Fields(node, KIND_KEYS, report)
         gvk = _read_kind(inner)
         if not (gvk.version and gvk.kind):
-            report.warn(inner.line, f"blacklist names no kind: {gvk}")
+            report.warn(inner.line, f"blacklist has an entry that is no kind: {gvk}")
         kinds.add(gvk)
     return frozenset(kinds)
 
@@ -213,6 +216,6 @@ def _limit(fields: Fields, name: str, report: Report) -> float | None:
     limit_s = fields.duration(name)
     if limit_s is not None and limit_s < 0:
         report.error(
-            fields.line_of(name), f"{name} must not be negative", hint="`0s` sets no limit"
+            fields.line_of(name), f"{name} must not be negative", hint="`0s` means no limit"
         )
     return limit_s

@@ -64,7 +64,7 @@ class Fields:
         if name in self._spelled:
             self._report.warn(line, f"`{name}` was given twice; only one of them counts")
         elif spelled != name:
-            self._report.warn(line, f"`{spelled}` was read as `{name}`; spell it so")
+            self._report.warn(line, f"`{spelled}` was read as `{name}`; write it that way")
 
     def _warn_unknown(self, line: int, spelled: str) -> None:
         nearest = difflib.get_close_matches(spelled.casefold(), self._keys, n=1)
@@ -164,7 +164,7 @@ class Fields:
         if text != node.value:
             self._report.warn(
                 self._report.line(node),
-                f"`{node.value}` was read as the text `{text}`; quote it to say what you mean",
+                f"`{node.value}` was read as the string `{text}`; put it in quotes if that is right",
             )
         return text
 
@@ -174,7 +174,7 @@ class Fields:
             return value
         if isinstance(value, str) and value.casefold() in ("true", "false"):
             raise ShapeError(
-                node, f"`{value}` is a quoted text, not true or false; remove the quotes"
+                node, f"`{value}` is a string in quotes, not true or false; remove the quotes"
             )
         raise ShapeError(node, f"`{node.value}` is not true or false")
 

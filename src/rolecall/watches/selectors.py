@@ -40,7 +40,10 @@ def read_selector(node: yaml.MappingNode, report: Report) -> Selector:
 
 def _requirement(node: yaml.Node, report: Report) -> Requirement:
     if not isinstance(node, yaml.MappingNode):
-        report.error(report.line(node), "matchExpressions takes maps with `key` and `operator`")
+        report.error(
+            report.line(node),
+            "an entry of matchExpressions must be a map with `key` and `operator`",
+        )
         return Requirement("", "Exists")
     fields = Fields(node, REQUIREMENT_KEYS, report)
     row = Requirement(fields.text("key"), fields.choice("operator"), tuple(fields.texts("values")))
@@ -56,7 +59,9 @@ def _requirement(node: yaml.Node, report: Report) -> Requirement:
 
 def _check_label(name: str, values: tuple[str, ...], line: int, report: Report) -> None:
     if not is_qualified_name(name):
-        report.error(line, f"label name `{name}` is not one that the API server accepts")
+        report.error(line, f"label name `{name}` is not valid, so the API server would refuse it")
     for value in values:
         if value and not _NAME.fullmatch(value):
-            report.error(line, f"label value `{value}` is not one that the API server accepts")
+            report.error(
+                line, f"label value `{value}` is not valid, so the API server would refuse it"
+            )

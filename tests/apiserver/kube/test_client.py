@@ -68,7 +68,7 @@ async def test_what_the_schema_refuses_is_told_in_its_words(client: Client, name
 
 
 async def test_missing_kind_is_not_a_missing_object(client: Client, namespace: str) -> None:
-    with pytest.raises(NoSuchKindError, match="no kind `Nothing`"):
+    with pytest.raises(NoSuchKindError, match="not serve kind `Nothing`"):
         await client.get(Gvk("nowhere.example.com", "v1", "Nothing"), namespace, "a")
     with pytest.raises(NoSuchKindError):
         await client.get(Gvk("apps", "v1", "Nothing"), namespace, "a")

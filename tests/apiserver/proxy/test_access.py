@@ -44,7 +44,7 @@ async def test_without_a_credential_nothing_is_answered(
             assert response.status == 401
             status = await response.json()
             assert status["kind"] == "Status"
-            assert "credential of a run in flight" in status["message"]
+            assert "credential of a current run" in status["message"]
 
 
 async def test_name_of_another_owner_with_a_live_password_is_refused(run: Run) -> None:

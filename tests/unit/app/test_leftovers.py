@@ -122,4 +122,4 @@ async def test_folder_that_cannot_be_removed_is_told_and_ends_nothing(
 ) -> None:
     caplog.set_level(logging.WARNING, "rolecall")
     await leftovers(tmp_path, Listing()).forget(Key(APP, "a", "../../x"))
-    assert caplog.records[0].getMessage() == "folder not removed"
+    assert caplog.records[0].getMessage() == "could not remove a folder"

@@ -39,7 +39,7 @@ async def test_refusal_is_a_metric_a_note_and_an_event_once_it_leads() -> None:
     thread.start()
     thread.join()
     await eventually_async(report.note)
-    assert report.note() == "plays start the stock way: case `x` differed"
+    assert report.note() == "every run starts ansible-playbook anew (stock): case `x` differed"
     text = metrics.exposition().decode()
     assert 'rolecall_warm_state{state="refused"} 1.0' in text
     assert 'rolecall_warm_state{state="known"} 0.0' in text

@@ -86,7 +86,7 @@ async def world(tmp_path: Any) -> AsyncIterator[World]:
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 async def test_write_is_refused_while_not_leading(world: World, write: Write) -> None:
     world.leads = False
-    with pytest.raises(NotLeadingError, match="this replica may not lead now"):
+    with pytest.raises(NotLeadingError, match="this replica is not the leader now"):
         await write(world.client)
     assert world.methods == []
 
@@ -117,7 +117,7 @@ async def test_write_is_not_repeated_once_leadership_went(
     world: World, trouble: Callable[[], web.Response]
 ) -> None:
     world.trouble, world.leads_until = trouble, 2
-    with pytest.raises(NotLeadingError, match="this replica may not lead now"):
+    with pytest.raises(NotLeadingError, match="this replica is not the leader now"):
         await world.client.merge_patch(APP, "ns", "x", {})
     assert world.methods == ["PATCH", "PATCH"]
 

@@ -221,4 +221,4 @@ async def test_lease_that_makes_no_sense_ends_nobody_and_nobody_leads(
     assert not second.task.done()
     assert world.writers() == []
     assert first.told == [True, False]
-    assert "the lease could not be used" in caplog.text
+    assert "leader election failed" in caplog.text

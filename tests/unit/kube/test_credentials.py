@@ -70,7 +70,7 @@ async def test_home_folder_is_the_last_resort(tmp_path: Path) -> None:
 
 
 def test_no_cluster_names_all_places(tmp_path: Path) -> None:
-    with pytest.raises(CredentialsError, match="KUBECONFIG is not set, this is no pod"):
+    with pytest.raises(CredentialsError, match="KUBECONFIG is not set, not running in a pod"):
         Credentials.load({}, home=tmp_path)
 
 
@@ -112,9 +112,9 @@ ONE, OTHER = issue("one", hosts=("one",)), issue("other", hosts=("other",))
 @pytest.mark.parametrize(
     ("certificate", "key", "words"),
     [
-        (ONE.pem, OTHER.key_pem, r"client certificate and key are no pair"),
-        ("hello", ONE.key_pem, r"hint: look at the kubeconfig: certificates and keys are PEM"),
-        (ONE.pem, ONE.encrypted_key_pem, r"the client key is encrypted; name one that is not"),
+        (ONE.pem, OTHER.key_pem, r"the client certificate does not belong to the key"),
+        ("hello", ONE.key_pem, r"hint: check the kubeconfig: certificates and keys must be PEM"),
+        (ONE.pem, ONE.encrypted_key_pem, r"the client key is encrypted; use one that is not"),
     ],
 )
 async def test_client_certificate_that_cannot_be_used_says_why(

@@ -76,7 +76,7 @@ async def test_forgotten_group_is_read_again() -> None:
     discovery.forget("other.example.com")
     await discovery.by_gvk(APP)
     discovery.forget("demo.example.com")
-    with pytest.raises(NoSuchKindError, match=r"no kind `App` in `demo\.example\.com/v1`"):
+    with pytest.raises(NoSuchKindError, match=r"not serve kind `App` in `demo\.example\.com/v1`"):
         await discovery.by_gvk(APP)
 
 

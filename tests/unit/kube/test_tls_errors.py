@@ -106,7 +106,7 @@ def server_of(age: dict[str, timedelta]) -> Issued:
         (
             {"begins": DAY, "ends": 9 * DAY},
             4 * DAY,
-            r"our clock, which is 4 days behind its own\nhint: set",
+            r"the clock of this machine, which is 4 days behind its own\nhint: set",
         ),
         (
             {"begins": -9 * DAY, "ends": -DAY},
@@ -149,7 +149,7 @@ async def test_server_of_an_earlier_cluster_of_the_same_name_is_told_as_such(
     async with served(server.server_tls(tmp_path)) as port:
         said = await complaint(client(tmp_path, port, ROOT.pem))
     assert "signed by another `CN=kubernetes` than the one in `certificate-authority-data`" in said
-    assert "hint: fetch the kubeconfig anew" in said
+    assert "hint: get the kubeconfig again" in said
 
 
 async def test_wrong_host_name_says_which_would_be_right(tmp_path: Path, served: Served) -> None:
@@ -196,7 +196,7 @@ async def test_port_that_speaks_no_tls_is_told(tmp_path: Path, served: Served) -
     async with served(None) as port:
         said = await complaint(client(tmp_path, port, ROOT.pem))
     assert "could not speak TLS" in said
-    assert "look at `server` in the kubeconfig" in said
+    assert "check `server` in the kubeconfig" in said
 
 
 async def test_cluster_whose_certificates_lack_key_identifiers_is_accepted_on_every_python(
@@ -214,7 +214,7 @@ async def test_cluster_whose_certificates_lack_key_identifiers_is_accepted_on_ev
     ("age", "hint"),
     [
         ({"begins": -3 * DAY, "ends": -DAY}, "renew the client certificate, which expired on 20"),
-        ({"begins": DAY, "ends": 3 * DAY}, "on: is this machine's clock late?"),
+        ({"begins": DAY, "ends": 3 * DAY}, "on: is the clock of this machine behind?"),
         ({}, ""),
     ],
 )
@@ -251,7 +251,7 @@ async def test_server_that_demands_another_client_certificate_is_told(
         finally:
             listening.shutdown(socket.SHUT_RDWR)
             refusing.join()
-    assert "it refused the client certificate, or wants one" in said
+    assert "it refused the client certificate, or requires one" in said
 
 
 def refuse(listening: socket.socket, tls: ssl.SSLContext) -> None:

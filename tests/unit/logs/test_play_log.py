@@ -171,7 +171,7 @@ def test_condition_that_the_next_core_refuses_is_logged_once_for_each_place(
         said.event("deprecated", warning.replace("LINE", line))
 
     assert [(level, text, fields["place"]) for level, text, fields in said.records] == [
-        ("WARNING", "a condition is no boolean, which ansible-core 2.19 refuses", place)
+        ("WARNING", "a condition is not true or false, which ansible-core 2.19 refuses", place)
         for place in ("/opt/tasks/main.yml:6", "/opt/tasks/main.yml:8")
     ]
     assert "docs/guides/migrate.md#conditions" in said.records[0][2]["hint"]

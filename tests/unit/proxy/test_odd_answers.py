@@ -126,7 +126,7 @@ async def test_right_that_the_engine_lacks_to_read_discovery_is_named(play: Play
         told = await response.json()
     assert (response.status, told["reason"]) == (403, "Forbidden")
     assert told["message"] == (
-        "the request was not passed on: could not get `/apis/shop.example.com/v1`: sealed;"
+        "the request was not sent to the API server: could not get `/apis/shop.example.com/v1`: sealed;"
         ' add `- {nonResourceURLs: ["/apis/shop.example.com/v1"], verbs: [get]}` to `rules`'
         " in config/rbac/role.yaml, or let `rolecall rbac` write it"
     )
@@ -144,7 +144,8 @@ async def test_login_that_fails_is_told_with_its_way_out(
         told = await response.json()
     assert response.status == 502
     assert told["message"] == (
-        "the request was not passed on: the credential plugin `aws` did not end; install `aws`"
+        "the request was not sent to the API server: the credential plugin `aws` did not end;"
+        " install `aws`"
     )
 
 

@@ -138,7 +138,7 @@ async def test_stream_that_goes_on_stands_again_with_its_first_word() -> None:
 
 async def test_stream_that_brings_nonsense_after_each_event_is_not_called_in_a_rush() -> None:
     told, clock = Told(), VirtualClock()
-    odd = UnavailableError("the stream brought JSON that is no event")
+    odd = UnavailableError("the stream brought JSON that is not an event")
     event = WatchEvent("ADDED", item("a", "11"))
     server = Server([[[]]], [[event, odd] for _ in range(1000)])
     async with following(server, told, clock):

@@ -192,7 +192,7 @@ async def test_runs_that_are_interrupted_end_and_others_may_start_later(setting:
     await setting.shop.create("b")
     turn = await started(setting, LongRun())
 
-    setting.reconciler.interrupt_runs("this replica may not lead now")
+    setting.reconciler.interrupt_runs("this replica is not the leader now")
     assert (await turn).ran["outcome"] == "cancelled"
     await setting.turn("b")
 

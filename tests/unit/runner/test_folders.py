@@ -49,7 +49,7 @@ def test_a_link_in_the_way_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "a").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(CannotStartError, match="is not a folder of this user"):
+    with pytest.raises(CannotStartError, match="does not belong to the user"):
         make_private(tmp_path / "root", tmp_path / "root" / "a" / "b")
 
 

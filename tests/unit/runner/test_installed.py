@@ -70,8 +70,8 @@ def test_newer_ansible_than_any_known_is_called_that(environment: Environment) -
     environment.versions["ansible-core"] = "2.22.0"
     environment.know(lambda: ["`a:b` is gone", "`c:d` is unknown (12)"])
     assert why_stock() == (
-        "ansible-core 2.22.0, newer than any that rolecall knows: `a:b` is gone and 1 more;"
-        " the engine proves itself at its start and then goes warm"
+        "ansible-core 2.22.0, newer than any that rolecall was tested with: `a:b` is gone and 1 more;"
+        " the operator tests itself with it at its start, and then runs plays warm"
     )
 
 
@@ -93,7 +93,7 @@ def test_missing_client_is_a_warning_that_names_the_way_out(environment: Environ
 
 def test_other_systems_are_named(environment: Environment) -> None:
     environment.monkeypatch.setattr(sys, "platform", "darwin")
-    assert why_stock() == "the warm way needs Linux; this is darwin"
+    assert why_stock() == "warm runs need Linux; this is darwin"
 
 
 def test_half_installed_distribution_counts_as_missing(environment: Environment) -> None:

@@ -86,7 +86,7 @@ def test_folder_that_cannot_be_claimed_is_told_and_ends_nothing(
     (tmp_path / "runner").write_text("not a folder")
     with claimed_root(tmp_path / "runner", "first") as place:
         assert place == tmp_path / "runner"
-    assert caplog.records[0].getMessage() == "the artifacts folder could not be claimed"
+    assert caplog.records[0].getMessage() == "the artifacts folder could not be locked"
 
 
 def test_two_processes_never_run_one_cr_in_one_folder(tmp_path: Path) -> None:

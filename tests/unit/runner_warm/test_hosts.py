@@ -55,7 +55,7 @@ def test_configurations_in_turn_do_not_start_a_host_each_time(
             clock.step(1.0)
     assert len(started) == 2
     assert asked(hosts, run_of("c")) == asked(hosts, run_of("d"))
-    assert "other configurations" in str(asked(hosts, run_of("c")))
+    assert "other settings" in str(asked(hosts, run_of("c")))
 
 
 def test_configuration_gets_the_place_of_one_that_is_no_longer_used(

@@ -72,7 +72,7 @@ def test_equal_is_trusted_and_proven_once(proofs: Proofs) -> None:
     told: list[WarmSupport] = []
     prover = prover_of(told)
     assert [prover.meet(host(), ASKED) for _ in range(3)] == ["m"] * 3
-    assert "is being proven" in prover.reason("m") and not prover.marks
+    assert "is being tested" in prover.reason("m") and not prover.marks
     proofs.may_end.set()
     eventually(lambda: prover.marks == {"m"})
     assert not prover.reason("m") and proofs.marks == ["m"]

@@ -110,9 +110,9 @@ def test_half_installed_collection_is_told(workshop: Workshop, broken: str, says
     else:
         (collection / broken).unlink()
     (said,) = workshop.said()
-    assert "is half installed" in said
+    assert "is not installed completely" in said
     assert says in said
-    assert "--force` installs it anew" in said
+    assert "--force` installs it again" in said
 
 
 def test_manifest_that_was_cut_off_is_told(workshop: Workshop) -> None:
@@ -126,7 +126,7 @@ def test_sources_of_a_collection_do_with_galaxy_yml(workshop: Workshop) -> None:
     (collection / "MANIFEST.json").unlink()
     (collection / "galaxy.yml").write_text("version: 3.0.0\n")
     workshop.requires({"name": "acme.web", "version": "2.0.0"})
-    assert "is version 3.0.0, and 2.0.0 is wanted" in workshop.said()[0]
+    assert "is version 3.0.0, but 2.0.0 is required" in workshop.said()[0]
 
 
 def test_collection_of_another_version_is_told(workshop: Workshop) -> None:
@@ -134,7 +134,7 @@ def test_collection_of_another_version_is_told(workshop: Workshop) -> None:
     workshop.requires({"name": "acme.web", "version": ">=2.0.0"})
     (said,) = workshop.said()
     assert said.startswith("requirements.yml:2: warning: ")
-    assert "is version 1.2.3, and >=2.0.0 is wanted" in said
+    assert "is version 1.2.3, but >=2.0.0 is required" in said
 
 
 @pytest.mark.parametrize(

@@ -31,16 +31,16 @@ def reason_against(request: RunRequest, prepared: PreparedRun) -> str:
     if request.watch.runner == "stock":
         return "the watch says `runner: stock`"
     if not sys.platform.startswith("linux") or not hasattr(os, "pidfd_open"):
-        return f"the warm way needs Linux; this is {sys.platform}"
+        return f"warm runs need Linux; this is {sys.platform}"
     return _against_command(prepared)
 
 
 def _against_command(prepared: PreparedRun) -> str:
     program, *options = prepared.command
     if asking := _ASKING.intersection(options):
-        return f"`{sorted(asking)[0]}` asks a terminal"
+        return f"`{sorted(asking)[0]}` needs a terminal"
     if sum(_verbosity_of(option) for option in options) >= _SHOWS_LOADING:
-        return "verbosity 4 and above shows how Ansible loads its parts, so it does load them"
+        return "with verbosity 4 or more, Ansible shows how it loads its parts"
     if _interpreter_of(program) != sys.executable:
         return f"`{program}` belongs to another Python than the engine"
     return ""

@@ -147,7 +147,7 @@ class Hosts:
         if failure := self._failure_of_last_try(self._failures, digest, prepared):
             return self._trust.reason(failure.mark) or failure.reason
         if not self._make_room():
-            return "as many warm hosts as there may be serve other configurations"
+            return "all warm hosts are in use for other settings"
         started = self._start(fingerprint, prepared)
         self._hosts[digest] = started
         self._wanted[digest] = self._clock.monotonic()
@@ -193,7 +193,7 @@ class Hosts:
             return
         failure = self._failure_of(successor, prepared)
         _logger.info(
-            "a worn warm host serves on, since the next one could not start",
+            "an old warm host stays in use, because a new one could not start",
             extra=log_fields(reason=failure.reason, try_again_s=self._limits.retry_s),
         )
         self._failed_successors.note(successor.fingerprint.digest, failure)

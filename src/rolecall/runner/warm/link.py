@@ -207,7 +207,7 @@ class HostLink:
             while (received := wire.receive(self._sock)) is not None:
                 self._take(received[0])
         except Exception as error:  # whatever it said: a host that makes no sense serves nobody
-            problem = f"the warm host broke off: {type(error).__name__}: {error}"
+            problem = f"the connection to the warm host broke: {type(error).__name__}: {error}"
             self.kill()
         self._process.wait()
         with self._news:
@@ -225,7 +225,7 @@ class HostLink:
                 case "ready":
                     self._settle(message)
                 case "broken":
-                    which = "goes on no longer" if self.is_ready else "could not start"
+                    which = "stopped working" if self.is_ready else "could not start"
                     self.problem = f"the warm host {which}: {message['reason']}"
                     self.is_lasting = bool(message["lasting"])
                     self._is_settled.set()
@@ -254,7 +254,9 @@ class HostLink:
             )
             self.is_lasting = True
             listed = ", ".join(message["problems"])
-            self.problem = f"ansible-core {message['core']} is not one we know by heart: {listed}"
+            self.problem = (
+                f"ansible-core {message['core']} is not one that rolecall was tested with: {listed}"
+            )
         elif message["config_file"] != self.fingerprint.config_file:
             self.problem = (
                 f"Ansible reads `{message['config_file'] or 'no ansible.cfg'}`, "

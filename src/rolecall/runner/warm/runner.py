@@ -170,10 +170,13 @@ class WarmRunner:
         return await handle.result()
 
     def _say(self, reason: str) -> None:
-        _logger.debug("run goes the stock way", extra=log_fields(reason=reason))
+        _logger.debug("run starts ansible-playbook anew (stock)", extra=log_fields(reason=reason))
         if reason not in self._said:
             self._said.add(reason)
-            _logger.info("not warm, so plays start more slowly", extra=log_fields(reason=reason))
+            _logger.info(
+                "this run started ansible-playbook anew, which is slower",
+                extra=log_fields(reason=reason),
+            )
 
     def _start_host_for(self, watch: Watch) -> None:
         """Blocking: start it by preparing a run that is never started.
@@ -238,7 +241,7 @@ class WarmRunner:
         if refusal and host.is_alive and not host.is_stale:
             return FallBack(f"the warm host could not begin the run: {refusal}")
         self._hosts.drop(host)
-        why = refusal or host.problem or "it took no order"
+        why = refusal or host.problem or "it did not take the run"
         return FallBack(f"the warm host is replaced: {why}")
 
     def _follow_and_record(self, child: RunChild, thread: RunThread, began_s: float) -> RunResult:

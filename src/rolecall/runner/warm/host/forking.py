@@ -32,7 +32,7 @@ def check_threads() -> None:
     links = os.stat(_TASKS).st_nlink  # noqa: PTH116 - before each fork, so without a Path
     if links > _OWN_LINKS + 1:
         raise ThreadsError(
-            f"it may not fork beside threads that something it imported started: {_others()}"
+            f"it cannot fork, because an imported module started threads: {_others()}"
         )
 
 

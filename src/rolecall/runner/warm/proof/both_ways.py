@@ -107,7 +107,9 @@ class BothWays:
             for outcome in (stock, warm):
                 if outcome.result.ending in _CUT_SHORT:
                     why = f"{outcome.result.ending.value}: {outcome.result.reason_text}"
-                    raise UnfinishedError(f"a {outcome.way} run of the proof was cut short: {why}")
+                    raise UnfinishedError(
+                        f"a {outcome.way} run of the self-test was interrupted: {why}"
+                    )
         return difference
 
     async def _outcome(self, group: CaseGroup, way: str, folder: Path) -> GroupOutcome:
@@ -135,7 +137,7 @@ class BothWays:
             reason = self._trust.against or ", ".join(warm.reasons)
             raise UnfinishedError(f"no warm run could be made: {reason}")
         if result.artifacts is None:
-            raise UnfinishedError(f"a run of the proof could not start: {result.reason_text}")
+            raise UnfinishedError(f"a run of the self-test could not start: {result.reason_text}")
         return outcome_of(result, Normal([(str(own), "<own>")]), work)
 
 

@@ -42,8 +42,8 @@ class _Question:
         """Why runs go the stock way; empty: they need not."""
         core = f"ansible-core {self.unknown.core}"
         if self.verdict is None:
-            return f"{core} is not one we know by heart, and is being proven"
-        return self.verdict.against and f"{core} did not prove itself: {self.verdict.against}"
+            return f"{core} is not one that rolecall was tested with, and is being tested now"
+        return self.verdict.against and f"{core} did not pass the self-test: {self.verdict.against}"
 
 
 class Prover(Trust):
@@ -154,7 +154,7 @@ class Prover(Trust):
         unknown = question.unknown
         fields = {"ansible_core": unknown.core, "unknown": ", ".join(unknown.problems)}
         _logger.info(
-            "proving in the background that plays may start warm", extra=log_fields(**fields)
+            "testing in the background whether plays can start warm", extra=log_fields(**fields)
         )
         self._tell(WarmSupport(WarmState.PROVING, question.reason))
         began = self._clock.monotonic()
@@ -169,9 +169,7 @@ class Prover(Trust):
             self._refuse(question.reason, figures)
             return
         fields = {"ansible_core": unknown.core, **figures}  # type: ignore[dict-item]
-        _logger.info(
-            "proven, so plays start warm: all cases were equal", extra=log_fields(**fields)
-        )
+        _logger.info("self-test passed, so plays start warm", extra=log_fields(**fields))
         self._tell(WarmSupport(WarmState.PROVEN))
         with contextlib.suppress(RuntimeError, MemoryError):  # no thread: the next run starts it
             self.on_proven()
@@ -182,7 +180,7 @@ class Prover(Trust):
                 return
             self._refused.add(reason)
         _logger.warning(
-            "every play starts the stock way, which is slower",
+            "every run starts ansible-playbook anew, which is slower",
             extra=log_fields(reason=reason, **figures),
         )
         self._tell(WarmSupport(WarmState.REFUSED, reason))
