@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import uuid
 from collections.abc import Coroutine, Mapping
@@ -17,7 +18,9 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 from rolecall import __version__
+from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
+from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.leftovers import Leftovers
@@ -28,7 +31,7 @@ from rolecall.logs import PrintedPlays
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.proxy import Proxy
 from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
-from rolecall.reconcile import Reconciler, ReconcilerPorts, RunDefaults, Workers
+from rolecall.reconcile import Outcome, Reconciler, ReconcilerPorts, RunDefaults, Workers
 from rolecall.runner import claimed_root, create_runner, folder_of_engine
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.startup import (
@@ -40,7 +43,7 @@ from rolecall.startup import (
 from rolecall.supervisor import Supervisor
 from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.watches import Watch
-from rolecall.workqueue import Cause, Key, Queue, Urgency
+from rolecall.workqueue import Cause, Key, Queue, Turn, Urgency
 
 _logger = logging.getLogger(__name__)
 
@@ -137,6 +140,15 @@ class Engine:
         self._leftovers = Leftovers(settings, watches, client)
         gone, leading = self._leftovers.forget, self._election.wait_leading
         self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
+        self._workers.on_turn = self._on_turn
+        self._last_runs = LastRuns(settings.runner.root)
+        self._changed_files = ChangedFiles(
+            {watch.gvk: watch for watch in watches},
+            settings.watches_file,
+            self._last_runs.of,
+            queue.add_at_once,
+            clock,
+        )
         self._reactor = Reactor(
             watches,
             client,
@@ -162,6 +174,9 @@ class Engine:
         stack.push_async_callback(self._dependents.close)
         stack.push_async_callback(self._warm_state.close)
         stack.push_async_callback(self._runner.close)
+        root = self._settings.runner.root
+        control = served_control(root, self._control_ports(), self._last_runs)
+        await stack.enter_async_context(control)
         _logger.info("engine started", extra=log_fields(**self._started(ports)))
 
     def parts(self) -> dict[str, Coroutine[Any, Any, None]]:
@@ -171,6 +186,7 @@ class Engine:
             "election": keep("election", self._election.run),
             "reactor": self._reactor.run(),  # whose parts are supervised one by one
             "events": keep("events", self._events.run),
+            "changed files": keep("changed files", self._changed_files.run),
             "workers": self._work(),
         }
         if (limit_s := self._settings.loop_limit_s) is not None:
@@ -213,6 +229,28 @@ class Engine:
             clock=self._clock,
             on_change=self._on_leading,
         )
+
+    def _control_ports(self) -> EnginePorts:
+        kinds = [watch.gvk for watch in self._watches]
+        return EnginePorts(
+            facts=EngineFacts(__version__, os.getpid(), self._clock.now(), kinds),
+            clock=self._clock,
+            plurals=lambda: self._reactor.plurals,
+            known=self._reactor.known,
+            in_flight=self._reconciler.in_flight,
+            waiting=self._queue.waiting,
+            delayed=self._queue.delayed,
+            leads=self._election.may_write,
+            leader=lambda: self._election.leader,
+            reconcile=self._queue.add_at_once,
+        )
+
+    def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
+        self._changed_files.turn_over(turn, outcome)
+        if outcome.forget:
+            self._last_runs.forget(turn.key)
+        else:
+            self._last_runs.turn_over(turn.key, outcome.error, has_run=bool(outcome.ran))
 
     def _on_leading(self, leads: bool) -> None:
         self._metrics.leads(self._settings.election.id, leads=leads)

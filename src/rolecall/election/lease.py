@@ -70,6 +70,11 @@ class Election:
         """Whether a write that starts now is this process's to make."""
         return True
 
+    @property
+    def leader(self) -> str:
+        """Who leads, as far as is known here."""
+        return ""
+
     async def release(self) -> None:
         """Let the next one lead at once; call it when nothing is written any more."""
 
@@ -99,6 +104,10 @@ class LeaseElection(Election):
 
     def may_write(self) -> bool:
         return self._remaining_s() > 0
+
+    @property
+    def leader(self) -> str:
+        return holder_of(self._lease) if self._lease else ""
 
     async def wait_leading(self) -> None:
         await self._leading.wait()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rolecall.gvk import Gvk
 from rolecall.history.artifacts import as_lost, read_run
 from rolecall.history.run import KeptRun
 
@@ -88,6 +89,12 @@ def with_id(runs: Sequence[KeptRun], beginning: str) -> list[KeptRun]:
     """The run with this id; else all whose ids begin so."""
     exact = [run for run in runs if run.run == beginning]
     return exact or [run for run in runs if run.run.startswith(beginning)]
+
+
+def kept_cr(root: Path, gvk: Gvk, namespace: str, name: str) -> KeptCr:
+    """A CR by its name, whether anything of it is kept or not."""
+    parts = [part for part in (gvk.group, gvk.version, gvk.kind, namespace, name) if part]
+    return KeptCr(gvk.api_version, gvk.kind, namespace, name, root.joinpath(*parts))
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:

@@ -26,6 +26,7 @@ class CrMemo(NamedTuple):
     version: int | str  # generation, or `resourceVersion` where there is none
     annotations: bytes  # a digest
     pause: str  # what the annotation says
+    is_selected: bool  # whether the watch's selector wants it
 
     @property
     def generation(self) -> int | None:
@@ -36,13 +37,14 @@ class CrMemo(NamedTuple):
         return self.pause.lower() == "true"
 
 
-def memo_of(metadata: Json) -> CrMemo:
+def memo_of(metadata: Json, *, is_selected: bool = True) -> CrMemo:
     annotations = metadata.get("annotations") or {}
     return CrMemo(
         metadata.get("uid") or "",
         metadata.get("generation") or str(metadata.get("resourceVersion") or ""),
         _digest(annotations),
         str(annotations.get(PAUSED_ANNOTATION) or ""),
+        is_selected,
     )
 
 

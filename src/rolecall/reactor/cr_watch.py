@@ -10,17 +10,19 @@ deleted: a server that starts lacks its kinds for a moment, too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from rolecall.errors import ClusterError
 from rolecall.kube import Client, NoSuchKindError, Resource
+from rolecall.reactor.cr_memo import CrMemo
 from rolecall.reactor.informer import Informer, awaited_kind
 from rolecall.reactor.known_crs import KnownCrs, SyncState, warn_of
 from rolecall.reactor.pauses import Pauses
 from rolecall.settings import ReactorSettings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
+from rolecall.workqueue import Key
 
 # Makes the handler of one namespace; it calls back when its state changes.
 NewKnownCrs = Callable[[Callable[[SyncState], None]], KnownCrs]
@@ -57,6 +59,18 @@ class CrWatch:
         self._resource: Resource | None = None
         self._kind_news = asyncio.Event()
         self._kind_went = False
+
+    @property
+    def plural(self) -> str:
+        """What its kind's objects are called in URLs; empty while the kind is not there."""
+        return self._resource.plural if self._resource else ""
+
+    def known(self) -> Iterator[tuple[Key, CrMemo]]:
+        """The CRs that the watch selects, as they are known now."""
+        for known in self._known.values():
+            for (namespace, name), memo in known.memos.items():
+                if memo.is_selected:
+                    yield Key(self.watch.gvk, namespace, name), memo
 
     async def run(self) -> None:
         """Follow until cancelled."""

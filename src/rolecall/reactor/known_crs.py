@@ -15,7 +15,7 @@ cluster's users please to write into it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
@@ -71,6 +71,11 @@ class KnownCrs:
 
     def __len__(self) -> int:
         return len(self._memos)
+
+    @property
+    def memos(self) -> Mapping[tuple[str, str], CrMemo]:
+        """What is known of each CR, by namespace and name."""
+        return self._memos
 
     def on_list_begins(self) -> None:
         self._unlisted = set(self._memos)
@@ -130,9 +135,10 @@ class KnownCrs:
 
     def _learn(self, metadata: Json, *, is_start: bool = False) -> None:
         place = _place_of(metadata)
-        old, new = self._memos.get(place), memo_of(metadata)
+        is_selected = self._selects(metadata)
+        old, new = self._memos.get(place), memo_of(metadata, is_selected=is_selected)
         is_new = old is None or old.uid != new.uid
-        if self._selects(metadata) and (is_new or self._counts(old, new)):
+        if is_selected and (is_new or self._counts(old, new)):
             key = Key(self._watch.gvk, *place)
             self._metrics.seen(key, _created_at(metadata))
             reason = (Urgency.EDIT, cause_of(old, new, metadata))

@@ -14,6 +14,7 @@ from functools import partial
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
 from rolecall.kube import Client
+from rolecall.reactor.cr_memo import CrMemo
 from rolecall.reactor.cr_watch import CrWatch
 from rolecall.reactor.informer import Informer
 from rolecall.reactor.known_crds import CRDS, KnownCrds
@@ -23,6 +24,7 @@ from rolecall.reactor.ports import CrMetrics, Sink
 from rolecall.settings import ReactorSettings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
+from rolecall.workqueue import Key
 
 
 class Reactor:
@@ -75,6 +77,14 @@ class Reactor:
     def is_synced(self) -> bool:
         """Whether every watch delivered its first list, or waits for a CRD or a right to come."""
         return all(state is not SyncState.STARTING for state in self.states.values())
+
+    @property
+    def plurals(self) -> dict[Gvk, str]:
+        return {each.watch.gvk: each.plural for each in self._watches}
+
+    def known(self) -> dict[Key, CrMemo]:
+        """Each CR that a watch selects, with what is known of it."""
+        return {key: memo for each in self._watches for key, memo in each.known()}
 
     async def run(self) -> None:
         """Follow until cancelled."""

@@ -26,12 +26,17 @@ AFTER_CANCEL_S = 5.0
 
 OnGone = Callable[[Key], Awaitable[None]]
 Ready = Callable[[], Awaitable[None]]
+OnTurn = Callable[[Turn, Outcome], None]
 
 _logger = logging.getLogger(__name__)
 
 
 async def _keep(_: Key) -> None:
     """Nothing is kept for CRs, so nothing goes with them."""
+
+
+def _tell_nobody(_: Turn, __: Outcome) -> None:
+    """Nobody wants to know."""
 
 
 async def _at_once() -> None:
@@ -54,6 +59,7 @@ class Workers:
         self._clock = clock
         self._on_gone = on_gone
         self._ready = ready  # waited for before each key: whether this replica may lead
+        self.on_turn: OnTurn = _tell_nobody  # of each turn, when it is over
         self._tasks: list[asyncio.Task[None]] = []
 
     async def run(self, count: int) -> None:
@@ -110,6 +116,7 @@ class Workers:
         result = _result_of(outcome)
         self._telemetry.reconcile_finished(turn.key.gvk, result, self._clock.monotonic() - began)
         _log_end(turn.key, outcome, next_in_s)
+        self.on_turn(turn, outcome)
 
     async def _outcome_of(self, turn: Turn) -> Outcome:
         try:

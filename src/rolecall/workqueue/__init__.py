@@ -13,7 +13,9 @@ from rolecall.workqueue.cause import (
     UNTOLD,
     Cause,
 )
+from rolecall.workqueue.delays import Delayed
 from rolecall.workqueue.key import Key, Urgency
+from rolecall.workqueue.lanes import Waiting
 from rolecall.workqueue.queue import Limits, Queue, QueueClosedError, Turn
 from rolecall.workqueue.snapshot import QueueSnapshot, Waits
 
@@ -29,6 +31,7 @@ __all__ = [
     "START",
     "UNTOLD",
     "Cause",
+    "Delayed",
     "Key",
     "Limits",
     "Queue",
@@ -36,5 +39,6 @@ __all__ = [
     "QueueSnapshot",
     "Turn",
     "Urgency",
+    "Waiting",
     "Waits",
 ]

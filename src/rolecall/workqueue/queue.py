@@ -28,9 +28,9 @@ from rolecall.gvk import Gvk
 from rolecall.settings import QueueSettings
 from rolecall.workqueue.backoff import Backoff
 from rolecall.workqueue.cause import PERIOD, UNTOLD, Cause
-from rolecall.workqueue.delays import Delays
+from rolecall.workqueue.delays import Delayed, Delays
 from rolecall.workqueue.key import Key, Urgency
-from rolecall.workqueue.lanes import Lanes
+from rolecall.workqueue.lanes import Lanes, Waiting
 from rolecall.workqueue.snapshot import QueueSnapshot, Waits
 
 
@@ -99,6 +99,11 @@ class Queue:
         """
         self._put(key, (urgency, cause))
         self._serve()
+
+    def add_at_once(self, key: Key, cause: Cause) -> None:
+        """Add a key with the urgency of an edit, past what it waits for: a delay, a backoff."""
+        self.forget(key)
+        self.add(key, Urgency.EDIT, cause)
 
     def add_after(self, key: Key, delay_s: float, urgency: Urgency, cause: Cause = UNTOLD) -> None:
         """Add a key in so many seconds; where an earlier such time is set, that one stays."""
@@ -169,6 +174,14 @@ class Queue:
 
     async def wait_drained(self) -> None:
         await self._drained.wait()
+
+    def waiting(self) -> list[Waiting]:
+        """The keys that wait for a worker, in no order."""
+        return list(self._lanes.all())
+
+    def delayed(self) -> list[Delayed]:
+        """The keys that come back at a set time, in no order."""
+        return list(self._delays.all())
 
     def snapshot(self) -> QueueSnapshot:
         now = self._clock.monotonic()

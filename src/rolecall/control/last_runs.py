@@ -1,0 +1,55 @@
+"""The last run of each CR: read from its artifacts when it is asked for, and kept until the next turn.
+
+So nothing is done for it while nobody asks, and a restart forgets nothing. A turn that failed before a
+run is told by its error, for as long as this process lives: it left no artifacts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from rolecall.history import KeptRun, kept_cr
+from rolecall.workqueue import Key
+
+# The newest folder that is not the run in flight.
+_LOOKED_AT = 2
+
+
+class LastRuns:
+    """Read from any thread; told on the loop."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._runs: dict[Key, KeptRun | None] = {}
+        self._errors: dict[Key, str] = {}
+        self._turns = 0  # what was read while a turn ended may be of before
+
+    def turn_over(self, key: Key, error: str, *, has_run: bool) -> None:
+        """A turn ended; what is known of the key's last run is of yesterday."""
+        self._turns += 1
+        if has_run or error:
+            self._runs.pop(key, None)
+        self._errors.pop(key, None)
+        if error and not has_run:
+            self._errors[key] = error
+
+    def forget(self, key: Key) -> None:
+        self._runs.pop(key, None)
+        self._errors.pop(key, None)
+
+    def of(self, key: Key) -> KeptRun | None:
+        """The last run that ended, or the turn that could not begin one. Reads files."""
+        if key in self._runs:
+            run = self._runs[key]
+        else:
+            turns = self._turns
+            cr = kept_cr(self._root, key.gvk, key.namespace, key.name)
+            ended = [run for run in cr.runs(_LOOKED_AT) if run.outcome != "running"]
+            run = ended[0] if ended else None
+            if turns == self._turns:
+                self._runs[key] = run
+        error = self._errors.get(key)
+        if error is None:
+            return run
+        return replace(run or KeptRun(""), run="", outcome="failed", reason=error, failed_task=None)

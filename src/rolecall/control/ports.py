@@ -1,0 +1,47 @@
+"""What the control socket needs of an engine; `app.py` connects it. All of it is asked on the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from rolecall.clock import Clock
+from rolecall.gvk import Gvk
+from rolecall.reconcile import Progress
+from rolecall.workqueue import Cause, Delayed, Key, Waiting
+
+
+class KnownCr(Protocol):
+    """A CR as its watch knows it."""
+
+    @property
+    def generation(self) -> int | None: ...
+
+    @property
+    def is_paused(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What does not change while an engine lives."""
+
+    version: str
+    pid: int
+    began: datetime
+    kinds: Sequence[Gvk]
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePorts:
+    facts: EngineFacts
+    clock: Clock
+    plurals: Callable[[], Mapping[Gvk, str]]
+    known: Callable[[], Mapping[Key, KnownCr]]
+    in_flight: Callable[[], Mapping[Key, Progress]]
+    waiting: Callable[[], Sequence[Waiting]]
+    delayed: Callable[[], Sequence[Delayed]]
+    leads: Callable[[], bool]
+    leader: Callable[[], str]  # who does where this replica does not; empty: not known
+    reconcile: Callable[[Key, Cause], None]  # at once

@@ -1,0 +1,64 @@
+"""Which CRs a request means, or why none."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from rolecall.control.ports import KnownCr
+from rolecall.workqueue import Key
+
+_MOST_NAMED = 20
+
+
+class Refused(Exception):  # noqa: N818 - an answer
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def keys_of(asked: Any, known: Mapping[Key, KnownCr]) -> list[Key]:
+    """The keys of `{"kind", "namespace", "name"}`, `{"all": true}` or `{"kind", "all": true}`."""
+    if not isinstance(asked, dict):
+        raise Refused(400, "the body is no JSON object")
+    kind, name, namespace = (_text(asked, field) for field in ("kind", "name", "namespace"))
+    if not (asked.get("all") is True or (kind and name)):
+        raise Refused(400, 'say `kind` and `name`, or `"all": true`')
+    of_kind = [key for key in sorted(known) if not kind or key.gvk.kind.lower() == kind.lower()]
+    if not of_kind and kind:
+        kinds = sorted({key.gvk.kind for key in known})
+        raise Refused(404, f"there is no {kind}; {_there_are(kinds, kind, 'kinds with objects')}")
+    if asked.get("all") is True:
+        return [key for key in of_kind if not namespace or key.namespace == namespace]
+    found = [
+        key
+        for key in of_kind
+        if key.name == name and (not namespace or key.namespace in (namespace, ""))
+    ]
+    places = {key.namespace for key in found}
+    if len(places) > 1:
+        raise Refused(404, f"{kind} {name} is in {', '.join(sorted(places))}: say which namespace")
+    if not found:
+        wanted = f"{namespace}/{name}" if namespace else name
+        names = [f"{key.namespace}/{key.name}".lstrip("/") for key in of_kind]
+        raise Refused(404, f"there is no {kind} {wanted}; {_there_are(names, wanted, 'there are')}")
+    return found
+
+
+def _text(asked: Mapping[str, Any], field: str) -> str:
+    value = asked.get(field) or ""
+    if not isinstance(value, str):
+        raise Refused(400, f"`{field}` is no text")
+    return value
+
+
+def _there_are(names: Collection[str], wanted: str, what: str) -> str:
+    """The nearest ones first, and no thousand."""
+    if not names:
+        return "no object of a watched kind is known"
+    near = difflib.get_close_matches(wanted, names, n=3)
+    ordered = [*near, *(name for name in names if name not in near)]
+    more = f" and {len(ordered) - _MOST_NAMED} more" if len(ordered) > _MOST_NAMED else ""
+    return f"{what}: {', '.join(ordered[:_MOST_NAMED])}{more}"

@@ -1,0 +1,130 @@
+"""The engine's end of the control socket: HTTP, since every language and `curl` speak it.
+
+    GET  /v1/state              what the engine is at
+    GET  /v1/state?watch=1      the same, a line each time it changes
+    POST /v1/reconcile          run a CR at once, past its backoff
+
+Whoever may open the socket is the engine's own user (`sockets`), so nothing more is asked of him. The
+state is put together when it is asked for; while nobody asks, this costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from rolecall.control.last_runs import LastRuns
+from rolecall.control.ports import EnginePorts
+from rolecall.control.requests import Refused, keys_of
+from rolecall.control.sockets import listening
+from rolecall.control.state import snapshot
+from rolecall.log_fields import log_fields
+from rolecall.workqueue import PERSON
+
+# A state at most so often, and again after so long though nothing changed: a reader that gets nothing
+# for longer has lost its engine.
+SHORTEST_PAUSE_S = 0.25
+LONGEST_SILENCE_S = 10.0
+# A state of many CRs takes longer to put together; that is then done less often.
+_PAUSES_PER_WORK = 20
+_LARGEST_REQUEST = 64 * 1024
+
+_logger = logging.getLogger(__name__)
+
+
+@contextlib.asynccontextmanager
+async def served_control(
+    root: Path, ports: EnginePorts, last_runs: LastRuns
+) -> AsyncIterator[Path | None]:
+    """Serve while the context lasts; yields where, or None where the folder can have no socket.
+
+    An engine works without it; what is missing is told.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            listener, path = stack.enter_context(listening(root))
+        except OSError as error:
+            fields = log_fields(folder=str(root), why=error.strerror or str(error))
+            _logger.warning(
+                "no control socket, so `rolecall status` cannot ask this engine", extra=fields
+            )
+            yield None
+            return
+        app = _Control(ports, last_runs).app()
+        # A watcher that goes ends its handler: else it would go on until it has something to say.
+        runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True
+        )
+        await runner.setup()
+        stack.push_async_callback(runner.cleanup)
+        await web.SockSite(runner, listener).start()
+        yield path
+
+
+class _Control:
+    def __init__(self, ports: EnginePorts, last_runs: LastRuns) -> None:
+        self._ports = ports
+        self._last_runs = last_runs
+
+    def app(self) -> web.Application:
+        app = web.Application(client_max_size=_LARGEST_REQUEST)
+        app.router.add_get("/v1/state", self._answer_state)
+        app.router.add_post("/v1/reconcile", self._answer_reconcile)
+        return app
+
+    async def _answer_state(self, request: web.Request) -> web.StreamResponse:
+        if request.query.get("watch") not in (None, "", "0"):
+            return await self._stream(request)
+        return web.Response(text=await self._state(), content_type="application/json")
+
+    async def _state(self) -> str:
+        taken = snapshot(self._ports)
+        return await asyncio.to_thread(lambda: json.dumps(taken.as_json(self._last_runs)))
+
+    async def _stream(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/jsonlines"})
+        await response.prepare(request)
+        clock, last, said_at = self._ports.clock, "", float("-inf")
+        with contextlib.suppress(ConnectionError):  # the reader went
+            while True:
+                began = clock.monotonic()
+                state = await self._state()
+                took_s = clock.monotonic() - began
+                if state != last or began - said_at >= LONGEST_SILENCE_S:
+                    last, said_at = state, began
+                    await response.write(f"{state}\n".encode())
+                await clock.sleep(max(SHORTEST_PAUSE_S, took_s * _PAUSES_PER_WORK))
+        return response
+
+    async def _answer_reconcile(self, request: web.Request) -> web.Response:
+        ports = self._ports
+        try:
+            asked = json.loads(await request.read())
+        except ValueError:
+            return _error(400, "the body is no JSON document")
+        if not ports.leads():
+            leader = ports.leader()
+            who = f"`{leader}` does" if leader else "another one does"
+            return _error(409, f"this replica does not lead; {who}, so ask there")
+        known = ports.known()
+        try:
+            keys = keys_of(asked, known)
+        except Refused as refusal:
+            return _error(refusal.code, refusal.message)
+        for key in keys:
+            ports.reconcile(key, PERSON)
+        paused = [str(key) for key in keys if known[key].is_paused]
+        _logger.info("reconcile asked for by a person", extra=log_fields(count=len(keys)))
+        return web.json_response({"keys": list(map(str, keys)), "paused": paused}, status=202)
+
+
+def _error(code: int, message: str) -> web.Response:
+    body: dict[str, Any] = {"error": message}
+    return web.json_response(body, status=code)

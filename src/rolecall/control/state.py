@@ -1,0 +1,134 @@
+"""What an engine is at, as one JSON document; put together only when somebody asks.
+
+On the loop things are copied, and nothing more; `Snapshot.as_json` may be called in a thread, since ten
+thousand CRs would hold up the loop, and files are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from rolecall.control.last_runs import LastRuns
+from rolecall.control.ports import EnginePorts, KnownCr
+from rolecall.gvk import Gvk
+from rolecall.history import KeptRun
+from rolecall.reconcile import Progress
+from rolecall.workqueue import Delayed, Key, Urgency, Waiting
+
+_FAILED = ("failed", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was there at one moment."""
+
+    ports: EnginePorts
+    leads: bool
+    plurals: Mapping[Gvk, str]
+    known: Mapping[Key, KnownCr]
+    in_flight: Mapping[Key, Progress]
+    waiting: Mapping[Key, Waiting]
+    delayed: Mapping[Key, Delayed]
+    wall: Callable[[float], datetime]  # from the queue's clock to the one on the wall
+
+    def as_json(self, last_runs: LastRuns) -> dict[str, Any]:
+        keys = sorted(
+            self.known.keys() | self.in_flight.keys() | self.waiting.keys(),
+            key=lambda key: (key.gvk.kind, key.namespace, key.name, key.gvk),
+        )
+        return {"engine": self._engine(), "crs": [self._cr(key, last_runs.of(key)) for key in keys]}
+
+    def _engine(self) -> dict[str, Any]:
+        facts = self.ports.facts
+        return {
+            "version": facts.version,
+            "pid": facts.pid,
+            "leads": self.leads,
+            "began": written(facts.began),
+            "watches": [
+                {
+                    "kind": gvk.kind,
+                    "api_version": gvk.api_version,
+                    "plural": self.plurals.get(gvk, ""),
+                }
+                for gvk in facts.kinds
+            ],
+        }
+
+    def _cr(self, key: Key, last: KeptRun | None) -> dict[str, Any]:
+        run, waiting, known = (
+            self.in_flight.get(key),
+            self.waiting.get(key),
+            self.known.get(key),
+        )
+        return {
+            "kind": key.gvk.kind,
+            "api_version": key.gvk.api_version,
+            "namespace": key.namespace,
+            "name": key.name,
+            "generation": known.generation if known else None,
+            "state": self._state(key, last),
+            "run": run.run_id if run else None,
+            "task": run.task if run else "",
+            "place": run.place if run else "",
+            "task_since": written(run.task_since) if run else None,
+            "began": written(run.began) if run else None,
+            "cause": run.cause if run else waiting.cause.text if waiting else "",
+            "urgency": waiting.urgency.name.lower() if waiting else None,
+            "waiting_since": written(self.wall(waiting.since)) if waiting else None,
+            "last": _last(last),
+            **self._next(key),
+        }
+
+    def _state(self, key: Key, last: KeptRun | None) -> str:
+        known, delayed = self.known.get(key), self.delayed.get(key)
+        if key in self.in_flight:
+            return "running"
+        if known and known.is_paused:
+            return "paused"
+        if key in self.waiting:
+            return "waiting"
+        if (delayed and delayed.urgency is Urgency.RETRY) or (last and last.outcome in _FAILED):
+            return "failed"
+        return "ready" if last and last.outcome == "succeeded" else "unknown"
+
+    def _next(self, key: Key) -> dict[str, Any]:
+        delayed = self.delayed.get(key)
+        if delayed is None:
+            return {"next_at": None, "next_why": None}
+        return {"next_at": written(self.wall(delayed.deadline)), "next_why": delayed.cause.text}
+
+
+def snapshot(ports: EnginePorts) -> Snapshot:
+    """Copy what is there now; on the loop."""
+    now, ticks = ports.clock.now(), ports.clock.monotonic()
+    return Snapshot(
+        ports=ports,
+        leads=ports.leads(),
+        plurals=ports.plurals(),
+        known=ports.known(),
+        in_flight=dict(ports.in_flight()),
+        waiting={each.key: each for each in ports.waiting()},
+        delayed={each.key: each for each in ports.delayed()},
+        wall=lambda at: now + timedelta(seconds=at - ticks),
+    )
+
+
+def written(time: datetime) -> str:
+    """RFC 3339, in UTC, to the second."""
+    return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _last(run: KeptRun | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "run": run.run,
+        "outcome": run.outcome,
+        "reason": run.reason,
+        "ended": written(run.ended) if run.ended else None,
+        "seconds": run.seconds,
+    }
