@@ -113,7 +113,6 @@ class Engine:
         self._warm_state = self._made_warm_state()
         self._runner = create_runner(settings.runner, self._warm_state.update)
         self._runner.on_way_change = queue.hand_out
-        logs = settings.logs
         self._reconciler = Reconciler(
             {watch.gvk: watch for watch in watches},
             ReconcilerPorts(
@@ -122,11 +121,7 @@ class Engine:
                 access=self._proxy,
                 events=self._events,
                 telemetry=metrics,
-                plays=PrintedPlays(
-                    logs.ansible_events,
-                    prints_stdout=settings.runner.debug_logs,
-                    stream=play_output,
-                ),
+                plays=self._made_play_log(play_output),
                 clock=clock,
                 may_run=self._election.may_write,
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
@@ -134,7 +129,7 @@ class Engine:
             RunDefaults(
                 timeout_s=settings.runner.timeout_s,
                 no_progress_timeout_s=settings.runner.no_progress_timeout_s,
-                play_verbosity=logs.play_verbosity,
+                play_verbosity=settings.logs.play_verbosity,
             ),
         )
         self._leftovers = Leftovers(settings, watches, client)
@@ -142,13 +137,7 @@ class Engine:
         self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
         self._workers.on_turn = self._on_turn
         self._last_runs = LastRuns(settings.runner.root)
-        self._changed_files = ChangedFiles(
-            {watch.gvk: watch for watch in watches},
-            settings.watches_file,
-            self._last_runs.of,
-            queue.add_at_once,
-            clock,
-        )
+        self._changed_files = self._made_changed_files()
         self._reactor = Reactor(
             watches,
             client,
@@ -217,6 +206,15 @@ class Engine:
             find_pod=lambda: find_own_pod(self._client, self._environment),
             wait_leading=self._election.wait_leading,
         )
+
+    def _made_play_log(self, stream: TextIO) -> PrintedPlays:
+        wanted, prints_stdout = self._settings.logs, self._settings.runner.debug_logs
+        return PrintedPlays(wanted.ansible_events, prints_stdout=prints_stdout, stream=stream)
+
+    def _made_changed_files(self) -> ChangedFiles:
+        by_gvk, file = {watch.gvk: watch for watch in self._watches}, self._settings.watches_file
+        retry = self._queue.add_at_once
+        return ChangedFiles(by_gvk, file, self._last_runs.of, retry, self._clock)
 
     def _made_election(self) -> Election:
         settings = self._settings.election

@@ -19,6 +19,8 @@ from rolecall.errors import RolecallError
 from rolecall.json_object import Json
 
 CONTROL_SOCKET = "control.sock"
+# Further engines on the same folder.
+_SOCKETS = "control*.sock"
 _CONNECT_S = 2.0
 _ANSWER_S = 30.0
 # The engine writes at least every ten seconds; after three times that it hangs, or is gone.
@@ -66,6 +68,7 @@ class LocalEngine:
     """An engine that answered; `root` is the folder of its runs."""
 
     root: Path
+    socket: str = CONTROL_SOCKET
 
     def state(self) -> Json:
         """What it does now, and all its CRs."""
@@ -96,14 +99,14 @@ class LocalEngine:
         return document
 
     def _connection(self, timeout_s: float) -> _UnixConnection:
-        return _UnixConnection(self.root / CONTROL_SOCKET, timeout_s)
+        return _UnixConnection(self.root / self.socket, timeout_s)
 
 
 def engines_of(roots: Iterable[Path]) -> list[tuple[LocalEngine, Json]]:
     """The engines whose sockets answer, each with its state."""
     found = []
-    for root in roots:
-        engine = LocalEngine(root)
+    for path in [path for root in roots for path in sorted(root.glob(_SOCKETS))]:
+        engine = LocalEngine(path.parent, path.name)
         # No socket, one that nobody listens on, one of another user: no engine for us.
         with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
             found.append((engine, engine.state()))

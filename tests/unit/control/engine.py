@@ -1,0 +1,98 @@
+"""An engine as the control socket sees it, behind a real one."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rolecall.clock import SystemClock
+from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
+from rolecall.control.sockets import address_of
+from rolecall.gvk import Gvk
+from rolecall.history import KeptRun, kept_cr, this_process, write_run
+from rolecall.reconcile import Progress
+from rolecall.workqueue import Delayed, Key, Waiting
+
+SITE = Gvk("demo.example.com", "v1", "Website")
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+@dataclass
+class Known:
+    generation: int | None = 1
+    is_paused: bool = False
+
+
+def key(name: str, namespace: str = "shop") -> Key:
+    return Key(SITE, namespace, name)
+
+
+@dataclass
+class World:
+    """An engine, as far as the socket sees it."""
+
+    root: Path
+    known: dict[Key, Known] = field(default_factory=dict)
+    in_flight: dict[Key, Progress] = field(default_factory=dict)
+    waiting: list[Waiting] = field(default_factory=list)
+    delayed: list[Delayed] = field(default_factory=list)
+    leads: bool = True
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.clock = SystemClock()
+        self.last_runs = LastRuns(self.root)
+        self.ports = EnginePorts(
+            facts=EngineFacts("1.2.3", 4711, NOON, [SITE]),
+            clock=self.clock,
+            plurals=lambda: {SITE: "websites"},
+            known=lambda: dict(self.known),
+            in_flight=lambda: self.in_flight,
+            waiting=lambda: self.waiting,
+            delayed=lambda: self.delayed,
+            leads=lambda: self.leads,
+            leader=lambda: "the-other-pod",
+            reconcile=lambda key, cause: self.asked.append((str(key), cause.text)),
+        )
+
+    @asynccontextmanager
+    async def served(self) -> AsyncIterator[Path]:
+        async with served_control(self.root, self.ports, self.last_runs) as path:
+            assert path is not None
+            yield path
+
+    def keep(self, name: str, **fields: Any) -> None:
+        folder = kept_cr(self.root, SITE, "shop", name).artifacts / fields.get("run", "1")
+        folder.mkdir(parents=True, exist_ok=True)
+        run = KeptRun("1", began=NOON, ended=NOON, engine=this_process(), folder=folder)
+        write_run(replace(run, **fields))
+
+
+async def asked(path: Path, method: str, target: str, body: Any = None) -> tuple[int, Any]:
+    """The answer of the engine behind a socket."""
+
+    def ask() -> tuple[int, Any]:
+        connection = http.client.HTTPConnection("localhost", timeout=30)
+        with closing(connection), address_of(path) as address:
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.connect(address)
+            connection.request(method, target, json.dumps(body))
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+
+    return await asyncio.to_thread(ask)
+
+
+async def state(path: Path) -> dict[str, dict[str, Any]]:
+    """What it says of its CRs, by name."""
+    code, document = await asked(path, "GET", "/v1/state")
+    assert code == 200
+    return {cr["name"]: cr for cr in document["crs"]}

@@ -1,0 +1,97 @@
+"""What an engine says it is at."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+
+from rolecall.local_engine import LocalEngine
+from rolecall.reconcile import Progress
+from rolecall.workqueue import Cause, Delayed, Urgency, Waiting
+from tests.unit.control.engine import NOON, Known, World, asked, key, state
+
+
+async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
+    for name in ("busy", "queued", "broken", "fine", "new", "asleep"):
+        world.known[key(name)] = Known(is_paused=name == "asleep")
+    world.in_flight[key("busy")] = Progress(
+        "77", "edit of generation 4", NOON, NOON, NOON, "build it", "roles/web/tasks/main.yml:3"
+    )
+    ticks = world.clock.monotonic()
+    cause = Cause("drift of Deployment web")
+    world.waiting.append(Waiting(key("queued"), Urgency.DEPENDENT, cause, ticks - 5, 1))
+    world.delayed.append(Delayed(key("broken"), Urgency.RETRY, Cause("retry 3"), ticks + 60, 1))
+    world.keep("broken", outcome="failed", reason="no such module", seconds=2.5)
+    world.keep("fine", outcome="succeeded")
+
+    async with world.served() as path:
+        crs = await state(path)
+
+    assert {name: cr["state"] for name, cr in crs.items()} == {
+        "busy": "running",
+        "queued": "waiting",
+        "broken": "failed",
+        "fine": "ready",
+        "new": "unknown",
+        "asleep": "paused",
+    }
+    busy, queued, broken = crs["busy"], crs["queued"], crs["broken"]
+    assert (busy["run"], busy["task"], busy["place"]) == (
+        "77",
+        "build it",
+        "roles/web/tasks/main.yml:3",
+    )
+    assert (busy["cause"], busy["began"]) == ("edit of generation 4", "2026-11-22T12:00:00Z")
+    assert (queued["urgency"], queued["cause"]) == ("dependent", "drift of Deployment web")
+    waited = world.clock.now() - datetime.fromisoformat(queued["waiting_since"])
+    assert timedelta(seconds=4) < waited < timedelta(seconds=60)
+    assert (broken["next_why"], broken["last"]["reason"]) == ("retry 3", "no such module")
+    assert datetime.fromisoformat(broken["next_at"]) > world.clock.now() + timedelta(seconds=20)
+    assert crs["new"]["last"] is None
+
+
+async def test_engine_says_who_it_is(world: World) -> None:
+    async with world.served() as path:
+        _, document = await asked(path, "GET", "/v1/state")
+
+    engine = document["engine"]
+    assert (engine["version"], engine["pid"], engine["leads"]) == ("1.2.3", 4711, True)
+    assert engine["watches"] == [
+        {"kind": "Website", "api_version": "demo.example.com/v1", "plural": "websites"}
+    ]
+
+
+async def test_last_run_is_read_again_after_a_turn_and_not_before(world: World) -> None:
+    world.known[key("a")] = Known()
+    world.keep("a", outcome="succeeded")
+    async with world.served() as path:
+        assert (await state(path))["a"]["state"] == "ready"
+        world.keep("a", outcome="failed", reason="broken")
+        assert (await state(path))["a"]["state"] == "ready"
+
+        world.last_runs.turn_over(key("a"), "broken", has_run=True)
+
+        assert (await state(path))["a"]["last"]["reason"] == "broken"
+
+
+async def test_turn_that_failed_before_a_run_is_told_by_its_error(world: World) -> None:
+    world.known[key("a")] = Known()
+    world.last_runs.turn_over(key("a"), "no connection", has_run=False)
+
+    async with world.served() as path:
+        a = (await state(path))["a"]
+
+    assert (a["state"], a["last"]["reason"], a["last"]["run"]) == ("failed", "no connection", "")
+
+
+async def test_watcher_gets_a_line_for_each_change_and_none_for_none(world: World) -> None:
+    world.known[key("a")] = Known()
+    async with world.served() as path:
+        lines = LocalEngine(path.parent).states()
+        first = await asyncio.to_thread(next, lines)
+        world.known[key("b")] = Known()
+        second = await asyncio.to_thread(next, lines)
+        del lines
+
+    assert [cr["name"] for cr in first["crs"]] == ["a"]
+    assert [cr["name"] for cr in second["crs"]] == ["a", "b"]
