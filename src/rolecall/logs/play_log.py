@@ -14,7 +14,7 @@ from typing import TextIO
 
 from rolecall.log_fields import log_fields
 from rolecall.logs.porting import BrokenConditionals
-from rolecall.runner import RunEvent
+from rolecall.runner import RunEvent, RunResult
 from rolecall.workqueue import Key
 
 _logger = logging.getLogger("rolecall.logging_event_handler")
@@ -43,11 +43,16 @@ class PrintedPlays:
             else:
                 self._task(key, run_id, event)
 
-    async def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
-        """Print Ansible's own recap, and all of its output where debugging asks for it."""
+    async def recap(self, key: Key, result: RunResult) -> None:
+        """Print Ansible's own recap, and all of its output where debugging asks for it.
+
+        The Go operator prints both. The whole output of a failed run holds its recap: once is enough.
+        """
         place = f"{key.gvk}, {key.name}/{key.namespace}"
-        if recap_stdout:
-            self._frame(f"Ansible Task Status Event StdOut ({place})", recap_stdout)
+        stdout_file = result.artifacts / "stdout" if result.artifacts else None
+        prints_all = self._prints_stdout and stdout_file is not None
+        if result.recap_stdout and (result.succeeded or not prints_all):
+            self._frame(f"Ansible Task Status Event StdOut ({place})", result.recap_stdout)
         if self._prints_stdout and stdout_file is not None:
             # Megabytes at times, from a disk and into a pipe that somebody must empty first.
             await asyncio.to_thread(self._whole, f"Ansible Debug Result ({place})", stdout_file)
@@ -59,9 +64,7 @@ class PrintedPlays:
                 fields = {"EventData.Name": event.data.get("name", event.data["task"])}
                 self._log(logging.INFO, "[playbook task start]", key, run_id, event, fields)
             case "runner_on_ok" if action == "debug":
-                fields = {"EventData.TaskArgs": event.data.get("task_args", "")} | _message_of(
-                    event
-                )
+                fields = _message_of(event) | _arguments_of(event)
                 self._log(logging.INFO, "[playbook debug]", key, run_id, event, fields)
             case "runner_item_on_ok":
                 self._box(event)
@@ -69,15 +72,12 @@ class PrintedPlays:
                 self._failed(key, run_id, event)
 
     def _failed(self, key: Key, run_id: str, event: RunEvent) -> None:
-        fields = {
-            "EventData.Task": event.data["task"],
-            "EventData.TaskArgs": event.data.get("task_args", ""),
-        }
+        # No error yet: a `rescue` may mend it. Where it fails the run, the run's own line says why.
+        fields = {"EventData.Task": event.data["task"]}
         if "task_path" in event.data:
             fields["EventData.FailedTaskPath"] = event.data["task_path"]
-        is_ignored = event.data.get("ignore_errors") is True
-        level = logging.INFO if is_ignored else logging.ERROR
-        self._log(level, "[playbook task failed]", key, run_id, event, fields)
+        fields |= _arguments_of(event)
+        self._log(logging.INFO, "[playbook task failed]", key, run_id, event, fields)
 
     def _log(
         self,
@@ -118,8 +118,14 @@ class PrintedPlays:
             self._stream.flush()
 
 
+def _arguments_of(event: RunEvent) -> dict[str, object]:
+    """A task's arguments, which are empty unless Ansible is told to show them."""
+    arguments = event.data.get("task_args")
+    return {"EventData.TaskArgs": arguments} if arguments else {}
+
+
 def _message_of(event: RunEvent) -> dict[str, object]:
-    """What a debug task printed; its arguments are empty unless Ansible is told to show them."""
+    """What a debug task printed."""
     result = event.data.get("res")
     message = result.get("msg") if isinstance(result, dict) else None
     return {"EventData.Msg": message} if isinstance(message, str) else {}

@@ -53,6 +53,7 @@ class ActiveRun:
     handle: RunHandle | None = None
     cancelled: str = ""  # why it was ended early
     ran: Mapping[str, object] = field(default_factory=dict)  # what the log shall tell of the run
+    result: RunResult | None = None  # once it is over
     progress: Progress | None = None  # while the run is in flight
     spoke_s: float = 0.0  # when the run last said anything, on the clock that never jumps
     newest: Json | None = None  # the CR as we last wrote it during the run

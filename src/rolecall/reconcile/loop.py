@@ -24,7 +24,6 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.gvk import Gvk
@@ -40,7 +39,7 @@ from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import Outcome, ReconcilerPorts, RunDefaults
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.reporter import Reporter, RunReport
-from rolecall.reconcile.verdict import UNABLE, verdict_of
+from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
 from rolecall.runner import Ending, RunResult, outcome_of
 from rolecall.status import ObjectWriter, StatusWriter, VanishedError, generation_of
 from rolecall.watches import DurationError, Watch
@@ -85,7 +84,12 @@ class Reconciler:
         """One turn of one key, which nobody else has in hand."""
         with self._active_runs.hold(turn) as active:
             outcome = await self._outcome(turn, active)
-            return replace(outcome, ran=active.ran)
+            return replace(outcome, ran=active.ran, result=active.result)
+
+    async def print_output(self, key: Key, outcome: Outcome) -> None:
+        """Print what the run of a turn printed last; after the line about its end."""
+        if outcome.result is not None:
+            await self._ports.plays.recap(key, outcome.result)
 
     def in_flight(self) -> Mapping[Key, Progress]:
         """How far each run has come, now."""
@@ -198,10 +202,11 @@ class Reconciler:
             result = await self._active_runs.run(active, plan)
         # What the play wrote meanwhile was refused, so its result tells nothing about the CR.
         self._check_leading("tell of a run")
-        await self._ports.plays.recap(active.key, result.recap_stdout, _stdout_of(result))
         self._phase(active.key, "run", began)
         seconds = round(result.seconds, 3)
+        active.result = result
         active.ran = {
+            **told_of_failure(result, plan.cause.text),
             **fields,
             "outcome": outcome_of(result),
             "way": result.way,
@@ -276,7 +281,3 @@ def _put_off(turn: Turn, after_s: float, why: str) -> Outcome:
 
 def _periodic(period_s: float) -> Outcome:
     return Outcome(after_s=period_s, is_period=True) if period_s > 0 else Outcome()
-
-
-def _stdout_of(result: RunResult) -> Path | None:
-    return result.artifacts / "stdout" if result.artifacts else None

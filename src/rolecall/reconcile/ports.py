@@ -15,7 +15,7 @@ from typing import Protocol
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.runner import RunEvent, Runner
+from rolecall.runner import RunEvent, Runner, RunResult
 from rolecall.status import ObjectApi, OnWritten
 from rolecall.watches import Watch
 from rolecall.workqueue import ROLE, Cause, Key, Urgency
@@ -67,8 +67,8 @@ class PlayLog(Protocol):
 
     def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None: ...
 
-    async def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
-        """The block after a run."""
+    async def recap(self, key: Key, result: RunResult) -> None:
+        """What follows the line about the end of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,8 @@ class Outcome:
     is_of_kind: bool = False
     # Log fields of this turn's run; empty where nothing ran.
     ran: Mapping[str, object] = field(default_factory=dict)
+    # What its run came to, where it had one to its end.
+    result: RunResult | None = None
 
     @property
     def is_error(self) -> bool:

@@ -62,6 +62,21 @@ def message_of(result: RunResult, run: str = "") -> str:
     return _with_places(text or _WHY_NOTHING_IS_KNOWN[result.ending], since, run)
 
 
+def told_of_failure(result: RunResult, cause: str) -> dict[str, object]:
+    """A failure as fields of its one line in the log: why it ran, where it failed, and how."""
+    if result.succeeded or result.ending is Ending.CANCELLED:
+        return {}
+    told: dict[str, object] = {"cause": cause}
+    if result.failures:
+        first = result.failures[0]
+        at = {"task": _bounded(first.task, MAX_DETAIL), "place": first.place}
+        told |= {name: value for name, value in at.items() if value}
+    text = message_of(result)
+    if result.ending is Ending.FINISHED:
+        text = _with_places(_texts_of(result.failures), _places_of(result.failures)[1:], "")
+    return told | {"error": " ".join(text.split())}
+
+
 def ansible_result_of(recap: Recap) -> dict[str, object]:
     return {
         "ok": recap.ok,
@@ -73,15 +88,22 @@ def ansible_result_of(recap: Recap) -> dict[str, object]:
 
 
 def _of_tasks(failures: Sequence[TaskFailure], run: str) -> str:
+    return _with_places(_texts_of(failures), _places_of(failures), run)
+
+
+def _texts_of(failures: Sequence[TaskFailure]) -> str:
     shown = failures[:MAX_FAILURES]
     text = "\n".join(_bounded(failure.message, MAX_MESSAGE) for failure in shown)
     details = [_one_line(failure.detail) for failure in shown if failure.detail]
-    if details:
-        text = _joined(text + ":", "; ".join(details))
+    return _joined(text + ":", "; ".join(details)) if details else text
+
+
+def _places_of(failures: Sequence[TaskFailure]) -> list[str]:
+    shown = failures[:MAX_FAILURES]
     places = [place for place in map(_place_of, shown) if place]
     if len(failures) > len(shown):
         places.append(f"and {len(failures) - len(shown)} more")
-    return _with_places(text, places, run)
+    return places
 
 
 def _with_places(text: str, places: Sequence[str], run: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from rolecall.clock import Clock
@@ -117,6 +117,7 @@ class Workers:
         self._telemetry.reconcile_finished(turn.key.gvk, result, self._clock.monotonic() - began)
         _log_end(turn.key, outcome, next_in_s)
         self.on_turn(turn, outcome)
+        await self._reconciler.print_output(turn.key, outcome)
 
     async def _outcome_of(self, turn: Turn) -> Outcome:
         try:
@@ -181,16 +182,29 @@ def _log_begin(turn: Turn) -> None:
 
 
 def _log_end(key: Key, outcome: Outcome, next_in_s: float | None) -> None:
-    fields = dict(outcome.ran)
-    if next_in_s is not None:
-        fields["next_in_s"] = round(next_in_s, 3)
+    fields = _with_next_time(outcome.ran, next_in_s)
     if outcome.is_of_kind and not outcome.ran:
         _logger.debug("turn put off", extra=key_fields(key, **fields, why=outcome.error))
     elif outcome.is_error:
-        what = "run failed" if outcome.ran else "reconcile failed"
-        _logger.error(what, extra=key_fields(key, **fields, error=outcome.error))
+        # An error after a run, such as a status that could not be written, is not that of the run.
+        if not outcome.is_of_run or "error" not in fields:
+            fields["error"] = outcome.error
+        what = "run failed" if outcome.is_of_run else "reconcile failed"
+        _logger.error(what, extra=key_fields(key, **fields))
     elif outcome.ran:
         _logger.info("run finished", extra=key_fields(key, **fields))
     else:
         what = "turn put off" if outcome.is_put_off else "turn ends, nothing ran"
         _logger.debug(what, extra=key_fields(key, **fields, why=outcome.why))
+
+
+def _with_next_time(ran: Mapping[str, object], next_in_s: float | None) -> dict[str, object]:
+    """When the key comes back: after what went wrong, before what only identifies the run."""
+    if next_in_s is None:
+        return dict(ran)
+    fields: dict[str, object] = {}
+    for name, value in ran.items():
+        fields[name] = value
+        if name == "error":
+            fields["next_in_s"] = round(next_in_s, 3)
+    return {**fields, "next_in_s": round(next_in_s, 3)}

@@ -84,7 +84,10 @@ class TaskEvent:
                 named = f"item `{label}`: " if isinstance(label, (str, int)) else ""
                 return _one_line(named + item["msg"])
         said = self.result.get("stderr") or self.result.get("module_stderr")
-        return _one_line(said, keep_end=True) if isinstance(said, str) else ""
+        if isinstance(said, str) and said.strip():
+            return _one_line(said, keep_end=True)
+        code = self.result.get("rc")
+        return f"exit status {code}" if isinstance(code, int) and code != 0 else ""
 
 
 def task_event(event: Mapping[str, Any]) -> TaskEvent:

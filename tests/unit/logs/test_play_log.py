@@ -14,10 +14,14 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.logs import PrintedPlays
-from rolecall.runner import RunEvent
+from rolecall.runner import Ending, RunEvent, RunResult, TaskFailure
 from rolecall.workqueue import Key
 
 KEY = Key(Gvk("demo.example.com", "v1", "App"), "ns", "x")
+
+
+def ended(**fields: Any) -> RunResult:
+    return RunResult("7", Ending.FINISHED, 0, **fields)
 
 
 class Said:
@@ -76,12 +80,23 @@ def test_debug_shows_what_it_says(caplog: pytest.LogCaptureFixture) -> None:
     assert said.records[0][2]["EventData.Msg"] == "hi"
 
 
-def test_failed_task_is_an_error_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
+def test_failed_task_is_told_with_its_place_and_is_no_error_yet(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     said = Said(caplog).event("runner_on_failed", task="t", task_args="a", task_path="roles/x:3")
     level, message, fields = said.records[0]
-    assert (level, message) == ("ERROR", "[playbook task failed]")
+    assert (level, message) == ("INFO", "[playbook task failed]")  # a `rescue` may follow
     assert fields["EventData.Task"] == "t"
     assert fields["EventData.FailedTaskPath"] == "roles/x:3"
+    assert fields["EventData.TaskArgs"] == "a"
+
+
+def test_arguments_that_ansible_does_not_show_are_not_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    said = Said(caplog).event("runner_on_failed", task="t", task_args="", task_path="roles/x:3")
+    said.event("runner_on_ok", task="t", task_action="debug", task_args="", res={"msg": "hi"})
+    assert all("EventData.TaskArgs" not in fields for _, _, fields in said.records)
 
 
 def test_ignored_failure_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
@@ -110,7 +125,7 @@ def test_everything_logs_events_of_no_task_too(caplog: pytest.LogCaptureFixture)
 
 async def test_nothing_prints_no_event_but_the_recap(caplog: pytest.LogCaptureFixture) -> None:
     said = Said(caplog, "nothing").event("runner_on_failed", task="t")
-    await said.plays.recap(KEY, "localhost : ok=1 failed=0", None)
+    await said.plays.recap(KEY, ended(recap_stdout="localhost : ok=1 failed=0"))
     assert said.records == []
     title = "Ansible Task Status Event StdOut (demo.example.com/v1, Kind=App, x/ns)"
     assert title in said.stdout.getvalue()
@@ -130,8 +145,22 @@ async def test_whole_output_is_printed_only_for_debugging(
 ) -> None:
     (tmp_path / "stdout").write_text("PLAY [all] ...")
     said = Said(caplog, prints_stdout=asked)
-    await said.plays.recap(KEY, "recap", tmp_path / "stdout")
+    await said.plays.recap(KEY, ended(recap_stdout="recap", artifacts=tmp_path))
     assert ("Ansible Debug Result" in said.stdout.getvalue()) is asked
+    assert ("PLAY [all]" in said.stdout.getvalue()) is asked
+
+
+@pytest.mark.usefixtures("threads_end")
+@pytest.mark.parametrize("asked", [True, False])
+async def test_recap_of_a_failed_run_is_printed_once(
+    asked: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    recap = "localhost : ok=1 failed=1"
+    (tmp_path / "stdout").write_text(f"PLAY [all] ...\n{recap}")
+    said = Said(caplog, prints_stdout=asked)
+    failures = [TaskFailure("boom", "t", "a.yml:1")]
+    await said.plays.recap(KEY, ended(recap_stdout=recap, artifacts=tmp_path, failures=failures))
+    assert said.stdout.getvalue().count(recap) == 1
     assert ("PLAY [all]" in said.stdout.getvalue()) is asked
 
 
@@ -152,7 +181,7 @@ async def test_loop_goes_on_while_the_whole_output_is_printed(tmp_path: Path) ->
     (tmp_path / "stdout").write_text("PLAY [all] ...")
     pipe = Clogged()
     plays = PrintedPlays("nothing", prints_stdout=True, stream=pipe)
-    printing = asyncio.create_task(plays.recap(KEY, "", tmp_path / "stdout"))
+    printing = asyncio.create_task(plays.recap(KEY, ended(artifacts=tmp_path)))
     await asyncio.sleep(0)
     pipe.is_read.set()
     await printing

@@ -163,10 +163,10 @@ class RecordedPlays:
     """A `PlayLog`: keeps what it was told."""
 
     events: list[tuple[str, int]] = field(default_factory=list)
-    recaps: list[tuple[str, Path | None]] = field(default_factory=list)
+    recaps: list[tuple[Key, RunResult]] = field(default_factory=list)
 
     def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None:
         self.events.append((event.name, verbosity))
 
-    async def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
-        self.recaps.append((recap_stdout, stdout_file))
+    async def recap(self, key: Key, result: RunResult) -> None:
+        self.recaps.append((key, result))

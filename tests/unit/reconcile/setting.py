@@ -111,3 +111,14 @@ def hands_for(setting: Setting, *, max_runs: int = 2, **more: Any) -> tuple[Queu
     limits = Limits(max_runs, {setting.watch.gvk: max_runs})
     queue = Queue(setting.clock, limits, QueueSettings())
     return queue, Workers(queue, setting.reconciler, setting.telemetry, setting.clock, **more)
+
+
+@asynccontextmanager
+async def working(setting: Setting, max_runs: int = 2) -> AsyncIterator[tuple[Queue, Workers]]:
+    queue, workers = hands_for(setting, max_runs=max_runs)
+    running = asyncio.create_task(workers.run(max_runs))
+    try:
+        yield queue, workers
+    finally:
+        await workers.drain(0.0)
+        await running

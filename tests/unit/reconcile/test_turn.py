@@ -280,7 +280,9 @@ async def test_recap_and_phases_are_passed_on(setting: Setting) -> None:
 
     outcome = await setting.turn()
 
-    assert setting.plays.recaps == [("PLAY RECAP", Path("/artifacts/1/stdout"))]
+    await setting.reconciler.print_output(setting.key(), outcome)
+    ((key, result),) = setting.plays.recaps
+    assert (key, result.recap_stdout) == (setting.key(), "PLAY RECAP")
     assert setting.telemetry.phases == ["prepare", "run", "status"]
     assert dict(outcome.ran) == {
         "generation": 1,

@@ -11,8 +11,7 @@ from rolecall.gvk import Gvk
 from rolecall.workqueue import Urgency
 from tests.unit.reconcile.fake_cluster import FakeCluster
 from tests.unit.reconcile.scripted import BAD, GOOD
-from tests.unit.reconcile.setting import Setting
-from tests.unit.reconcile.test_workers import working
+from tests.unit.reconcile.setting import Setting, working
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -13,22 +11,11 @@ import pytest
 from rolecall.kube import UnavailableError
 from rolecall.reconcile import Workers
 from rolecall.runner import RunRequest
-from rolecall.workqueue import Key, Queue, Urgency
+from rolecall.workqueue import Key, Urgency
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.scripted import BAD, GOOD
-from tests.unit.reconcile.setting import LongRun, Setting, hands_for
+from tests.unit.reconcile.setting import LongRun, Setting, hands_for, working
 from tests.unit.workqueue.virtual_clock import VirtualClock
-
-
-@asynccontextmanager
-async def working(setting: Setting, max_runs: int = 2) -> AsyncIterator[tuple[Queue, Workers]]:
-    queue, workers = hands_for(setting, max_runs=max_runs)
-    running = asyncio.create_task(workers.run(max_runs))
-    try:
-        yield queue, workers
-    finally:
-        await workers.drain(0.0)
-        await running
 
 
 async def test_key_that_was_added_is_reconciled_and_comes_back_after_its_period(
@@ -274,24 +261,3 @@ async def test_stopping_cancels_turns_that_hang_elsewhere(
     await running
 
     assert not queue.snapshot().in_hand[setting.watch.gvk]
-
-
-async def test_log_tells_start_and_end_of_a_run_with_the_next_time(
-    setting: Setting, clock: VirtualClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    await setting.shop.create()
-    setting.runner.will(GOOD, BAD)
-    with caplog.at_level(logging.INFO):
-        async with working(setting) as (queue, _):
-            queue.add(setting.key(), Urgency.EDIT)
-            await clock.rest()
-            queue.add(setting.key(), Urgency.EDIT)
-            await clock.rest()
-
-    told = [(record.getMessage(), record.__dict__["fields"]) for record in caplog.records]
-    started, finished = told[0], told[1]
-    assert started[0] == "run started"
-    assert started[1] | {"generation": 1, "run": "1", "name": "a"} == started[1]
-    assert finished[0] == "run finished"
-    assert finished[1]["next_in_s"] == 36000.0
-    assert [message for message, _ in told].count("run failed") == 1
