@@ -74,7 +74,7 @@ class EngineProcess:
             lambda: self._ports_file.exists() or self.process.poll() is not None,
             timeout_s=PATIENCE_S,
         )
-        assert self.process.poll() is None, f"the engine ended by itself:\n{self.log}"
+        assert self.process.poll() is None, f"the operator ended:\n{self.log}"
         ports: dict[str, int] = json.loads(self._ports_file.read_text())
         return ports
 

@@ -62,28 +62,29 @@ _WATCHES = FlagGroup(
             "validate",
             FlagKind.TRUTH,
             "false",
-            "check flags, watches.yaml and the roles that it names, then exit: 0, or 2 where the"
-            " operator would not start; asks no cluster",
+            "check flags, watches.yaml and the roles that it names, then exit: 0, or 2 if the"
+            " operator would not start; no cluster is needed",
         ),
         Flag(
             "reconcile-period",
             FlagKind.DURATION,
             "10h",
-            "reconcile each CR again after this time; 0: never; an entry's `reconcilePeriod` and the"
-            " CR's annotation go first",
+            "reconcile each CR again after this time; 0: never; `reconcilePeriod` in watches.yaml"
+            " and the CR's annotation come first",
         ),
         Flag(
             "max-concurrent-reconciles",
             FlagKind.WHOLE,
             "",
-            "runs in flight for each kind; default: the number of CPUs; the environment variable"
-            " MAX_CONCURRENT_RECONCILES_<KIND>_<GROUP> goes first",
+            "most runs of one kind at the same time; default: the number of CPUs; the"
+            " environment variable MAX_CONCURRENT_RECONCILES_<KIND>_<GROUP> comes first",
         ),
         Flag(
             "max-runs",
             FlagKind.WHOLE,
             "0",
-            "runs in flight over all kinds; 0: from the CPUs and memory that this process is granted",
+            "most runs of all kinds at the same time; 0: as many as the CPUs and memory of"
+            " this process allow",
         ),
     ),
 )
@@ -95,8 +96,8 @@ _RUNS = FlagGroup(
             "runner",
             FlagKind.TEXT,
             "warm",
-            "how runs start: `warm` forks them from a host that has Ansible loaded, `stock` starts"
-            " ansible-playbook for each",
+            "how runs start: `warm` forks a process that has Ansible loaded, `stock` starts"
+            " ansible-playbook each time",
             choices=("warm", "stock"),
         ),
         Flag("ansible-args", FlagKind.TEXT, "", "more arguments for ansible-playbook"),
@@ -105,31 +106,32 @@ _RUNS = FlagGroup(
             FlagKind.WHOLE,
             "2",
             "how many `v` ansible-playbook is given; ANSIBLE_VERBOSITY_<KIND>_<GROUP> and the CR's"
-            " annotation go first",
+            " annotation come first",
         ),
         Flag(
             "ansible-roles-path",
             FlagKind.TEXT,
             "",
-            "where roles are looked up, separated by `:`; goes before ANSIBLE_ROLES_PATH",
+            "folders with roles, separated by `:`; searched before those of ANSIBLE_ROLES_PATH",
         ),
         Flag(
             "ansible-collections-path",
             FlagKind.TEXT,
             "",
-            "where collections are looked up, separated by `:`; goes before ANSIBLE_COLLECTIONS_PATH",
+            "folders with collections, separated by `:`; searched before those of"
+            " ANSIBLE_COLLECTIONS_PATH",
         ),
         Flag(
             "run-timeout",
             FlagKind.DURATION,
             "0",
-            "end a run that takes longer, with all its processes; 0: no limit",
+            "stop a run that takes longer than this; 0: no limit",
         ),
         Flag(
             "no-progress-timeout",
             FlagKind.DURATION,
             "1h",
-            "end a run that printed nothing for so long; 0: no limit",
+            "stop a run that printed nothing for this long; 0: no limit",
         ),
         Flag(
             "trust-cr-text",
@@ -142,22 +144,23 @@ _RUNS = FlagGroup(
             "artifacts-dir",
             FlagKind.PATH,
             "/tmp/ansible-operator/runner",  # noqa: S108 - a published path; made 0700
-            "where each CR's folder with inputs and artifacts of its runs lives",
+            "folder for the inputs and artifacts of runs, with one folder for each CR",
         ),
         Flag(
-            "keep-days", FlagKind.NUMBER, "0", "delete artifacts older than this; 0: by number only"
+            "keep-days", FlagKind.NUMBER, "0", "delete artifacts after this many days; 0: no limit"
         ),
         Flag(
             "keep-bytes",
             FlagKind.BYTES,
             "0",
-            "delete the oldest artifacts of a CR above this size, such as `50Mi`; 0: no limit",
+            "keep at most this size of artifacts for each CR, such as `50Mi`; 0: no limit",
         ),
         Flag(
             "warm-idle",
             FlagKind.DURATION,
             "0",
-            "end the warm host after so long without a run, to free its memory; 0: never",
+            "stop the process from which warm runs are forked after this long without a run,"
+            " to free its memory; 0: never",
         ),
     ),
 )
@@ -165,12 +168,12 @@ _RUNS = FlagGroup(
 _PROXY = FlagGroup(
     "proxy for plays",
     (
-        Flag("proxy-port", FlagKind.WHOLE, "8888", "loopback port; 0: any free one"),
+        Flag("proxy-port", FlagKind.WHOLE, "8888", "port on localhost; 0: any free one"),
         Flag(
             "inject-owner-ref",
             FlagKind.TRUTH,
             "true",
-            "make the CR own what plays create, and reconcile it when that changes",
+            "set the CR as owner of the objects that plays create, and reconcile it when they change",
         ),
         Flag(
             "adopt",
@@ -183,8 +186,8 @@ _PROXY = FlagGroup(
             "proxy-record",
             FlagKind.PATH,
             "",
-            "append what plays asked of the API server to this file, one JSON line each: the base for"
-            " RBAC rules; no names, no bodies",
+            "append the requests of plays to this file, one JSON line each, without names and bodies;"
+            " `rolecall rbac` makes rules of it",
         ),
     ),
 )
@@ -196,7 +199,7 @@ _METRICS = FlagGroup(
             "metrics-bind-address",
             FlagKind.TEXT,
             ":8443",
-            "where /metrics is served; `0` does not serve it",
+            "address where /metrics is served; `0`: nowhere",
         ),
         Flag(
             "metrics-addr",
@@ -209,33 +212,34 @@ _METRICS = FlagGroup(
             "metrics-secure",
             FlagKind.TRUTH,
             "false",
-            "serve metrics by HTTPS, with the certificate in"
+            "serve metrics with HTTPS, using the certificate in"
             " $TMPDIR/k8s-metrics-server/serving-certs, or a self-signed one",
         ),
         Flag(
             "metrics-require-rbac",
             FlagKind.TRUTH,
             "false",
-            "answer only tokens that may `get` /metrics; needs --metrics-secure",
+            "serve metrics only to clients with a token that RBAC allows to `get` /metrics;"
+            " needs --metrics-secure",
         ),
         Flag(
             "enable-http2",
             FlagKind.TRUTH,
             "false",
-            "accepted; metrics are always served by HTTP/1.1",
+            "no effect; metrics are always served with HTTP/1.1",
             is_ignored=True,
         ),
         Flag(
             "health-probe-bind-address",
             FlagKind.TEXT,
             ":6789",
-            "where /healthz and /readyz are served; `0` does not serve them",
+            "address where /healthz and /readyz are served; `0`: nowhere",
         ),
         Flag(
             "role-metrics-port",
             FlagKind.WHOLE,
             "5050",
-            "loopback port where roles set their own metrics; 0: any free one",
+            "port on localhost where roles set their own metrics; 0: any free one",
         ),
     ),
 )
@@ -243,7 +247,12 @@ _METRICS = FlagGroup(
 _ELECTION = FlagGroup(
     "leader election",
     (
-        Flag("leader-elect", FlagKind.TRUTH, "false", "only one of several replicas reconciles"),
+        Flag(
+            "leader-elect",
+            FlagKind.TRUTH,
+            "false",
+            "elect one of several replicas as leader; only the leader reconciles",
+        ),
         Flag(
             "enable-leader-election",
             FlagKind.TRUTH,
@@ -264,20 +273,20 @@ _ELECTION = FlagGroup(
             "leader-elect-resource-lock",
             FlagKind.TEXT,
             "configmapsleases",
-            "accepted; the lock is always a Lease",
+            "no effect; the lock is always a Lease",
             is_ignored=True,
         ),
         Flag(
             "leader-elect-lease-duration",
             FlagKind.DURATION,
             "15s",
-            "another replica may lead when the Lease was not renewed for so long",
+            "another replica may become leader when the Lease was not renewed for this long",
         ),
         Flag(
             "leader-elect-renew-deadline",
             FlagKind.DURATION,
             "10s",
-            "the leader writes nothing more when it could not renew for so long",
+            "the leader stops writing when it could not renew the Lease for this long",
         ),
     ),
 )
@@ -289,20 +298,20 @@ _LOGS = FlagGroup(
             "log-format",
             FlagKind.TEXT,
             "people",
-            "lines for people, or JSON with the Go operator's keys",
+            "`people`: lines to read; `json`: JSON with the keys of the Go operator",
             choices=("people", "json"),
         ),
         Flag(
             "ansible-log-events",
             FlagKind.TEXT,
             "tasks",
-            "which of a play's events are printed: nothing, tasks, everything",
+            "what is printed of plays: nothing, tasks, everything",
         ),
         Flag(
             "zap-log-level",
             FlagKind.TEXT,
             "info",
-            "debug, info, error, panic, or a number: 1 is debug, 2 lets libraries speak too",
+            "debug, info, error, panic, or a number: 1 is debug, 2 also prints what libraries log",
         ),
         Flag(
             "zap-encoder",
@@ -311,19 +320,19 @@ _LOGS = FlagGroup(
             "`json` is --log-format=json, `console` is --log-format=people",
             choices=("json", "console"),
         ),
-        Flag("zap-devel", FlagKind.TRUTH, "false", "lines for people, debug level"),
+        Flag("zap-devel", FlagKind.TRUTH, "false", "short for --zap-log-level=debug"),
         Flag(
             "zap-stacktrace-level",
             FlagKind.TEXT,
             "error",
-            "print tracebacks from this level on",
+            "print tracebacks with messages of this level and above",
             choices=("info", "error", "panic"),
         ),
         Flag(
             "zap-time-encoding",
             FlagKind.TEXT,
             "rfc3339",
-            "how times are written in JSON lines",
+            "format of times in JSON lines",
             choices=("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"),
         ),
     ),
@@ -336,19 +345,19 @@ _PROCESS = FlagGroup(
             "graceful-shutdown-timeout",
             FlagKind.DURATION,
             "30s",
-            "on SIGTERM, let runs in flight go on for at most so long",
+            "on SIGTERM, wait this long for current runs to end",
         ),
         Flag(
             "ports-file",
             FlagKind.PATH,
             "",
-            "write the ports that were really bound to this file, as JSON",
+            "write the ports that are used to this file, as JSON",
         ),
         Flag(
             "loop-limit",
             FlagKind.DURATION,
             "0",
-            "for debugging: log whatever holds the event loop for longer; 0: do not look",
+            "for debugging the operator itself: log what blocks its event loop for longer; 0: off",
         ),
     ),
 )

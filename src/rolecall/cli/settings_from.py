@@ -122,8 +122,8 @@ def _proxy(chosen: Chosen, warnings: list[str]) -> ProxySettings:
 def _metrics(chosen: Chosen) -> MetricsSettings:
     if chosen["metrics-require-rbac"] and not chosen["metrics-secure"]:
         raise InputError(
-            "`--metrics-require-rbac` was set without `--metrics-secure`, so tokens would travel in"
-            " clear",
+            "`--metrics-require-rbac` was set without `--metrics-secure`, so tokens would be sent"
+            " without encryption",
             hint="add --metrics-secure",
         )
     return MetricsSettings(
@@ -167,12 +167,13 @@ def _check_election_times(lease_s: float, renew_s: float) -> None:
     if lease_s <= renew_s:
         raise InputError(
             f"`--leader-elect-lease-duration` ({lease_s:g}s) was not longer than"
-            f" `--leader-elect-renew-deadline` ({renew_s:g}s): two replicas could write at once"
+            f" `--leader-elect-renew-deadline` ({renew_s:g}s): two replicas could write at the"
+            " same time"
         )
     if renew_s <= _RETRY_S * 1.2:
         raise InputError(
-            f"`--leader-elect-renew-deadline` ({renew_s:g}s) leaves no time for a second try; renewals"
-            f" are tried every {_RETRY_S:g}s"
+            f"`--leader-elect-renew-deadline` ({renew_s:g}s) is too short to try again; a renewal is"
+            f" tried every {_RETRY_S:g}s"
         )
 
 
@@ -181,7 +182,7 @@ def _namespace_of_pod(file: Path) -> str:
         return file.read_text().strip()
     except OSError:
         raise InputError(
-            "leader election needs a namespace for its Lease, and this process runs in no pod",
+            "leader election needs a namespace for its Lease, and this process does not run in a pod",
             hint="add --leader-election-namespace",
         ) from None
 

@@ -50,13 +50,18 @@ KIND_KEYS = (
 
 FINALIZER_KEYS = (
     YamlKey("name", Form.TEXT, "", "text put into `metadata.finalizers`", is_required=True),
-    YamlKey("playbook", Form.TEXT, "", "playbook to run before the object goes; wins over `role`"),
-    YamlKey("role", Form.TEXT, "", "role to run before the object goes"),
+    YamlKey(
+        "playbook",
+        Form.TEXT,
+        "",
+        "playbook to run before the object is removed; comes before `role`",
+    ),
+    YamlKey("role", Form.TEXT, "", "role to run before the object is removed"),
     YamlKey(
         "vars",
         Form.MAP,
         "",
-        "extra variables of that run; alone, the entry's own play runs with them added",
+        "extra variables of that run; without role or playbook, the entry's own play runs with them",
     ),
 )
 
@@ -86,22 +91,22 @@ ENTRY_KEYS = (
         "playbook",
         Form.TEXT,
         "",
-        "playbook to run, relative to the working directory; wins over `role`",
+        "playbook to run, relative to the working directory; comes before `role`",
     ),
     YamlKey("role", Form.TEXT, "", "role to run: path, name, or `namespace.collection.role`"),
     YamlKey(
-        "vars", Form.MAP, "", "extra variables; they win over everything that comes from the object"
+        "vars", Form.MAP, "", "extra variables; they override everything that comes from the object"
     ),
     YamlKey(
         "reconcilePeriod",
         Form.DURATION,
         "0s",
-        "run again after so long; zero: as `--reconcile-period`",
+        "run again after this time; zero: `--reconcile-period`",
     ),
     YamlKey(
         "maxRunnerArtifacts", Form.WHOLE, "20", "runs whose artifacts are kept; 0: the default"
     ),
-    YamlKey("finalizer", Form.FINALIZER, "", "what runs before an object may go"),
+    YamlKey("finalizer", Form.FINALIZER, "", "what runs before an object is removed"),
     YamlKey("selector", Form.SELECTOR, "", "only objects with such labels; absent or empty: all"),
     YamlKey("manageStatus", Form.TRUTH, "true", "write conditions into the object's status"),
     YamlKey(
@@ -133,7 +138,7 @@ ENTRY_KEYS = (
         "runner",
         Form.TEXT,
         "",
-        "how runs start; absent: as `--runner`",
+        "how runs start; default: `--runner`",
         is_ours=True,
         choices=("stock", "warm"),
     ),
@@ -141,7 +146,7 @@ ENTRY_KEYS = (
         "runTimeout",
         Form.DURATION,
         "",
-        "end a run after so long; absent: as `--run-timeout`, zero: no limit",
+        "stop a run after this time; default: `--run-timeout`; zero: no limit",
         is_ours=True,
     ),
     YamlKey(
@@ -156,14 +161,14 @@ ENTRY_KEYS = (
         "cancelOnDelete",
         Form.TRUTH,
         "false",
-        "end a run in flight when its object is deleted",
+        "stop the current run when the object is deleted",
         is_ours=True,
     ),
     YamlKey(
         "cancelOnChange",
         Form.TRUTH,
         "false",
-        "end a run in flight when its object's spec changes",
+        "stop the current run when the object's spec changes",
         is_ours=True,
     ),
     YamlKey(

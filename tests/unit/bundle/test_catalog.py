@@ -52,7 +52,7 @@ def test_same_bundle_again_changes_nothing(project: Path, write_bundle: WriteBun
     ("bundle", "published_as", "said"),
     [
         (("0.1.0",), "0.1.0-again", "is published already"),
-        (("0.2.0",), "0.2.0", "replaces nothing"),
+        (("0.2.0",), "0.2.0", "does not replace a version"),
         (("0.3.0", "--replaces", "0.2.0"), "0.3.0", "which is not in the channel"),
     ],
 )

@@ -103,7 +103,7 @@ def test_name_that_the_api_server_would_refuse_is_an_error(workshop: Workshop) -
 def test_crd_of_an_old_api_is_an_error(workshop: Workshop) -> None:
     workshop.replace(CRD, "apiextensions.k8s.io/v1\n", "apiextensions.k8s.io/v1beta1\n")
 
-    assert "is served by no supported Kubernetes" in workshop.errors()[0]
+    assert "is no longer served by Kubernetes" in workshop.errors()[0]
 
 
 def test_missing_status_subresource_is_an_error_unless_status_is_not_managed(

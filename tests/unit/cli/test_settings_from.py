@@ -83,14 +83,14 @@ def test_namespace_of_the_lease_is_that_of_the_pod(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (("--leader-elect",), "the Lease has no name"),
-        (("--leader-elect", "--leader-election-id=x"), "runs in no pod"),
+        (("--leader-elect", "--leader-election-id=x"), "does not run in a pod"),
         (("--metrics-require-rbac",), "without `--metrics-secure`"),
         (("--log-format=people", "--zap-encoder=json"), "different formats"),
         (("--zap-log-level=loud",), "`loud` is none of"),
         (("--zap-log-level=0",), "`0` is none of"),
         (("--proxy-port=70000",), "`70000` is not a port"),
-        (("--leader-elect-lease-duration=10s",), "two replicas could write at once"),
-        (("--leader-elect-renew-deadline=2s",), "no time for a second try"),
+        (("--leader-elect-lease-duration=10s",), "two replicas could write at the same time"),
+        (("--leader-elect-renew-deadline=2s",), "is too short to try again"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(words: tuple[str, ...], message: str) -> None:

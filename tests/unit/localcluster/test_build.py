@@ -98,7 +98,7 @@ def test_what_others_provide_is_not_built(
 @pytest.mark.parametrize(
     ("words", "cause", "hint"),
     [
-        ("write /x/y: no space left on device", "the disk was full", "it goes on where it was"),
+        ("write /x/y: no space left on device", "the disk was full", "it continues"),
         ("Get x: dial tcp: lookup proxy: no such host", "could not be downloaded", "GOPROXY"),
         ("undefined: somebody.Broke", "undefined: somebody.Broke", ""),
     ],

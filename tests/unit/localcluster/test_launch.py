@@ -127,7 +127,7 @@ def test_cluster_of_other_programs_is_not_mixed_with_ours(
     began = datetime(2026, 1, 1, tzinfo=UTC)
     layout.write_record(Record(Ports(1, 2, 3, 1, 2), began, "v1.0.0", 1, {"etcd": "/old/etcd"}))
     with pytest.raises(
-        InputError, match=r"made by other programs \(Kubernetes v1\.0\.0\)"
+        InputError, match=r"made with other programs \(Kubernetes v1\.0\.0\)"
     ) as caught:
         bring_up(wanted, programs(""))
     assert "rolecall cluster down --name it" in caught.value.hint
@@ -140,7 +140,7 @@ def test_cluster_of_a_demo_that_goes_on_is_not_taken_from_it(
 ) -> None:
     layout = recorded(wanted)
     with somebody_who_claims(layout.folder) as owner:
-        with pytest.raises(InUseError, match="belongs to a demo or test that goes on"):
+        with pytest.raises(InUseError, match="belongs to a demo or test that is still running"):
             bring_up(replace(wanted, kept=kept), programs(""))
         assert layout.record.exists()
         owner.kill()

@@ -149,7 +149,10 @@ def _taken_in(files: Files, heads: Sequence[str], place: str) -> list[str]:
     elif files.spec.get("replaces") or files.spec.get("skips"):
         what = f"`{name}` does not follow {_shown(outside)}, so there would be two newest entries"
     else:
-        what = f"`{name}` replaces nothing, so nobody who has another version would get it"
+        what = (
+            f"`{name}` does not replace a version, so installations of other versions would"
+            " not be upgraded to it"
+        )
     raise InputError(f"{place}: {what}", hint=ways)
 
 

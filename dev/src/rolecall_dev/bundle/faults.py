@@ -89,7 +89,7 @@ def _names(files: Files) -> Iterator[str]:
     if before is not None:
         package, _, old = str(before).partition(".v")
         if before == name:
-            yield "replaces itself, so OLM would never get to it"
+            yield "replaces itself, so OLM could never install it"
         elif package != files.package or not is_version(old):
             yield f"replaces `{before}`, which is no version of this package"
         elif precedence(old) >= precedence(str(version)):
@@ -215,7 +215,10 @@ def _images(files: Files) -> Iterator[str]:
         if found is None:
             yield f"image `{image}` is not a reference to one"
         elif found["digest"] is None and found["tag"] in (None, ":latest"):
-            yield f"warning: image `{image}` has no fixed tag, so one version may be many programs"
+            yield (
+                f"warning: image `{image}` has no fixed tag, so the same version may be"
+                " different images"
+            )
 
 
 def _looks(files: Files) -> Iterator[str]:

@@ -108,7 +108,7 @@ def read_crds(folders: Sequence[Path], cwd: Path, findings: Findings) -> list[Cr
             findings.error(
                 document.file,
                 document.line("apiVersion"),
-                f"apiVersion `{data.get('apiVersion')}` is served by no supported Kubernetes",
+                f"apiVersion `{data.get('apiVersion')}` is no longer served by Kubernetes",
                 hint="move the CRD to `apiextensions.k8s.io/v1`",
             )
             continue

@@ -29,9 +29,13 @@ DEVELOPER_COMMANDS = {
         "doctor", "look at all that an operator needs here, and say what to do", Purpose.LOOK
     ),
     "demo": _command(
-        "demo", "show this folder's operator at work on a cluster of its own", Purpose.RUN
+        "demo",
+        "run this folder's operator on a new local cluster",
+        Purpose.RUN,
     ),
     "cluster": _command(
-        "cluster", "a real control plane on this machine, for tests and for trying", Purpose.CLUSTER
+        "cluster",
+        "a real control plane on this machine, for tests and first steps",
+        Purpose.CLUSTER,
     ),
 }

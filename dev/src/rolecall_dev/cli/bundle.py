@@ -140,7 +140,7 @@ def _score(*, on_cluster: bool) -> int:
         found = _scores_on_cluster(files)
         _tell(found)
     elif on_cluster:
-        print("no cluster was asked, since the files have faults already")
+        print("the cluster was not asked, because the files have errors")
     return InputError.exit_code if any(found.values()) else 0
 
 

@@ -30,8 +30,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "check",
         help="check watches, roles, playbooks, CRDs and RBAC against each other",
-        description="Reads the files of the project in this folder and tells everything that would"
-        " not work, or not as it seems. Starts nothing and asks no cluster.",
+        description="Reads the files of the project in this folder and reports what would not"
+        " work, or not as expected. Starts nothing and needs no cluster.",
     )
     add_watches_file(parser)
     parser.add_argument(
@@ -52,7 +52,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--for-core",
         type=_core_version,
         metavar="VERSION",
-        help="tell what breaks under this ansible-core, from 2.19 on (default: the one installed)",
+        help="report what breaks with this ansible-core, 2.19 or newer (default: the installed one)",
     )
     parser.add_argument("--strict", action="store_true", help="fail on warnings too")
     parser.add_argument(
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _core_version(text: str) -> tuple[int, int]:
     found = re.match(r"(\d+)\.(\d+)", text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"`{text}` is no version; write one such as 2.19")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a version; write one such as 2.19")
     return int(found[1]), int(found[2])
 
 

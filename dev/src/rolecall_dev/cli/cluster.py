@@ -36,7 +36,7 @@ _NAMED = ("up", "down", "status", "kubeconfig", "kubectl", "load-image", "logs")
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "cluster",
-        help="a real control plane on this machine, for tests and for trying",
+        help="a real control plane on this machine, for tests and first steps",
         description="Real etcd, kube-apiserver, controller manager and scheduler on 127.0.0.1, with "
         "simulated nodes: nothing runs in the pods, all else is real. With `--real` containers run.",
     )
@@ -44,7 +44,9 @@ def add_parser(subparsers: Subparsers) -> None:
     build_parser = _add(
         verbs, "build", build, "build the programs, once per version (takes some minutes)"
     )
-    build_parser.add_argument("--real", action="store_true", help="those of real nodes, too")
+    build_parser.add_argument(
+        "--real", action="store_true", help="also the programs for real nodes"
+    )
     up_parser = _add(verbs, "up", up, "start a cluster, or what is missing of it")
     up_parser.add_argument(
         "--nodes", type=int, default=1, metavar="K", help="how many (default: 1)"
@@ -56,13 +58,13 @@ def add_parser(subparsers: Subparsers) -> None:
         "--kubeconfig", type=Path, metavar="PATH", help="write a copy of the kubeconfig here"
     )
     up_parser.add_argument(
-        "--assets", type=Path, metavar="DIR", help="take programs from here, not from the cache"
+        "--assets", type=Path, metavar="DIR", help="folder with the programs, instead of the cache"
     )
     down_parser = _add(verbs, "down", down, "remove a cluster with everything in it")
     down_parser.add_argument("--all", action="store_true", help="every cluster of yours")
     status_parser = _add(verbs, "status", status, "what runs, since when, with how much memory")
     list_parser = _add(verbs, "list", list_clusters, "all your clusters")
-    load_parser = _add(verbs, "load-image", load_image, "give an image to the real nodes")
+    load_parser = _add(verbs, "load-image", load_image, "load an image into the real nodes")
     load_parser.add_argument(
         "archives", type=Path, nargs="*", metavar="FILE.tar", help="docker-archives to load"
     )
@@ -70,14 +72,14 @@ def add_parser(subparsers: Subparsers) -> None:
         "--trial", action="store_true", help="load the images that our tests and samples run"
     )
     _add(verbs, "kubeconfig", kubeconfig, "print the path of the kubeconfig")
-    logs_parser = _add(verbs, "logs", logs, "print what a component said")
+    logs_parser = _add(verbs, "logs", logs, "print the log of a component")
     logs_parser.add_argument(
         "component", metavar="COMPONENT", help=", ".join(localcluster.COMPONENTS)
     )
-    logs_parser.add_argument("-f", "--follow", action="store_true", help="go on as it says more")
+    logs_parser.add_argument("-f", "--follow", action="store_true", help="follow the log")
     _add_kubectl(verbs)
     for each in (status_parser, list_parser):
-        each.add_argument("--json", action="store_true", help="for programs")
+        each.add_argument("--json", action="store_true", help="print JSON")
     for each in (verbs.choices[name] for name in _NAMED):
         each.add_argument("--name", default="default", metavar="N", help="which (default: default)")
 
@@ -175,7 +177,7 @@ def load_image(arguments: argparse.Namespace) -> int:
     cluster = _cluster(arguments.name)
     if cluster.plan is None:
         raise InputError(
-            f"cluster `{cluster.name}` has simulated nodes, on which no image ever runs",
+            f"cluster `{cluster.name}` has simulated nodes, which do not run images",
             hint="`rolecall cluster up --real` starts one with real nodes",
         )
     archives = list(arguments.archives)

@@ -33,7 +33,7 @@ def read_cr(file: str, watches: Sequence[Watch]) -> tuple[dict[str, Any], Watch]
         names = ", ".join(f"{found['kind']} {found['metadata']['name']}" for found in known)
         raise InputError(
             f"{file}: {len(known)} objects of watched kinds were found: {names}",
-            hint="give each a file of its own; one run is about one object",
+            hint="put each into its own file; a run is for one object",
         )
     return known[0], by_kind[_gvk(known[0])]
 
@@ -63,7 +63,7 @@ def _checked(file: str, found: Any) -> dict[str, Any]:
     )
     if not texts or not all(isinstance(text, str) and text for text in texts):
         raise InputError(
-            f"{file}: a document is no Kubernetes object",
+            f"{file}: contains a document that is not a Kubernetes object",
             hint="each one needs `apiVersion`, `kind` and `metadata.name`, as texts",
         )
     return dict(found)

@@ -55,7 +55,7 @@ def create_api(arguments: argparse.Namespace) -> int:
     content = changes.text_of("PROJECT")
     if content is None:
         raise InputError(
-            "PROJECT is not there, so this folder is no project to add a kind to",
+            "PROJECT is not there, so there is no project in this folder",
             hint="`rolecall init --domain example.com` starts one",
         )
     project = ProjectFile.parse(content)
@@ -87,7 +87,7 @@ def checked_crd_version(arguments: argparse.Namespace) -> None:
     """Only `v1` is served by any Kubernetes that is supported."""
     if arguments.crd_version != "v1":
         raise InputError(
-            f"CRD version `{arguments.crd_version}` is served by no supported Kubernetes; use `v1`"
+            f"CRD version `{arguments.crd_version}` is no longer served by Kubernetes; use `v1`"
         )
 
 

@@ -27,18 +27,22 @@ NOT_READY = 1
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "demo",
-        help="show this folder's operator at work on a cluster of its own",
+        help="run this folder's operator on a new local cluster",
         description="Starts a control plane with simulated nodes, installs the CRDs, runs the engine, "
         "creates config/samples and shows how each becomes ready. Ctrl-C removes everything.",
     )
     parser.add_argument(
-        "--once", action="store_true", help="end when all are ready, with a verdict"
+        "--once", action="store_true", help="stop when all are ready, with a summary"
     )
     parser.add_argument(
         "--name", default="", help="name of the cluster (default: demo, or demo-2 beside another)"
     )
     parser.add_argument(
-        "--timeout", type=float, default=120, metavar="SECONDS", help="verdict at the latest then"
+        "--timeout",
+        type=float,
+        default=120,
+        metavar="SECONDS",
+        help="stop after this time at the latest",
     )
     parser.add_argument(
         "engine_arguments",

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "rbac",
-        help="write the least rights that the roles need, or check those that are granted",
-        description="Reads watches, roles and playbooks, and records of what plays asked the API server"
-        " (`rolecall run --proxy-record FILE`), and writes the least Role or ClusterRole.",
+        help="write the smallest role with the rights that the operator needs, or check the"
+        " one that is there",
+        description="Reads watches, roles and playbooks, and records of the requests of plays"
+        " (`rolecall run --proxy-record FILE`), and writes the smallest Role or ClusterRole.",
         allow_abbrev=False,
     )
     add_watches_file(parser)

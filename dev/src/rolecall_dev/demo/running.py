@@ -112,7 +112,7 @@ class RunningDemo:
         if self._engine is not None and self._engine.poll() is not None:
             said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
             raise RolecallError(
-                "the engine ended by itself; it said:\n" + "\n".join(f"  {line}" for line in said)
+                "the operator ended; its last output:\n" + "\n".join(f"  {line}" for line in said)
             )
 
     def ways(self) -> dict[str, int]:

@@ -99,7 +99,7 @@ def build_programs(
     except OSError as error:
         raise InputError(
             f"the cache `{cache}` could not be written: {error.strerror}",
-            hint="set ROLECALL_CACHE to a folder that can",
+            hint="set ROLECALL_CACHE to a folder that you can write to",
         ) from error
 
 
@@ -202,7 +202,7 @@ def _failure(program: Program, words: str, folder: Path) -> InputError:
         return InputError(
             f"the disk was full while `{program.name}` was being built",
             hint=f"make room (`{folder}`, `go clean -cache`), then run the same command again:"
-            " it goes on where it was",
+            " it continues",
         )
     if any(word in words for word in _NETWORK_WORDS):
         culprit = next(line for line in lines if any(word in line for word in _NETWORK_WORDS))

@@ -132,7 +132,8 @@ def _require_same_end(layout: Layout, wanted: Wanted) -> None:
         return
     if is_owned(layout.folder):
         raise InUseError(
-            f"cluster `{wanted.name}` belongs to a demo or test that goes on, and ends with it",
+            f"cluster `{wanted.name}` belongs to a demo or test that is still running, and"
+            " ends with it",
             hint="choose another `--name`",
         )
     if not wanted.kept:
@@ -158,7 +159,7 @@ def _resume(cluster: Cluster, wanted: Wanted, binaries: Binaries, say: Say) -> C
         )
     if dict(cluster.record.programs) != _paths(binaries):
         raise InputError(
-            f"cluster `{wanted.name}` was made by other programs (Kubernetes "
+            f"cluster `{wanted.name}` was made with other programs (Kubernetes "
             f"{cluster.record.kubernetes_version}) than those found now",
             hint=f"`rolecall cluster down --name {wanted.name}`, then `up`, makes a new one",
         )
@@ -195,7 +196,7 @@ def _check_certificates(cluster: Cluster, say: Say) -> None:
         raise ClusterError(
             f"the certificates of cluster `{cluster.name}` are valid from"
             f" {found.valid_from:%Y-%m-%d %H:%M} UTC on, and it is {now:%Y-%m-%d %H:%M} UTC here",
-            hint="set the clock of this machine, which was ahead then or is late now",
+            hint="set the clock of this machine, which was ahead then or is behind now",
         )
     if not found.names_its_key:
         say(
@@ -316,7 +317,7 @@ def _wait_for_start(started: Mapping[str, int], cluster: Cluster) -> None:
                 raise _early_end(name, code, cluster)
     words = _last_words(cluster.component("kube-apiserver").log)
     raise ClusterError(
-        f"the API server was not ready within {_READY_S:.0f} s; it said last:\n{words}"
+        f"the API server was not ready within {_READY_S:.0f} s; its last output:\n{words}"
     )
 
 
@@ -324,7 +325,9 @@ def _early_end(name: str, code: int, cluster: Cluster) -> Exception:
     words = _last_words(cluster.component(name).log)
     if _PORT_TAKEN in words:
         return _PortTakenError()
-    return ClusterError(f"`{name}` ended with code {code} while it started; it said last:\n{words}")
+    return ClusterError(
+        f"`{name}` ended with code {code} while it started; its last output:\n{words}"
+    )
 
 
 def _last_words(log: Path) -> str:

@@ -67,7 +67,7 @@ def _install(folder: Path) -> None:
         partial.rename(folder)
     except subprocess.TimeoutExpired as error:
         raise InputError(
-            f"the Go toolchain did not arrive within {_INSTALL_S} s", hint=_WAY_OUT
+            f"the Go toolchain was not downloaded within {_INSTALL_S} s", hint=_WAY_OUT
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)

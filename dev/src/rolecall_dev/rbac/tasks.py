@@ -113,7 +113,9 @@ class TaskReader:
             if isinstance(name, str):
                 self._read_named_role(name)
         elif module in _UNKNOWABLE:
-            self.notes.append(f"{place}: what `{module}` asks for cannot be read; use --record")
+            self.notes.append(
+                f"{place}: it cannot be seen what `{module}` will request; use --record"
+            )
         elif module in _FIXED:
             for group, resource, verbs in _FIXED[module]:
                 self.rights.add(group, resource, verbs, place)
@@ -126,7 +128,7 @@ class TaskReader:
     ) -> None:
         pairs = _pairs(arguments, scope)
         if pairs is None:
-            self.notes.append(f"{place}: the kind is not known before it runs; use --record")
+            self.notes.append(f"{place}: the kind is only known when the task runs; use --record")
             return
         for version, kind in pairs:
             gvk = Gvk.parse(version, kind)

@@ -140,7 +140,7 @@ def _beginning(item: ListItem) -> str:
     """The content of a file that is not there yet."""
     if item.file == "watches.yaml":
         raise InputError(
-            "watches.yaml is not there, so this is no project to add a kind to",
+            "watches.yaml is not there, so there is no project in this folder",
             hint="`rolecall init` starts one",
         )
     if item.file.endswith("kustomization.yaml"):

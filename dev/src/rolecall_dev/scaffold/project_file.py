@@ -68,8 +68,8 @@ class ProjectFile:
         names = [layouts] if isinstance(layouts, str) else layouts
         if LAYOUT not in names:
             raise InputError(
-                f"{FILE} has layout `{', '.join(map(str, names))}`, so it is no project of Ansible"
-                " roles",
+                f"{FILE} has layout `{', '.join(map(str, names))}`, so it is not a project for"
+                " Ansible",
                 hint=f"the layout of one is `{LAYOUT}`",
             )
         lines = content.splitlines(keepends=True)

@@ -35,7 +35,7 @@ def command_of(component: str, layout: Layout, record: Record) -> Command:
     pid = find_enclosure(layout)
     if pid is None or component == ENCLOSURE:
         raise ClusterError(
-            f"cluster `{layout.name}` has lost its namespaces, and with them all that ran in them",
+            f"cluster `{layout.name}` has lost its kernel namespaces, and everything that ran in them",
             hint=f"`rolecall cluster down --name {layout.name}`, then `up --real`, makes a new one",
         )
     argv = entering(pid, _argv(component, layout, record))

@@ -52,7 +52,8 @@ def start_enclosure(layout: Layout, first: Path) -> int:
     """Make the namespaces; returns the pid of the first process, as the machine counts."""
     if layout.folder.is_relative_to("/run"):
         raise InputError(
-            f"state folder `{layout.folder}` lies in /run, which a real cluster has of its own",
+            f"state folder `{layout.folder}` is in /run, which a cluster with real nodes"
+            " replaces with its own",
             hint="set ROLECALL_STATE to a folder on a disk",
         )
     unshare = [find_program("unshare"), "--fork", "--kill-child", "--pid", "--mount", "--net"]

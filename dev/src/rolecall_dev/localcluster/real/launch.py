@@ -77,7 +77,7 @@ def resume(cluster: Cluster, nodes: int) -> None:
         what = (
             f"has {cluster.record.nodes} real nodes, and their number cannot change"
             if nodes != cluster.record.nodes
-            else "has lost its namespaces, and with them all that ran in them"
+            else "has lost its kernel namespaces, and everything that ran in them"
         )
         raise ClusterError(
             f"cluster `{cluster.name}` {what}",
