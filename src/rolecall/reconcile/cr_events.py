@@ -1,8 +1,8 @@
 """What Events tell: when the state of a CR changes, not every run.
 
-First success, recovery, failure, timeout, pause, resumption, a task that does not settle, one that
-says nothing for a minute, and a status that cannot be written. Texts leave out the run id, so that the
-recorder recognises repetitions and counts them instead of piling them up.
+First success, recovery, failure, timeout, a deletion that waits, pause, resumption, a task that does not
+settle, one that says nothing for a minute, and a status that cannot be written. Texts leave out the run
+id, so that the recorder recognises repetitions and counts them instead of piling them up.
 """
 
 from __future__ import annotations
@@ -42,6 +42,15 @@ class CrEvents:
         self._last[key] = False
         reason = "TimedOut" if ending in _TIME_LIMITS else "Failed"
         self._record(cr, WARNING, reason, message)
+
+    def finalizer_failed(self, key: Key, cr: Json, message: str) -> None:
+        """Tell of a failure that holds up a deletion."""
+        self._last[key] = False
+        self.deletion_waits(cr, message)
+
+    def deletion_waits(self, cr: Json, message: str) -> None:
+        """Tell why a deleted CR is still there."""
+        self._record(cr, WARNING, "DeletionWaits", message)
 
     def not_converging(self, before: Json, message: str) -> None:
         """Tell once of tasks that do not settle."""

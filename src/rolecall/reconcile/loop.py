@@ -207,6 +207,7 @@ class Reconciler:
         active.result = result
         active.ran = {
             **told_of_failure(result, plan.cause.text),
+            **({"finalizer": True} if plan.is_finalizer else {}),
             **fields,
             "outcome": outcome_of(result),
             "way": result.way,

@@ -7,13 +7,14 @@ a reason that trying again will not mend: otherwise nobody but the log would kno
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, UnprocessableError
 from rolecall.reconcile.active_runs import RunPlan
 from rolecall.reconcile.cr_events import CrEvents
+from rolecall.reconcile.finalizers import is_finalizer_run
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.verdict import message_of
@@ -32,12 +33,17 @@ from rolecall.status import (
     StatusWriter,
     Verdict,
     conditions_of,
+    find,
     generation_of,
     is_true,
 )
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
 
+HELD_MESSAGE = (
+    "Deletion waits: reconciling is paused, and the finalizer runs only when it is resumed"
+)
+HELD_BY_FAILURE = "Deletion waits for the finalizer run, which failed"
 PAUSED_MESSAGE = "Nothing runs for this object, not even its finalizer, while it is paused"
 
 _logger = logging.getLogger(__name__)
@@ -53,10 +59,22 @@ class RunReport:
     unsettled: str | None  # see `Convergence.observe`
 
     def change(self) -> StatusChange:
-        has_ready = self.plan.watch.ready_condition
+        has_ready, verdict = self.plan.watch.ready_condition, self._told_verdict()
         if self.result.ending is Ending.NOT_STARTED:
-            return Refused(self.verdict.message, has_ready)
-        return Ended(self.verdict, generation_of(self.plan.cr), has_ready, self.unsettled)
+            return Refused(verdict.message, has_ready)
+        return Ended(verdict, generation_of(self.plan.cr), has_ready, self.unsettled)
+
+    def _told_verdict(self) -> Verdict:
+        """The verdict, and what it means for a deletion; it begins with the Go operator's words."""
+        if self.verdict.succeeded or not self.plan.is_finalizer:
+            return self.verdict
+        text = self.verdict.message
+        held = HELD_BY_FAILURE[0].lower() + HELD_BY_FAILURE[1:]
+        return replace(
+            self.verdict,
+            message=f"{text}\n{held}" if "\n" in text else f"{text}; {held}",
+            ready_message=f"{HELD_BY_FAILURE}: {text}",
+        )
 
 
 class Reporter:
@@ -68,18 +86,27 @@ class Reporter:
         self._events = events
         # Keys whose pause this process reported: where status is not ours, nothing else remembers it.
         self._paused: set[Key] = set()
+        self._held: set[Key] = set()  # of deleted ones, for the same reason
 
     async def paused(self, key: Key, watch: Watch, cr: Json) -> None:
         is_news = key not in self._paused and not is_true(conditions_of(cr), PAUSED)
         self._paused.add(key)
         if is_news:
             self._events.paused(cr)
-        await self._write(watch, cr, Paused(PAUSED_MESSAGE))
+        if not is_finalizer_run(watch, cr):
+            await self._write(watch, cr, Paused(PAUSED_MESSAGE))
+            return
+        present = find(conditions_of(cr), PAUSED)
+        if key not in self._held and (present or {}).get("message") != HELD_MESSAGE:
+            self._events.deletion_waits(cr, HELD_MESSAGE)
+        self._held.add(key)
+        await self._write(watch, cr, Paused(HELD_MESSAGE))
 
     async def running(self, key: Key, watch: Watch, cr: Json) -> Json:
         """A run is about to start; returns the CR as it is then, which is what the play sees."""
         if key in self._paused or is_true(conditions_of(cr), PAUSED):
             self._paused.discard(key)
+            self._held.discard(key)
             self._events.resumed(cr)
         return await self._write(watch, cr, Started(has_ready=watch.ready_condition))
 
@@ -116,16 +143,24 @@ class Reporter:
 
     def forget(self, key: Key) -> None:
         self._paused.discard(key)
+        self._held.discard(key)
         self._events.forget(key)
 
     def _post_events(self, key: Key, report: RunReport) -> None:
         before, watch = report.plan.before, report.plan.watch
         if not report.verdict.succeeded:
-            self._events.failed(key, before, message_of(report.result), report.result.ending)
+            self._tell_failure(key, report)
             return
         self._events.succeeded(key, before, has_status=watch.manage_status)
         if report.unsettled:
             self._events.not_converging(before, report.unsettled)
+
+    def _tell_failure(self, key: Key, report: RunReport) -> None:
+        before, message = report.plan.before, message_of(report.result)
+        if report.plan.is_finalizer:
+            self._events.finalizer_failed(key, before, f"{HELD_BY_FAILURE}: {message}")
+        else:
+            self._events.failed(key, before, message, report.result.ending)
 
     async def _write(self, watch: Watch, cr: Json, change: StatusChange) -> Json:
         if not watch.manage_status:

@@ -33,6 +33,7 @@ class Verdict:
     reason: str = ansible.FAILED
     message: str = ""
     ansible_result: Mapping[str, Any] | None = None
+    ready_message: str = ""  # of a failure, where `Ready` tells it in other words than `Failure`
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ class Ended:
                 self.generation,
             )
         reason = own.READY_PREFIX + verdict.reason
-        return own.ready(FALSE, reason, verdict.message, self.generation)
+        message = verdict.ready_message or verdict.message
+        return own.ready(FALSE, reason, message, self.generation)
 
 
 @dataclass(frozen=True, slots=True)
