@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import Any
 
 from rolecall import __version__
 from rolecall.changed_files import ChangedFiles
@@ -27,11 +27,17 @@ from rolecall.leftovers import Leftovers
 from rolecall.lifetime import Stop, run_parts, signals_asking
 from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
-from rolecall.logs import PrintedPlays
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.proxy import Proxy
 from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
-from rolecall.reconcile import Outcome, Reconciler, ReconcilerPorts, RunDefaults, Workers
+from rolecall.reconcile import (
+    Outcome,
+    PlayLog,
+    Reconciler,
+    ReconcilerPorts,
+    RunDefaults,
+    Workers,
+)
 from rolecall.runner import claimed_root, create_runner, folder_of_engine
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.startup import (
@@ -48,7 +54,7 @@ from rolecall.workqueue import Cause, Key, Queue, Turn, Urgency
 _logger = logging.getLogger(__name__)
 
 
-async def serve(settings: Settings, environment: Mapping[str, str], play_output: TextIO) -> None:
+async def serve(settings: Settings, environment: Mapping[str, str], plays: PlayLog) -> None:
     """Run the engine until it is told to stop; raises whatever else ended it."""
     stop = Stop()
     watches = watches_of(settings, environment)
@@ -65,7 +71,7 @@ async def serve(settings: Settings, environment: Mapping[str, str], play_output:
             runner = replace(runner, environment=variables, memory_bytes=memory_bytes)
             proxy = replace(settings.proxy, folder=stack.enter_context(folder_of_engine()))
             settings = replace(settings, runner=runner, proxy=proxy)
-            engine = Engine(settings, watches, credentials, metrics, play_output, environment)
+            engine = Engine(settings, watches, credentials, metrics, plays, environment)
             await engine.open(stack, listeners)
             await run_parts(engine.parts(), engine.drain, stop)
 
@@ -87,7 +93,7 @@ class Engine:
         watches: list[Watch],
         credentials: Credentials,
         metrics: EngineMetrics,
-        play_output: TextIO,
+        plays: PlayLog,
         environment: Mapping[str, str],
     ) -> None:
         self._settings = settings
@@ -121,7 +127,7 @@ class Engine:
                 access=self._proxy,
                 events=self._events,
                 telemetry=metrics,
-                plays=self._made_play_log(play_output),
+                plays=plays,
                 clock=clock,
                 may_run=self._election.may_write,
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
@@ -206,10 +212,6 @@ class Engine:
             find_pod=lambda: find_own_pod(self._client, self._environment),
             wait_leading=self._election.wait_leading,
         )
-
-    def _made_play_log(self, stream: TextIO) -> PrintedPlays:
-        wanted, prints_stdout = self._settings.logs, self._settings.runner.debug_logs
-        return PrintedPlays(wanted.ansible_events, prints_stdout=prints_stdout, stream=stream)
 
     def _made_changed_files(self) -> ChangedFiles:
         by_gvk, file = {watch.gvk: watch for watch in self._watches}, self._settings.watches_file

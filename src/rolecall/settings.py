@@ -107,6 +107,7 @@ class LogSettings:
     stacktrace_level: str = "error"  # tracebacks are shown from this level on
     time_encoding: str = "rfc3339"  # of `ts` in JSON lines
     ansible_events: str = "tasks"  # nothing, tasks, everything
+    is_dev: bool = False  # a line for each task, short lines of our own
     play_verbosity: int = 0  # ANSIBLE_VERBOSITY: how the play log prints tasks
 
 

@@ -295,6 +295,13 @@ _LOGS = FlagGroup(
     "logs",
     (
         Flag(
+            "dev",
+            FlagKind.TRUTH,
+            "false",
+            "for those who write roles: a line for each task with result and seconds, failures in full,"
+            " and short lines of the engine",
+        ),
+        Flag(
             "log-format",
             FlagKind.TEXT,
             "people",

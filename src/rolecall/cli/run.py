@@ -16,17 +16,21 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from rolecall.cli.dev_lines import show_dev_lines
+from rolecall.cli.dev_view import DevView
 from rolecall.cli.flag_parser import Chosen, FlagParser, add_flags, choose
 from rolecall.cli.flags import FLAGS, FlagKind
 from rolecall.cli.settings_from import settings_from
 from rolecall.errors import ProblemsError, RolecallError
 from rolecall.log_fields import log_fields
-from rolecall.logs import set_up_logs
+from rolecall.logs import PrintedPlays, set_up_logs
 from rolecall.runner import require_installed
 from rolecall.settings import Settings
 from rolecall.watches import format_duration
 
 if TYPE_CHECKING:
+    from rolecall.reconcile import PlayLog
+
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _logger = logging.getLogger(__name__)
@@ -58,6 +62,8 @@ def run_operator(arguments: argparse.Namespace) -> int:
     chosen = choose(arguments.words, environment)
     settings, warnings = settings_from(chosen, environment)
     set_up_logs(settings.logs, sys.stderr)
+    if settings.logs.is_dev:
+        show_dev_lines(sys.stderr)
     _log_settings(chosen, environment, warnings)
     try:
         for warning in require_installed():
@@ -90,9 +96,18 @@ def _run(settings: Settings, environment: Mapping[str, str]) -> int:
     from rolecall.app import serve  # noqa: PLC0415 - bad flags must not wait for the engine's imports
 
     gc.freeze()  # what was imported stays: no collection need look at it, and hold the loop for it
-    asyncio.run(serve(settings, environment, sys.stdout))
+    asyncio.run(serve(settings, environment, _play_log(settings)))
     _logger.info("exiting")
     return 0
+
+
+def _play_log(settings: Settings) -> PlayLog:
+    logs = settings.logs
+    if logs.is_dev:
+        return DevView(sys.stdout)
+    return PrintedPlays(
+        logs.ansible_events, prints_stdout=settings.runner.debug_logs, stream=sys.stdout
+    )
 
 
 def _log_settings(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> None:

@@ -200,8 +200,15 @@ def _logs(chosen: Chosen, play_verbosity: int, warnings: list[str]) -> LogSettin
         stacktrace_level=chosen["zap-stacktrace-level"],
         time_encoding=chosen["zap-time-encoding"],
         ansible_events=events,
+        is_dev=_is_dev(chosen),
         play_verbosity=play_verbosity,
     )
+
+
+def _is_dev(chosen: Chosen) -> bool:
+    if chosen["dev"] and _is_json(chosen):
+        raise InputError("`--dev` prints lines for people, and a log in JSON was asked for as well")
+    return bool(chosen["dev"])
 
 
 def _is_json(chosen: Chosen) -> bool:

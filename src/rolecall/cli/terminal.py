@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import TextIO
 
 RELAYED_VARIABLE = "ROLECALL_RELAYED"
 _NARROWEST = 20
@@ -53,7 +54,12 @@ def screen_of(environ: Mapping[str, str]) -> Screen:
     relayed = environ.get(RELAYED_VARIABLE)
     if relayed is not None:
         return _relayed(relayed, environ)
-    if not sys.stdout.isatty():
+    return screen_of_stream(sys.stdout, environ)
+
+
+def screen_of_stream(stream: TextIO, environ: Mapping[str, str] = os.environ) -> Screen:
+    """What reads that stream of this process."""
+    if not stream.isatty():
         return Screen()
     columns, lines = shutil.get_terminal_size()
     return Screen(True, _wants_colours(environ), max(columns, _NARROWEST), lines)
