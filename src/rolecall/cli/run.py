@@ -14,13 +14,16 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rolecall.cli.dev_files import tell_of_changes
 from rolecall.cli.dev_lines import show_dev_lines
 from rolecall.cli.dev_view import DevView
 from rolecall.cli.flag_parser import Chosen, FlagParser, add_flags, choose
 from rolecall.cli.flags import FLAGS, FlagKind
 from rolecall.cli.settings_from import settings_from
+from rolecall.clock import SystemClock
 from rolecall.errors import ProblemsError, RolecallError
 from rolecall.log_fields import log_fields
 from rolecall.logs import PrintedPlays, set_up_logs
@@ -93,12 +96,25 @@ def _validate(settings: Settings, environment: Mapping[str, str]) -> int:
 
 
 def _run(settings: Settings, environment: Mapping[str, str]) -> int:
-    from rolecall.app import serve  # noqa: PLC0415 - bad flags must not wait for the engine's imports
-
     gc.freeze()  # what was imported stays: no collection need look at it, and hold the loop for it
-    asyncio.run(serve(settings, environment, _play_log(settings)))
+    asyncio.run(_serve(settings, environment))
     _logger.info("exiting")
     return 0
+
+
+async def _serve(settings: Settings, environment: Mapping[str, str]) -> None:
+    from rolecall.app import serve  # noqa: PLC0415 - bad flags must not wait for the engine's imports
+
+    serving = serve(settings, environment, _play_log(settings))
+    if not settings.logs.is_dev:
+        await serving
+        return
+    project = (Path.cwd() / settings.watches_file).parent
+    telling = asyncio.create_task(tell_of_changes(project, SystemClock()), name="changed files")
+    try:
+        await serving
+    finally:
+        telling.cancel()
 
 
 def _play_log(settings: Settings) -> PlayLog:
