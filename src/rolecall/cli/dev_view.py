@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TextIO
 
 from rolecall.cli.terminal import Colour, Screen, cells, cut, harmless, plain, screen_of_stream
 from rolecall.logs import BrokenConditionals
-from rolecall.runner import RunEvent
+from rolecall.runner import RunEvent, RunResult
 from rolecall.workqueue import Key
 
 _WIDEST_CR = 24
@@ -52,7 +51,7 @@ class DevView:
         for line in _details(event) if said.is_failure else _message(event):
             self._print(f"    {screen.painted(line, said.colour)}")
 
-    async def recap(self, key: Key, recap_stdout: str, stdout_file: Path | None) -> None:
+    async def recap(self, key: Key, result: RunResult) -> None:
         """The log says how the run ended."""
 
     def _line(self, key: Key, event: RunEvent, said: _Said, screen: Screen) -> str:
