@@ -17,6 +17,7 @@ from pathlib import Path
 
 from rolecall.gvk import Gvk
 from rolecall.history.artifacts import as_lost, read_run
+from rolecall.history.processes import is_gone
 from rolecall.history.run import KeptRun
 
 _OTHER_CLUSTERS = ".clusters"
@@ -45,11 +46,7 @@ class KeptCr:
         folders = sorted(_folders(self.artifacts), key=_changed_at, reverse=True)[:most]
         found = [self._named(read_run(folder)) for folder in folders]
         runs = sorted(found, key=lambda run: run.began or _LONG_AGO, reverse=True)
-        # One CR has one run at a time: an older one that says it is running does so no more.
-        return [
-            as_lost(run) if index and run.outcome == "running" else run
-            for index, run in enumerate(runs)
-        ]
+        return [as_lost(run) if index and _is_past(run) else run for index, run in enumerate(runs)]
 
     def _named(self, run: KeptRun) -> KeptRun:
         """Whose it is says its folder; the file may be a copy."""
@@ -95,6 +92,14 @@ def kept_cr(root: Path, gvk: Gvk, namespace: str, name: str) -> KeptCr:
     """A CR by its name, whether anything of it is kept or not."""
     parts = [part for part in (gvk.group, gvk.version, gvk.kind, namespace, name) if part]
     return KeptCr(gvk.api_version, gvk.kind, namespace, name, root.joinpath(*parts))
+
+
+def _is_past(run: KeptRun) -> bool:
+    """One CR has one run at a time: an older one that says it is running does so no more.
+
+    Unless its engine lives: another one on the same folder may have tried, and was refused.
+    """
+    return run.outcome == "running" and is_gone(run.engine) is None
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:

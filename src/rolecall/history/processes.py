@@ -13,10 +13,10 @@ def this_process() -> Process:
     return Process(socket.gethostname(), os.getpid(), _began(os.getpid()))
 
 
-def is_gone(process: Process) -> bool:
-    """Whether it surely does not live any more. Of another machine's processes nobody here knows."""
+def is_gone(process: Process) -> bool | None:
+    """Whether it lives no more. None: of another machine's processes nobody here knows."""
     if not process.pid or process.host != socket.gethostname():
-        return False
+        return None
     try:
         os.kill(process.pid, 0)
     except ProcessLookupError:

@@ -100,12 +100,22 @@ def test_run_of_a_living_engine_or_of_another_machine_goes_on(tmp_path: Path) ->
 
 
 def test_only_the_newest_run_of_a_cr_can_be_running(tmp_path: Path) -> None:
-    kept(tmp_path, "1", outcome="running")
-    kept(tmp_path, "2", outcome="running", began=NOON + timedelta(hours=1))
+    pod = Process("another", 1, "1")
+    kept(tmp_path, "1", outcome="running", engine=pod)
+    kept(tmp_path, "2", outcome="running", engine=pod, began=NOON + timedelta(hours=1))
 
     (cr,) = kept_crs(tmp_path)
 
     assert [run.outcome for run in cr.runs()] == ["running", "lost"]
+
+
+def test_run_goes_on_though_another_engine_was_refused_meanwhile(tmp_path: Path) -> None:
+    kept(tmp_path, "1", outcome="running")
+    kept(tmp_path, "2", outcome="failed", ending="NotStarted", began=NOON + timedelta(seconds=1))
+
+    (cr,) = kept_crs(tmp_path)
+
+    assert [run.outcome for run in cr.runs()] == ["failed", "running"]
 
 
 @pytest.mark.parametrize(
