@@ -22,6 +22,25 @@ class KnownCr(Protocol):
     @property
     def is_paused(self) -> bool: ...
 
+    @property
+    def is_selected(self) -> bool:
+        """Whether the watch's selector wants it."""
+        ...
+
+
+# By namespace and name. Of ten thousand CRs a copy of this takes no time, and keys take some.
+KnownByPlace = Mapping[tuple[str, str], KnownCr]
+
+
+def by_key(known: Mapping[Gvk, KnownByPlace]) -> dict[Key, KnownCr]:
+    """The CRs that count; better called in a thread."""
+    return {
+        Key(gvk, namespace, name): each
+        for gvk, places in known.items()
+        for (namespace, name), each in places.items()
+        if each.is_selected
+    }
+
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
@@ -38,7 +57,7 @@ class EnginePorts:
     facts: EngineFacts
     clock: Clock
     plurals: Callable[[], Mapping[Gvk, str]]
-    known: Callable[[], Mapping[Key, KnownCr]]
+    known: Callable[[], Mapping[Gvk, KnownByPlace]]  # a copy
     in_flight: Callable[[], Mapping[Key, Progress]]
     waiting: Callable[[], Sequence[Waiting]]
     delayed: Callable[[], Sequence[Delayed]]

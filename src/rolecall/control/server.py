@@ -21,7 +21,7 @@ from typing import Any
 from aiohttp import web
 
 from rolecall.control.last_runs import LastRuns
-from rolecall.control.ports import EnginePorts
+from rolecall.control.ports import EnginePorts, by_key
 from rolecall.control.requests import Refused, keys_of
 from rolecall.control.sockets import listening
 from rolecall.control.state import snapshot
@@ -113,7 +113,7 @@ class _Control:
             leader = ports.leader()
             who = f"`{leader}` does" if leader else "another one does"
             return _error(409, f"this replica does not lead; {who}, so ask there")
-        known = ports.known()
+        known = await asyncio.to_thread(by_key, ports.known())
         try:
             keys = keys_of(asked, known)
         except Refused as refusal:

@@ -6,13 +6,13 @@ thousand CRs would hold up the loop, and files are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rolecall.control.last_runs import LastRuns
-from rolecall.control.ports import EnginePorts, KnownCr
+from rolecall.control.ports import EngineFacts, EnginePorts, KnownByPlace, KnownCr, by_key
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
 from rolecall.reconcile import Progress
@@ -23,26 +23,28 @@ _FAILED = ("failed", "lost")
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What was there at one moment."""
+    """What was there at one moment, as it was copied on the loop."""
 
-    ports: EnginePorts
+    facts: EngineFacts
     leads: bool
     plurals: Mapping[Gvk, str]
-    known: Mapping[Key, KnownCr]
+    known: Mapping[Gvk, KnownByPlace]
     in_flight: Mapping[Key, Progress]
-    waiting: Mapping[Key, Waiting]
-    delayed: Mapping[Key, Delayed]
+    waiting: Sequence[Waiting]
+    delayed: Sequence[Delayed]
     wall: Callable[[float], datetime]  # from the queue's clock to the one on the wall
 
     def as_json(self, last_runs: LastRuns) -> dict[str, Any]:
-        keys = sorted(
-            self.known.keys() | self.in_flight.keys() | self.waiting.keys(),
-            key=lambda key: (key.gvk.kind, key.namespace, key.name, key.gvk),
-        )
-        return {"engine": self._engine(), "crs": [self._cr(key, last_runs.of(key)) for key in keys]}
+        return _Sorted(
+            by_key(self.known),
+            self.in_flight,
+            {each.key: each for each in self.waiting},
+            {each.key: each for each in self.delayed},
+            self.wall,
+        ).as_json(self._engine(), last_runs)
 
     def _engine(self) -> dict[str, Any]:
-        facts = self.ports.facts
+        facts = self.facts
         return {
             "version": facts.version,
             "pid": facts.pid,
@@ -57,6 +59,24 @@ class Snapshot:
                 for gvk in facts.kinds
             ],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """The same by key."""
+
+    known: Mapping[Key, KnownCr]
+    in_flight: Mapping[Key, Progress]
+    waiting: Mapping[Key, Waiting]
+    delayed: Mapping[Key, Delayed]
+    wall: Callable[[float], datetime]
+
+    def as_json(self, engine: dict[str, Any], last_runs: LastRuns) -> dict[str, Any]:
+        keys = sorted(
+            self.known.keys() | self.in_flight.keys() | self.waiting.keys(),
+            key=lambda key: (key.gvk.kind, key.namespace, key.name, key.gvk),
+        )
+        return {"engine": engine, "crs": [self._cr(key, last_runs.of(key)) for key in keys]}
 
     def _cr(self, key: Key, last: KeptRun | None) -> dict[str, Any]:
         run, waiting, known = (
@@ -106,13 +126,13 @@ def snapshot(ports: EnginePorts) -> Snapshot:
     """Copy what is there now; on the loop."""
     now, ticks = ports.clock.now(), ports.clock.monotonic()
     return Snapshot(
-        ports=ports,
+        facts=ports.facts,
         leads=ports.leads(),
         plurals=ports.plurals(),
         known=ports.known(),
         in_flight=dict(ports.in_flight()),
-        waiting={each.key: each for each in ports.waiting()},
-        delayed={each.key: each for each in ports.delayed()},
+        waiting=ports.waiting(),
+        delayed=ports.delayed(),
         wall=lambda at: now + timedelta(seconds=at - ticks),
     )
 

@@ -10,7 +10,7 @@ deleted: a server that starts lacks its kinds for a moment, too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from rolecall.errors import ClusterError
@@ -22,7 +22,6 @@ from rolecall.reactor.pauses import Pauses
 from rolecall.settings import ReactorSettings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
-from rolecall.workqueue import Key
 
 # Makes the handler of one namespace; it calls back when its state changes.
 NewKnownCrs = Callable[[Callable[[SyncState], None]], KnownCrs]
@@ -65,12 +64,12 @@ class CrWatch:
         """What its kind's objects are called in URLs; empty while the kind is not there."""
         return self._resource.plural if self._resource else ""
 
-    def known(self) -> Iterator[tuple[Key, CrMemo]]:
-        """The CRs that the watch selects, as they are known now."""
+    def known(self) -> dict[tuple[str, str], CrMemo]:
+        """The CRs as they are known now, by namespace and name; a copy, and quickly made."""
+        found: dict[tuple[str, str], CrMemo] = {}
         for known in self._known.values():
-            for (namespace, name), memo in known.memos.items():
-                if memo.is_selected:
-                    yield Key(self.watch.gvk, namespace, name), memo
+            found.update(known.memos)
+        return found
 
     async def run(self) -> None:
         """Follow until cancelled."""

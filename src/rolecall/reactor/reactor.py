@@ -24,7 +24,6 @@ from rolecall.reactor.ports import CrMetrics, Sink
 from rolecall.settings import ReactorSettings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
-from rolecall.workqueue import Key
 
 
 class Reactor:
@@ -82,9 +81,9 @@ class Reactor:
     def plurals(self) -> dict[Gvk, str]:
         return {each.watch.gvk: each.plural for each in self._watches}
 
-    def known(self) -> dict[Key, CrMemo]:
-        """Each CR that a watch selects, with what is known of it."""
-        return {key: memo for each in self._watches for key, memo in each.known()}
+    def known(self) -> dict[Gvk, dict[tuple[str, str], CrMemo]]:
+        """Each CR of each watch, with what is known of it."""
+        return {each.watch.gvk: each.known() for each in self._watches}
 
     async def run(self) -> None:
         """Follow until cancelled."""

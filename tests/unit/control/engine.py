@@ -29,6 +29,7 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 class Known:
     generation: int | None = 1
     is_paused: bool = False
+    is_selected: bool = True
 
 
 def key(name: str, namespace: str = "shop") -> Key:
@@ -54,7 +55,7 @@ class World:
             facts=EngineFacts("1.2.3", 4711, NOON, [SITE]),
             clock=self.clock,
             plurals=lambda: {SITE: "websites"},
-            known=lambda: dict(self.known),
+            known=lambda: {SITE: {(key.namespace, key.name): it for key, it in self.known.items()}},
             in_flight=lambda: self.in_flight,
             waiting=lambda: self.waiting,
             delayed=lambda: self.delayed,

@@ -14,6 +14,7 @@ from tests.unit.control.engine import NOON, Known, World, asked, key, state
 async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
     for name in ("busy", "queued", "broken", "fine", "new", "asleep"):
         world.known[key(name)] = Known(is_paused=name == "asleep")
+    world.known[key("unwanted")] = Known(is_selected=False)
     world.in_flight[key("busy")] = Progress(
         "77", "edit of generation 4", NOON, NOON, NOON, "build it", "roles/web/tasks/main.yml:3"
     )
@@ -48,6 +49,7 @@ async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
     assert (broken["next_why"], broken["last"]["reason"]) == ("retry 3", "no such module")
     assert datetime.fromisoformat(broken["next_at"]) > world.clock.now() + timedelta(seconds=20)
     assert crs["new"]["last"] is None
+    assert "unwanted" not in crs
 
 
 async def test_engine_says_who_it_is(world: World) -> None:
