@@ -86,7 +86,7 @@ async def _first_failure(
 
 async def _drain_in_time(drain: Drain, hurried: asyncio.Event) -> None:
     """Let runs in flight go on for their time, unless somebody says stop once more."""
-    patient = asyncio.create_task(drain(True, "the engine stopped"), name="drain")
+    patient = asyncio.create_task(drain(True, "the operator stopped"), name="drain")
     hurry = asyncio.create_task(hurried.wait(), name="hurry")
     try:
         await asyncio.wait({patient, hurry}, return_when=asyncio.FIRST_COMPLETED)
@@ -97,4 +97,4 @@ async def _drain_in_time(drain: Drain, hurried: asyncio.Event) -> None:
         for task in (patient, hurry):
             task.cancel()
         await asyncio.gather(patient, hurry, return_exceptions=True)
-    await drain(False, "the engine was told twice to stop")
+    await drain(False, "the operator was told twice to stop")

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _FOR_DEVELOPERS = "commands for developers come with `pip install 'rolecall[dev]'`"
-_FOR_ONE = "`rolecall COMMAND --help` says more of each"
+_FOR_ONE = "`rolecall COMMAND --help` explains each"
 # Asked by the shell while a person types; nobody types it.
 _COMPLETE = "__complete"
 # As a shell reports a program that SIGPIPE ended, and one that Ctrl-C did.
@@ -51,18 +51,16 @@ def _command(module: str, summary: str, purpose: Purpose) -> CommandModule:
 
 
 ENGINE_COMMANDS = {
-    "status": _command(
-        "status", "what each CR does now, what it did last, and what comes next", Purpose.LOOK
-    ),
-    "runs": _command("runs", "the runs of a CR: when, why, and what came of them", Purpose.LOOK),
-    "logs": _command(
-        "logs", "what a run of a CR printed; -f follows the runs to come", Purpose.LOOK
-    ),
-    "reconcile": _command("reconcile", "take up a CR, or all of them, now", Purpose.ACT),
-    "pause": _command("pause", "run nothing for a CR until it is resumed", Purpose.ACT),
-    "resume": _command("pause", "end the pause of a CR", Purpose.ACT),
+    "status": _command("status", "show each CR: its state, last outcome, next time", Purpose.LOOK),
+    "runs": _command("runs", "list the runs of a CR: when, why, outcome", Purpose.LOOK),
+    "logs": _command("logs", "print the output of a run; -f follows new runs", Purpose.LOOK),
+    "reconcile": _command("reconcile", "reconcile a CR now, or all of them", Purpose.ACT),
+    "pause": _command("pause", "pause a CR: run nothing for it", Purpose.ACT),
+    "resume": _command("pause", "resume a CR that is paused", Purpose.ACT),
     "run": _command("run", "run the operator of this folder", Purpose.RUN),
-    "completion": _command("completion", "have a shell complete what you type", Purpose.OTHER),
+    "completion": _command(
+        "completion", "print a script for completion in the shell", Purpose.OTHER
+    ),
     "version": _command("version", "print what is installed, and how runs start", Purpose.OTHER),
 }
 

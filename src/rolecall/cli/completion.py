@@ -66,8 +66,8 @@ _OF_CRS = {"status", "runs", "logs", "reconcile", "pause", "resume"}
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "completion",
-        help="have a shell complete what you type",
-        description="Prints a script that has the shell complete commands, flags, kinds and names.",
+        help="print a script for completion in the shell",
+        description="Prints a script that lets the shell complete commands, flags, kinds and names.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -68,7 +68,7 @@ class Here:
         """The engine; raises `NoEngineError`."""
         if self.engine is None:
             raise NoEngineError(
-                f"no engine of this machine answers (looked in `{self.roots[0]}`), and none was found"
+                f"no operator runs on this machine (looked in `{self.roots[0]}`), and none was found"
                 " in a cluster",
                 hint="start one with `rolecall run`, or name one with --artifacts-dir or --operator",
             )
@@ -130,7 +130,7 @@ def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> He
     found = engines_of(places)
     if len(found) > 1:
         named = ", ".join(f"`{engine.root}`" for engine, _ in found)
-        raise InputError(f"several engines run here: {named}", hint="choose by --artifacts-dir")
+        raise InputError(f"several operators run here: {named}", hint="choose by --artifacts-dir")
     if found:
         engine, state = found[0]
         _introduce(state["engine"], environ)
@@ -157,7 +157,7 @@ def place_or_relay(arguments: argparse.Namespace) -> Here | int:
             return code
         here = Here(roots_of(Path(os.environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default)))
     if here.engine is None:
-        say(f"no engine answers in `{here.roots[0]}`; this is what its runs left")
+        say(f"no operator answers in `{here.roots[0]}`; this is from the files of its runs")
     return here
 
 

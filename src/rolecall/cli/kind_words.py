@@ -81,7 +81,7 @@ def choose_kind(word: str, known: Sequence[KindNames]) -> KindNames | None:
 def unknown_kind(word: str, known: Sequence[KindNames]) -> InputError:
     """With the nearest that there is."""
     if not known:
-        return InputError(f"kind `{word}` is not known: nothing here has run or is watched yet")
+        return InputError(f"kind `{word}` is not known: nothing has run or is watched here yet")
     words = {each: names.kind.lower() for names in known for each in names.words}
     near = get_close_matches(word.lower().partition(".")[0], words, n=1)
     kinds = ", ".join(sorted({f"`{each.kind.lower()}`" for each in known}))

@@ -34,7 +34,7 @@ Without --run or --failed: the run in flight, else the newest. -f goes on with t
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "logs",
-        help="what a run of a CR printed; -f follows the runs to come",
+        help="print the output of a run; -f follows new runs",
         description="Prints the output of a run, in the colours of ansible-playbook on a terminal.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -42,9 +42,13 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("what", metavar="KIND/NAME")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--run", metavar="ID", dest="run_id", help="or how it begins")
+    which.add_argument(
+        "--run", metavar="ID", dest="run_id", help="id of the run, or its first characters"
+    )
     which.add_argument("--failed", action="store_true", help="the newest run that failed")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with what comes")
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="follow the output, and that of new runs"
+    )
     add_output(parser)
     add_place(parser)
     parser.set_defaults(run=show_logs)
@@ -75,7 +79,7 @@ def _choose(runs: Sequence[KeptRun], word: CrWord, arguments: argparse.Namespace
     if arguments.failed:
         failed = next((each for each in runs if each.outcome == "failed"), None)
         if failed is None:
-            raise InputError(f"no run of `{word}` that is kept failed")
+            raise InputError(f"no failed run of `{word}` is kept")
         return failed
     return runs[0] if runs else None
 

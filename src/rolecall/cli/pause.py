@@ -36,15 +36,15 @@ Uses the cluster and the rights of your kubeconfig; no engine need run.
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    _add(subparsers, _PAUSE, "run nothing for a CR until it is resumed")
-    _add(subparsers, "resume", "end the pause of a CR")
+    _add(subparsers, _PAUSE, "pause a CR: run nothing for it")
+    _add(subparsers, "resume", "resume a CR that is paused")
 
 
 def _add(subparsers: Subparsers, verb: str, summary: str) -> None:
     parser = subparsers.add_parser(
         verb,
         help=summary,
-        description=f"{summary.capitalize()}: the annotation `{PAUSED_ANNOTATION}`.",
+        description=f"{summary[0].upper()}{summary[1:]}, by the annotation `{PAUSED_ANNOTATION}`.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

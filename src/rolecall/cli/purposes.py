@@ -10,13 +10,13 @@ from typing import NamedTuple
 class Purpose(Enum):
     """What a command is for; the value heads it in the help."""
 
-    LOOK = "look at an operator at work"
-    ACT = "act on it"
-    RUN = "run one"
-    WRITE = "write one"
-    PACK = "bring it to others"
-    CLUSTER = "have a cluster"
-    OTHER = "and"
+    LOOK = "look at a running operator"
+    ACT = "change what it does"
+    RUN = "run an operator, or a role"
+    WRITE = "write an operator"
+    PACK = "package an operator"
+    CLUSTER = "clusters for tests"
+    OTHER = "other"
 
 
 class CommandModule(NamedTuple):

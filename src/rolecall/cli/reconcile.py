@@ -24,8 +24,8 @@ A CR that waits out a backoff or a period does not wait longer; one that is paus
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "reconcile",
-        help="take up a CR, or all of them, now",
-        description="Has the engine take up a CR at once, with the urgency of an edit.",
+        help="reconcile a CR now, or all of them",
+        description="Reconciles a CR at once, as after an edit.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -40,7 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def ask_for_reconcile(arguments: argparse.Namespace) -> int:
     word = cr_word(arguments.what) if arguments.what else None
     if (word is not None and bool(word.name)) == arguments.all:
-        raise InputError("name one CR as KIND/NAME, or say --all", hint="also: KIND --all")
+        raise InputError("name one CR as KIND/NAME, or use --all", hint="also: KIND --all")
     here = place_or_relay(arguments)
     if isinstance(here, int):
         return here
@@ -51,7 +51,13 @@ def ask_for_reconcile(arguments: argparse.Namespace) -> int:
         return 0
     keys, paused = answer.get("keys", []), set(answer.get("paused", []))
     for key in keys:
-        print(plain(f"{key}: paused, so nothing runs" if key in paused else f"{key}: taken up"))
+        print(
+            plain(
+                f"{key}: paused, so nothing runs"
+                if key in paused
+                else f"{key}: will be reconciled now"
+            )
+        )
     if paused:
         say("`rolecall resume KIND/NAME` ends a pause")
     if not keys:

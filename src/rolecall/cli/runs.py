@@ -44,7 +44,7 @@ _EPILOG = """\
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "runs",
-        help="the runs of a CR: when, why, and what came of them",
+        help="list the runs of a CR: when, why, outcome",
         description="Lists the runs of a CR that are kept, newest first: when and why each began, its"
         " outcome, the tasks that changed something, and the one that failed.",
         epilog=_EPILOG,

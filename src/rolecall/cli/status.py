@@ -48,7 +48,7 @@ FOR and WHAT say how long, and which task runs, why it waits, or what failed.
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "status",
-        help="what each CR does now, what it did last, and what comes next",
+        help="show each CR: its state, last outcome, next time",
         description="Shows each CR: its state, current task, last outcome, and when and why it is"
         " looked at next.",
         epilog=_EPILOG,
@@ -57,7 +57,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("what", nargs="?", metavar="KIND[/NAME]", help="all CRs, unless named")
     add_output(parser)
-    parser.add_argument("-w", "--watch", action="store_true", help="go on: a live table")
+    parser.add_argument("-w", "--watch", action="store_true", help="keep showing changes")
     add_place(parser)
     parser.set_defaults(run=show_status)
 

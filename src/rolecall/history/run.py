@@ -17,7 +17,7 @@ from typing import Any
 RUN_FILE = "run.json"
 # The outcome of a run that never said how it ended, and whose engine is gone.
 LOST = "lost"
-LOST_REASON = "ended with its engine"
+LOST_REASON = "ended when the operator stopped"
 # Nobody's run has as many tasks; a file that is larger is not ours.
 _LARGEST_BYTES = 8_000_000
 

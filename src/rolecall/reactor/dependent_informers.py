@@ -127,7 +127,7 @@ class DependentInformers:
     def note_of_lacking(self) -> str:
         """The same for whoever asks whether the engine is ready; empty: nothing lacks."""
         lacking = ", ".join(self.lacking)
-        return f"not every change is noticed: {lacking}" if lacking else ""
+        return f"not every change is seen: {lacking}" if lacking else ""
 
     async def _begin(self, watch: Watch, note: _Note) -> None:
         owner, resource = await self._kinds_of(note)

@@ -126,7 +126,7 @@ class ApiEventRecorder:
                 self._say_refused(failure)
             except ClusterError as failure:
                 # An Event that is lost harms nobody; the status says the same.
-                _logger.debug("event not posted", extra=log_fields(why=failure.message))
+                _logger.debug("could not post an Event", extra=log_fields(why=failure.message))
             burst -= 1
             if burst < 0:
                 await self._clock.sleep(_PAUSE_S)
@@ -193,7 +193,7 @@ class ApiEventRecorder:
         if not self._was_refused and "being terminated" not in failure.message:
             self._was_refused = True
             _logger.warning(
-                "not allowed to post events",
+                "not allowed to post Events",
                 extra=log_fields(why=failure.message, rule=failure.rule),
             )
 

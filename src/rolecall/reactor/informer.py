@@ -63,7 +63,9 @@ class Informer:
         except ListAgain:
             return
         except GoneError:
-            _logger.debug("list expired", extra=log_fields(kind=str(self._gvk)))
+            _logger.debug(
+                "the list took too long, starting over", extra=log_fields(kind=str(self._gvk))
+            )
         except ClusterError as failure:
             self._tell(failure)
         self._handler.on_synced(False)

@@ -54,7 +54,7 @@ class KnownCrds:
         """Without word of CRDs, kinds that are missing are found by looking for them."""
         if isinstance(failure, ForbiddenError):
             _logger.warning(
-                "not allowed to watch CRDs, so a kind that comes later is found within 30 s",
+                "not allowed to watch CRDs, so a kind that is installed later is found within 30 s",
                 extra=log_fields(why=failure.message, rule=failure.rule),
             )
 

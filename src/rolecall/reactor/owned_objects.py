@@ -104,7 +104,7 @@ class OwnedObjects:
         """While it is not, what happens is found in the next list, and drift at the period."""
         if is_synced != self.is_synced:
             self.is_synced = is_synced
-            what = "watching dependents" if is_synced else "not watching dependents"
+            what = "watching dependents" if is_synced else "dependents are not watched"
             place = self._namespace or "all"
             _logger.debug(what, extra=log_fields(kind=str(self._resource.gvk), namespace=place))
 

@@ -183,13 +183,13 @@ class ActiveRuns:
             except ClusterError as error:
                 # Let the run go on: the CR is read again at its end anyway.
                 _logger.debug(
-                    "cannot see whether an edit makes the run pointless",
+                    "could not check whether an edit makes the current run obsolete",
                     extra=key_fields(active.key, error=error),
                 )
                 continue
             except Exception:  # a bug here must not become the result of the run
                 _logger.exception(
-                    "internal error: an edit in a run was not looked at",
+                    "internal error: an edit during a run could not be handled",
                     extra=key_fields(active.key),
                 )
                 continue
@@ -210,7 +210,7 @@ class ActiveRuns:
         if watch.cancel_on_delete and is_deleted(cr):
             return "the object is being deleted"
         if watch.cancel_on_change and now.get("generation") != known.get("generation"):
-            return f"generation {now.get('generation')} takes its place"
+            return f"generation {now.get('generation')} replaces it"
         return ""
 
 

@@ -66,7 +66,7 @@ class CrEvents:
         self._record(cr, NORMAL, "Paused", "Paused by annotation: nothing will run for it")
 
     def resumed(self, cr: Json) -> None:
-        self._record(cr, NORMAL, "Resumed", "No longer paused: runs go on")
+        self._record(cr, NORMAL, "Resumed", "Resumed")
 
     def status_unwritable(self, cr: Json, message: str) -> None:
         """Tell here what status cannot say."""

@@ -69,7 +69,7 @@ class _Report:
                     await self._clock.sleep(_LOOK_EVERY_S)
         except Exception:  # a bug here must not become the result of the run
             _logger.exception(
-                "internal error: a run in flight is told no more",
+                "internal error: the current task is no longer written to status",
                 extra=key_fields(self._active.key),
             )
 
@@ -107,7 +107,7 @@ class _Report:
         except RolecallError as error:
             # The end of the run writes again, and tells what is wrong then.
             _logger.debug(
-                "run in flight could not be told in status",
+                "could not write the current task to status",
                 extra=key_fields(self._active.key, error=str(error)),
             )
         finally:

@@ -109,21 +109,24 @@ class Reconciler:
 
     async def report_bug(self, key: Key) -> None:
         """Tell the CR's user that a bug of ours stopped its turn; never raises."""
-        message = f"{UNABLE}: internal error, the log of the operator has the details"
+        message = f"{UNABLE}: internal error, see the log of the operator"
         try:
             cr = await self._load(key)
             if cr is not None:
                 await self._refuse(key, self._watches[key.gvk], cr, message)
         except RolecallError as error:
             _logger.error(
-                "bug could not be told in status", extra=key_fields(key, error=str(error))
+                "could not write an internal error to status",
+                extra=key_fields(key, error=str(error)),
             )
         except Exception:  # most likely the same bug once more: its traceback is in the log already
-            _logger.error("bug could not be told in status", extra=key_fields(key), exc_info=True)
+            _logger.error(
+                "could not write an internal error to status", extra=key_fields(key), exc_info=True
+            )
 
     async def _outcome(self, turn: Turn, active: ActiveRun) -> Outcome:
         try:
-            self._check_leading("take a turn")
+            self._check_leading("start a reconcile")
             return await self._turn(turn, active)
         except VanishedError:
             return _again_now(turn.cause)
@@ -156,7 +159,9 @@ class Reconciler:
         with_finalizer = await self._finalizers.ensure(watch, cr)
         if is_deleted(with_finalizer) and not is_finalizer_run(watch, with_finalizer):
             _logger.info("Resource is terminated, skipping reconciliation", extra=key_fields(key))
-            return Outcome(why="the object is being deleted, and waits for others only")
+            return Outcome(
+                why="the object is being deleted, and only finalizers of others are left"
+            )
         plan = await self._mark_running(active, watch, cr, with_finalizer)
         if is_deleted(plan.cr) and not plan.is_finalizer:
             await self._reporter.cancelled(plan, plan.cr, "the object is being deleted")
@@ -201,7 +206,7 @@ class Reconciler:
         async with self._in_flight.told(active, plan):
             result = await self._active_runs.run(active, plan)
         # What the play wrote meanwhile was refused, so its result tells nothing about the CR.
-        self._check_leading("tell of a run")
+        self._check_leading("report a run")
         self._phase(active.key, "run", began)
         seconds = round(result.seconds, 3)
         active.result = result

@@ -127,11 +127,11 @@ class Reporter:
         except NotLeadingError:
             raise
         except RolecallError as error:
-            _logger.error("status could not be written", extra=key_fields(key, error=str(error)))
+            _logger.error("could not write status", extra=key_fields(key, error=str(error)))
 
     async def cancelled(self, plan: RunPlan, cr: Json, reason: str) -> None:
         """The engine ended a run; `cr` is the newest that is known of it."""
-        message = f"Run {plan.run_id} was ended: {reason}"
+        message = f"Run {plan.run_id} was stopped: {reason}"
         await self._write(plan.watch, cr, Cancelled(message))
 
     async def ended(self, key: Key, report: RunReport, cr: Json) -> Json:

@@ -23,11 +23,11 @@ MAX_NAME = 300
 MAX_FAILURES = 5
 
 _WHY_NOTHING_IS_KNOWN = {
-    Ending.NO_RECAP: "The play ended before its recap",
-    Ending.TIMED_OUT: "The run was over its time limit and was stopped",
-    Ending.NO_PROGRESS: "The run said nothing for too long and was stopped",
-    Ending.KILLED: "The run was killed from outside",
-    Ending.CANCELLED: "The run was ended by the engine",
+    Ending.NO_RECAP: "ansible-playbook ended without a recap",
+    Ending.TIMED_OUT: "The run took longer than its time limit and was stopped",
+    Ending.NO_PROGRESS: "The run printed nothing for too long and was stopped",
+    Ending.KILLED: "The run was killed",
+    Ending.CANCELLED: "The run was stopped by the operator",
     Ending.NOT_STARTED: UNABLE,
 }
 

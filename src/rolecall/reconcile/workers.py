@@ -73,7 +73,7 @@ class Workers:
         finally:
             self._tasks = []
 
-    async def drain(self, patience_s: float, reason: str = "the engine is stopping") -> None:
+    async def drain(self, patience_s: float, reason: str = "the operator is stopping") -> None:
         """Take no more keys, wait for the turns under way, and end their runs when it takes too long.
 
         With no patience, as after leadership was lost, runs are ended at once.
@@ -87,7 +87,7 @@ class Workers:
         for task in self._tasks:
             task.cancel()
         if not await self._is_drained_within(AFTER_CANCEL_S):
-            _logger.error("some turns did not end, though their runs were ended")
+            _logger.error("some reconciles did not end, though their runs were stopped")
 
     async def _work(self) -> None:
         while True:
@@ -100,7 +100,7 @@ class Workers:
                 await self._take_turn(turn)
             except Exception:  # a bug after the turn: the key must come back all the same
                 _logger.exception(
-                    "internal error: the end of a turn could not be recorded",
+                    "internal error: the end of a reconcile could not be handled",
                     extra=key_fields(turn.key),
                 )
                 self._queue.fail(turn.key)
@@ -126,7 +126,7 @@ class Workers:
                 await self._on_gone(turn.key)
             return outcome
         except Exception as error:  # the one place where a bug becomes an outcome
-            _logger.exception("internal error: a turn was given up", extra=key_fields(turn.key))
+            _logger.exception("internal error: a reconcile failed", extra=key_fields(turn.key))
             await self._reconciler.report_bug(turn.key)
             return Outcome(error=f"internal error: {error!r}")
 
@@ -178,13 +178,13 @@ def _log_begin(turn: Turn) -> None:
     if _logger.isEnabledFor(logging.DEBUG):
         waited_s = round(turn.waited_s, 3)
         more = {"cause": str(turn.cause), "urgency": turn.urgency.name.lower()}
-        _logger.debug("turn begins", extra=key_fields(turn.key, **more, waited_s=waited_s))
+        _logger.debug("reconcile begins", extra=key_fields(turn.key, **more, waited_s=waited_s))
 
 
 def _log_end(key: Key, outcome: Outcome, next_in_s: float | None) -> None:
     fields = _with_next_time(outcome.ran, next_in_s)
     if outcome.is_of_kind and not outcome.ran:
-        _logger.debug("turn put off", extra=key_fields(key, **fields, why=outcome.error))
+        _logger.debug("reconcile put off", extra=key_fields(key, **fields, why=outcome.error))
     elif outcome.is_error:
         # An error after a run, such as a status that could not be written, is not that of the run.
         if not outcome.is_of_run or "error" not in fields:
@@ -194,7 +194,7 @@ def _log_end(key: Key, outcome: Outcome, next_in_s: float | None) -> None:
     elif outcome.ran:
         _logger.info("run finished", extra=key_fields(key, **fields))
     else:
-        what = "turn put off" if outcome.is_put_off else "turn ends, nothing ran"
+        what = "reconcile put off" if outcome.is_put_off else "reconcile ends, nothing ran"
         _logger.debug(what, extra=key_fields(key, **fields, why=outcome.why))
 
 

@@ -57,7 +57,7 @@ def signal_text(number: int) -> str:
         name = signal.Signals(number).name
     except ValueError:
         name = "signal"
-    text = f"the play was ended by {name} ({number}) from outside"
+    text = f"the play was killed by {name} ({number})"
     return f"{text}; {OUT_OF_MEMORY_HINT}" if number == signal.SIGKILL else text
 
 

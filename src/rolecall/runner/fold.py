@@ -162,7 +162,7 @@ class Fold:
         if exit_.signal is not None:
             return signal_text(exit_.signal)
         if ending is Ending.KILLED:
-            return f"a process of the play was killed from outside; {OUT_OF_MEMORY_HINT}"
+            return f"a process of the play was killed; {OUT_OF_MEMORY_HINT}"
         why = why_no_recap(stdout_tail, exit_.rc)
         play, written = self._prepared.play, self._prepared.role_play
         if written is not None:
@@ -213,7 +213,7 @@ class Fold:
         for task in sorted(self._seen.requeues, key=lambda task: task.counter):
             period = task.result.get("period")
             if task.is_censored:
-                message = "`requeue_after` is under `no_log`, so its period is not known"
+                message = "`requeue_after` has `no_log`, so the operator cannot read its period"
                 return None, [self._failure(task, message)]
             if isinstance(period, str):
                 try:

@@ -37,7 +37,7 @@ def _why(error: BaseException) -> str:
         case RecursionError():
             return "it is nested too deeply"
         case MemoryError():
-            return "the engine had no memory left"
+            return "the operator had no memory left"
         case _:
             _logger.error(
                 "internal error: a run could not be followed; please report this", exc_info=error

@@ -49,7 +49,7 @@ async def engine() -> AsyncIterator[Engine]:
 async def test_runs_in_flight_end_before_the_parts_do(engine: Engine) -> None:
     engine.stop.ask()
     await eventually_async(lambda: engine.story)
-    assert engine.story == ["drain patiently: the engine stopped"]
+    assert engine.story == ["drain patiently: the operator stopped"]
     engine.runs_end.set()
     await engine.task
     assert engine.story[1:] == ["drained", "part ended"]
@@ -62,7 +62,7 @@ async def test_second_signal_does_not_wait_for_runs(engine: Engine) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         await engine.task
     assert engine.story[1:] == [
-        "drain at once: the engine was told twice to stop",
+        "drain at once: the operator was told twice to stop",
         "drained",
         "part ended",
     ]

@@ -63,7 +63,7 @@ def test_help_lists_the_commands_for_developers_too(capsys: pytest.CaptureFixtur
 def test_alone_it_lists_commands_by_what_they_are_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     said = capsys.readouterr().out
-    assert "  look at an operator at work:\n    status " in said
+    assert "  look at a running operator:\n    status " in said
     assert all(f"    {name} " in said for name in cli.commands())
     assert max(map(len, said.splitlines())) <= 80
 

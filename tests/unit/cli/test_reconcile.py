@@ -12,7 +12,7 @@ def test_one_cr_is_asked_for_by_its_whole_name(engine: FakeEngine) -> None:
     engine.answer = (202, {"keys": ["Website default/shop"]})
     said = engine.rolecall("reconcile", "websites/shop")
     assert engine.asked == [{"kind": "Website", "namespace": "default", "name": "shop"}]
-    assert said.stdout == "Website default/shop: taken up\n"
+    assert said.stdout == "Website default/shop: will be reconciled now\n"
 
 
 def test_all_and_all_of_a_kind(engine: FakeEngine) -> None:

@@ -91,7 +91,7 @@ def test_without_an_engine_the_artifacts_tell(ended_engine: FakeEngine) -> None:
         "shop", "8345", outcome="failed", reason="no such image", ended=datetime.now(UTC)
     )
     said = ended_engine.rolecall("status")
-    assert "no engine answers" in said.stderr
+    assert "no operator answers" in said.stderr
     row = columns(said.stdout)[1]
     assert row[1].strip() == "website/shop"
     assert row[2].strip() == "unknown"

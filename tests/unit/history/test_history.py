@@ -81,7 +81,7 @@ def test_run_of_a_killed_engine_ended_with_it(tmp_path: Path) -> None:
 
     found = read_run(run.folder)
 
-    assert (found.outcome, found.reason) == ("lost", "ended with its engine")
+    assert (found.outcome, found.reason) == ("lost", "ended when the operator stopped")
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells when it began")

@@ -14,7 +14,7 @@ def found(source: str) -> list[tuple[str, str]]:
     ("source", "expected"),
     [
         ('_logger.info("listening", extra={})', ("info", "listening")),
-        ('_logger.exception("a turn was given up")', ("error", "a turn was given up")),
+        ('_logger.exception("a reconcile failed")', ("error", "a reconcile failed")),
         ('raise InputError(f"`{self.file}` is " "empty")', ("error", "`{file}` is empty")),
         ('error = LinkError("no way " + ", ".join(names))', ("error", "no way {names}")),
         ('report.warn(line, f"{key} was ignored")', ("warning", "{key} was ignored")),

@@ -141,7 +141,7 @@ async def test_refusal_is_told_once_and_other_failures_are_swallowed(
             for number in range(5):
                 record(events, f"word {number}")
             await clock.rest()
-    assert [entry.message for entry in caplog.records] == ["not allowed to post events"]
+    assert [entry.message for entry in caplog.records] == ["not allowed to post Events"]
     assert list(server.counts) == ["word 4"]
 
 

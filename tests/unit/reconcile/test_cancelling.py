@@ -62,7 +62,7 @@ async def test_cancelled_run_says_so_and_is_no_failure(shop: Shop, clock: Virtua
 
     assert outcome.after_s == 0.0
     assert outcome.ran["outcome"] == "cancelled"
-    message = "Run 1 was ended: generation 2 takes its place"
+    message = "Run 1 was stopped: generation 2 replaces it"
     assert await setting.told("Running") == ("False", "Cancelled", message)
     assert await setting.condition("Failure") is None
     assert "observedGeneration" not in (await shop.get())["status"]
@@ -176,7 +176,7 @@ async def test_stopping_engine_ends_runs_and_starts_no_more(setting: Setting) ->
     await setting.shop.create("b")
     turn = await started(setting, LongRun())
 
-    setting.reconciler.cancel_runs("the engine is stopping")
+    setting.reconciler.cancel_runs("the operator is stopping")
     await turn
     await setting.turn("b")
 
@@ -184,7 +184,7 @@ async def test_stopping_engine_ends_runs_and_starts_no_more(setting: Setting) ->
     for name in ("a", "b"):
         status, reason, message = await setting.told("Running", name)
         assert (status, reason) == ("False", "Cancelled")
-        assert message.endswith("was ended: the engine is stopping")
+        assert message.endswith("was stopped: the operator is stopping")
 
 
 async def test_runs_that_are_interrupted_end_and_others_may_start_later(setting: Setting) -> None:
@@ -207,7 +207,7 @@ async def test_run_that_is_just_starting_when_the_engine_stops_is_ended_too(
     start = setting.runner.start
 
     async def start_as_the_engine_stops(*arguments: Any) -> Any:
-        setting.reconciler.cancel_runs("the engine is stopping")
+        setting.reconciler.cancel_runs("the operator is stopping")
         return await start(*arguments)
 
     monkeypatch.setattr(setting.runner, "start", start_as_the_engine_stops)

@@ -98,7 +98,7 @@ async def test_task_that_a_limit_ended_has_its_time_in_status_and_not_in_the_eve
         (Ending.TIMED_OUT, "over its limit", "TimedOut", "over its limit (run 1)"),
         (Ending.NO_PROGRESS, "no event for 60 s", "NoProgress", "no event for 60 s (run 1)"),
         (Ending.KILLED, "out of memory", "Killed", "out of memory (run 1)"),
-        (Ending.KILLED, "", "Killed", "The run was killed from outside (run 1)"),
+        (Ending.KILLED, "", "Killed", "The run was killed (run 1)"),
         (Ending.NO_RECAP, "syntax error", "PlayBroken", "syntax error (run 1)"),
         (
             Ending.NOT_STARTED,

@@ -67,9 +67,9 @@ async def test_debug_says_why_a_turn_began_and_why_nothing_ran(
     told = [
         (message, fields["name"], fields.get("cause", fields.get("why")))
         for message, fields in said
-        if message.startswith("turn")
+        if message.startswith("reconcile ")
     ]
-    assert ("turn begins", "a", "edit") in told
-    assert ("turn ends, nothing ran", "a", "paused") in told
-    assert ("turn ends, nothing ran", "nobody", "the object is gone") in told
+    assert ("reconcile begins", "a", "edit") in told
+    assert ("reconcile ends, nothing ran", "a", "paused") in told
+    assert ("reconcile ends, nothing ran", "nobody", "the object is gone") in told
     assert any(fields.get("next_in_s", 0) > 1000 for _, fields in said)

@@ -47,7 +47,7 @@ class StockRunner:
     async def close(self) -> None:
         tasks = [run.task for run in self._runs]
         for run in list(self._runs):
-            run.cancel("the engine stopped")
+            run.cancel("the operator stopped")
         if tasks:
             await asyncio.wait(tasks)
 

@@ -125,7 +125,7 @@ class Hosts:
         fingerprint = fingerprint_of(prepared.env, prepared.cwd)
         with self._lock:
             if self._is_closed:
-                return "the engine is ending"
+                return "the operator is stopping"
             try:
                 found = self._find_or_start(fingerprint, prepared)
             except OSError as error:  # no memory, no descriptor, no disk, no thread

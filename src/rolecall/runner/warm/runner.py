@@ -125,7 +125,7 @@ class WarmRunner:
         """End what runs and the hosts; `stock` belongs to whoever made it."""
         runs = list(self._runs)
         for run in runs:
-            run.cancel("the engine is ending")
+            run.cancel("the operator is stopping")
         await asyncio.gather(*(run.task for run in runs), return_exceptions=True)
         if self._rest_timer is not None:
             self._rest_timer.cancel()
@@ -268,7 +268,6 @@ class WarmRunner:
             )
         speed: dict[str, Any] = speed_of(notes, exit_.seconds)
         write_private(prepared.artifacts / "speed.json", json.dumps(speed))
-        _logger.debug(
-            "tasks by way",
-            extra=log_fields(run=prepared.request.run_id, ways=dict(ways_of(notes))),
-        )
+        if ways := dict(ways_of(notes)):
+            fields = log_fields(run=prepared.request.run_id, ways=ways)
+            _logger.debug("how the tasks were started", extra=fields)

@@ -119,7 +119,7 @@ class Prover(Trust):
             self._waiting.clear()
             process, thread = self._process, self._thread
         if process is not None:
-            process.end("the engine is ending")
+            process.end("the operator is stopping")
         if thread is not None:
             thread.join()
 
