@@ -59,10 +59,17 @@ class Problem:
     details: Sequence[str] = ()
     hint: str = ""
     is_warning: bool = False
+    column: int | None = None
+    rule: str = ""  # which check found it, for machines
+
+    @property
+    def place(self) -> str:
+        """As compilers write it, so that editors find it."""
+        parts = (self.file, self.line, self.column if self.line is not None else None)
+        return ":".join(str(part) for part in parts if part is not None)
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
-        lines = [f"{place}: {'warning: ' if self.is_warning else ''}{self.what}"]
+        lines = [f"{self.place}: {'warning: ' if self.is_warning else ''}{self.what}"]
         lines += [f"  {detail}" for detail in self.details]
         if self.hint:
             lines.append(f"hint: {self.hint}")

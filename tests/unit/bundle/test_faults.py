@@ -68,7 +68,7 @@ EXAMPLE = '[{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "spec": 
         (lambda csv: examples(csv, EXAMPLE % "{}"), "Memcached.spec.message is missing"),
         (
             lambda csv: examples(csv, EXAMPLE % '{"message": 5}'),
-            "Memcached.spec.message must be a string",
+            "and must be a string",
         ),
         (
             lambda csv: examples(csv, EXAMPLE % '{"message": "x", "colour": 1}'),

@@ -70,18 +70,18 @@ def test_environment_counts(here: Workshop, monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_breaks_under_another_core_is_told_when_asked(
     here: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    here.write("roles/demo/tasks/main.yml", "- debug: {msg: x}\n  when: a | length\n")
+    here.write("roles/demo/tasks/main.yml", "- debug: {msg: x}\n  when: image_name | length\n")
 
     assert main(["check", "--for-core", "2.18"]) == 0
     assert main(["check", "--for-core", "2.19.4"]) == 2
-    assert "write `a | length > 0`" in capsys.readouterr().out
+    assert "write `image_name | length > 0`" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("installed", "exit_code"), [("2.18.19", 0), ("2.21.5", 2)])
 def test_what_breaks_is_told_for_the_core_that_is_installed(
     here: Workshop, monkeypatch: pytest.MonkeyPatch, installed: str, exit_code: int
 ) -> None:
-    here.write("roles/demo/tasks/main.yml", "- debug: {msg: x}\n  when: a | length\n")
+    here.write("roles/demo/tasks/main.yml", "- debug: {msg: x}\n  when: image_name | length\n")
     monkeypatch.setattr("rolecall_dev.cli.check.metadata.version", lambda _name: installed)
 
     assert main(["check"]) == exit_code

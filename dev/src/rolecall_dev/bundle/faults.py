@@ -164,7 +164,7 @@ def _examples(files: Files) -> Iterator[str]:
             yield f"alm-examples holds no `{kind}` of a version that CRD `{name}` serves"
         for example in own:
             schema = _with_metadata(schemas[example["apiVersion"]])
-            yield from misfits(example, schema, f"alm-examples: {kind}")
+            yield from (f"alm-examples: {kind}.{misfit}" for misfit in misfits(example, schema))
 
 
 def _with_metadata(schema: Json) -> Json:

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.errors import ProblemsError
+from rolecall.errors import Problem, ProblemsError
 from rolecall.watches import Play, Watch, WatchDefaults, load_watches
 from rolecall_dev.checks.arguments import check_arguments
 from rolecall_dev.checks.collections import check_collections
 from rolecall_dev.checks.crds import (
     DEFAULT_FOLDERS,
+    Crd,
     CrdVersion,
     check_core_kind,
     check_names,
@@ -25,8 +26,11 @@ from rolecall_dev.checks.crds import (
     folders_to_search,
     read_crds,
 )
+from rolecall_dev.checks.module_docs import ModuleDocs
+from rolecall_dev.checks.modules import check_modules
+from rolecall_dev.checks.object_kinds import check_object_kinds
 from rolecall_dev.checks.plays import check_play, text_of
-from rolecall_dev.checks.porting import check_porting
+from rolecall_dev.checks.porting import check_porting, variables_of
 from rolecall_dev.checks.rbac import (
     DEFAULT_FOLDER,
     DEPLOYMENT_FOLDERS,
@@ -36,9 +40,11 @@ from rolecall_dev.checks.rbac import (
     needs_of,
     needs_of_core_kind,
 )
-from rolecall_dev.checks.spec_keys import check_spec_keys
+from rolecall_dev.checks.samples import check_samples
+from rolecall_dev.checks.spec_keys import check_spec_keys, cr_variable
 from rolecall_dev.checks.status_schema import check_status
-from rolecall_dev.sources import Findings, shown
+from rolecall_dev.checks.undefined import check_undefined
+from rolecall_dev.sources import Findings, Reader, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +71,64 @@ class Checked:
 def check_project(project: Project) -> Checked:
     """Look at everything; nothing is raised for what is wrong with the project."""
     findings = Findings()
+    findings.rule = "watches"
     watches = _load(project, findings)
+    findings.rule = "yaml"
     for play in _plays(watches):
         check_play(play, project.cwd, findings)
     folder = (project.cwd / project.watches_file).parent
+    findings.rule = "collections"
     check_collections(_plays(watches), project.environment, project.cwd, folder, findings)
-    versions = _check_crds(project, watches, findings)
+    crds = _crds(project, watches, findings)
+    versions = _check_crds(project, watches, crds, findings)
     _check_rbac(project, watches, versions, findings)
-    if project.for_strict_core:
-        check_porting(_plays(watches), versions, project.cwd, project.environment, findings)
+    if watches:
+        _check_tasks(project, watches, versions, crds, findings)
+        findings.rule = "sample"
+        check_samples(crds, project.cwd, findings)
+    findings.problems.sort(key=_place)
     return Checked(len(watches), findings)
+
+
+def _check_tasks(
+    project: Project,
+    watches: Sequence[Watch],
+    versions: Sequence[tuple[Watch, CrdVersion]],
+    crds: Sequence[Crd],
+    findings: Findings,
+) -> None:
+    sources = Reader(project.cwd, project.environment).read(_plays(watches))
+    folder = (project.cwd / project.watches_file).parent
+    docs = ModuleDocs.of(project.environment, project.cwd, folder)
+    variables = variables_of(sources, versions)
+    findings.rule = "module"
+    absent = check_modules(sources, docs, findings)
+    docs.known.update(absent)
+    told = [
+        f"collection `{name.rpartition('.')[0]}` was not found" for name in absent if "." in name
+    ]
+    findings.notes[:] = [note for note in findings.notes if not any(it in note for it in told)]
+    findings.rule = "object-kind"
+    check_object_kinds(sources, crds, _crs(watches), findings)
+    findings.rule = "undefined-variable"
+    known = {watch.gvk: version for watch, version in versions}
+    with_versions = [(watch, known.get(watch.gvk)) for watch in watches]
+    check_undefined(sources, with_versions, variables, docs, findings)
+    if project.for_strict_core:
+        findings.rule = "porting"
+        check_porting(sources, variables, project.cwd, findings)
+
+
+def _crs(watches: Sequence[Watch]) -> dict[str, object]:
+    """The variables that carry CRs in plays, as far as they are known without one."""
+    return {
+        cr_variable(watch.gvk): {"apiVersion": watch.gvk.api_version, "kind": watch.gvk.kind}
+        for watch in watches
+    }
+
+
+def _place(problem: Problem) -> tuple[str, int, int]:
+    return problem.file, problem.line or 0, problem.column or 0
 
 
 def _load(project: Project, findings: Findings) -> list[Watch]:
@@ -103,24 +157,31 @@ def _plays(watches: Sequence[Watch]) -> list[Play]:
     return list(plays.values())
 
 
-def _check_crds(
-    project: Project, watches: Sequence[Watch], findings: Findings
-) -> list[tuple[Watch, CrdVersion]]:
+def _crds(project: Project, watches: Sequence[Watch], findings: Findings) -> list[Crd]:
     if not watches:
         return []
-    file = str(project.watches_file)
+    findings.rule = "crd"
     folders = folders_to_search(project.crd_folders, project.cwd, findings)
     crds = read_crds(folders, project.cwd, findings)
-    looked_in = ", ".join(str(folder) for folder in project.crd_folders or DEFAULT_FOLDERS)
     for crd in crds:
         check_names(crd, findings)
+    return crds
+
+
+def _check_crds(
+    project: Project, watches: Sequence[Watch], crds: Sequence[Crd], findings: Findings
+) -> list[tuple[Watch, CrdVersion]]:
+    file = str(project.watches_file)
+    looked_in = ", ".join(str(folder) for folder in project.crd_folders or DEFAULT_FOLDERS)
     found = []
     for watch in watches:
+        findings.rule = "crd"
         check_core_kind(watch, file, findings)
         version = find_version(watch, crds, looked_in, file, findings)
         if version is not None:
             check_status(watch, version, findings)
             check_spec_keys(watch, version, text_of(watch.play, project.cwd), findings)
+            findings.rule = "argument-specs"
             check_arguments(watch, version, project.cwd, findings)
             found.append((watch, version))
     return found
@@ -134,6 +195,7 @@ def _check_rbac(
 ) -> None:
     if not watches:
         return
+    findings.rule = "rbac"
     folder = project.cwd / (project.rbac_folder or DEFAULT_FOLDER)
     if not folder.is_dir():
         if project.rbac_folder is not None:

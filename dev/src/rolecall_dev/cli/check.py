@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall.errors import InputError
-from rolecall_dev.checks import Project, check_project, watches_schema
+from rolecall_dev.checks import FORMATS, Project, check_project, watches_schema
 from rolecall_dev.cli.project_arguments import add_watches_file
 
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ _STRICT = (2, 19)
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "check",
-        help="check watches, roles, playbooks, CRDs and RBAC against each other",
+        help="find what is wrong with the project before anything runs",
         description="Reads the files of the project in this folder and reports what would not"
-        " work, or not as expected. Starts nothing and needs no cluster.",
+        " work, or not as expected: undefined variables, misspelt modules and arguments, API"
+        " versions that do not exist, samples that their CRD refuses, missing rights. Needs no cluster."
+        " Exit codes: 0 nothing keeps the operator from working, 2 something does.",
     )
     add_watches_file(parser)
     parser.add_argument(
@@ -53,6 +55,14 @@ def add_parser(subparsers: Subparsers) -> None:
         type=_core_version,
         metavar="VERSION",
         help="report what breaks with this ansible-core, 2.19 or newer (default: the installed one)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=list(FORMATS),
+        default="text",
+        help="output format: text, json, sarif (SARIF 2.1.0) or github (annotations of a pull request)"
+        " (default: text)",
     )
     parser.add_argument("--strict", action="store_true", help="fail on warnings too")
     parser.add_argument(
@@ -77,17 +87,11 @@ def run(arguments: argparse.Namespace) -> int:
             for_strict_core=(arguments.for_core or _core_here()) >= _STRICT,
         )
     )
-    findings = checked.findings
-    for problem in findings.problems:
-        print(problem)
-    for note in findings.notes:
-        print(f"note: {note}")
-    errors = len(findings.errors)
-    warnings = len(findings.problems) - errors
-    print(
-        f"checked {_counted(checked.watches, 'watch', 'watches')}:"
-        f" {_counted(errors, 'error', 'errors')}, {_counted(warnings, 'warning', 'warnings')}"
-    )
+    shown = FORMATS[arguments.output](checked)
+    if shown:
+        print(shown)
+    errors = len(checked.findings.errors)
+    warnings = len(checked.findings.problems) - errors
     is_bad = errors or (arguments.strict and warnings)
     return InputError.exit_code if is_bad else 0
 
@@ -105,7 +109,3 @@ def _core_here() -> tuple[int, int]:
         return _core_version(metadata.version("ansible-core"))
     except metadata.PackageNotFoundError:
         return _STRICT
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -20,8 +20,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "api",
         help="a kind, with CRD, role, sample, tests and RBAC",
         description="Add a kind to the project in this folder: CRD, role or playbook, sample, molecule"
-        " test, RBAC, and its entry in watches.yaml. Files that are there keep their comments. Nothing"
-        " is written unless everything can be.",
+        " test, RBAC, and its entry in watches.yaml. A kind that is there gets a further version:"
+        " its CRD serves both, and the first stays the stored one. Files that are there keep their"
+        " comments. Nothing is written unless everything can be.",
         allow_abbrev=False,
     )
     add_kind_flags(api, is_required=True)
@@ -60,8 +61,10 @@ def create_api(arguments: argparse.Namespace) -> int:
         )
     project = ProjectFile.parse(content)
     kind = wanted_kind(arguments, changes)
-    add_kind(changes, project, kind, force=arguments.force)
+    to_know = add_kind(changes, project, kind, force=arguments.force)
     written(changes, force=arguments.force)
+    if to_know:
+        print(to_know)
     return 0
 
 

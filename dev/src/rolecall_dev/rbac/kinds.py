@@ -9,28 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_CORE = (
-    "ConfigMap Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod PodTemplate"
-    " ReplicationController ResourceQuota Secret Service ServiceAccount"
-)
-_GROUPS = {
-    "admissionregistration.k8s.io": "MutatingWebhookConfiguration ValidatingWebhookConfiguration"
-    " ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
-    "apiextensions.k8s.io": "CustomResourceDefinition",
-    "apiregistration.k8s.io": "APIService",
-    "apps": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
-    "autoscaling": "HorizontalPodAutoscaler",
-    "batch": "CronJob Job",
-    "certificates.k8s.io": "CertificateSigningRequest",
-    "coordination.k8s.io": "Lease",
-    "discovery.k8s.io": "EndpointSlice",
-    "events.k8s.io": "Event",
-    "networking.k8s.io": "IngressClass NetworkPolicy Ingress",
-    "node.k8s.io": "RuntimeClass",
-    "policy": "PodDisruptionBudget",
-    "rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding Role RoleBinding",
-    "scheduling.k8s.io": "PriorityClass",
-    "storage.k8s.io": "CSIDriver CSINode StorageClass VolumeAttachment",
+from rolecall_dev.sources import KUBERNETES_KINDS
+
+_FOREIGN = {
     "monitoring.coreos.com": "PodMonitor Probe PrometheusRule ServiceMonitor",
     "cert-manager.io": "Certificate CertificateRequest ClusterIssuer Issuer",
     "route.openshift.io": "Route",
@@ -47,10 +28,14 @@ class KindNames:
     @classmethod
     def of(cls, crds: Iterable[Mapping[str, Any]]) -> KindNames:
         """Kubernetes' own, and those of these CRDs."""
-        known = {("", kind): _plural(kind) for kind in _CORE.split()}
+        known = {
+            (group, kind): _plural(kind)
+            for group, kinds in KUBERNETES_KINDS.items()
+            for kind in kinds
+        }
         known |= {("", kind): plural for kind, plural in _IRREGULAR.items()}
-        for group, kinds in _GROUPS.items():
-            known |= {(group, kind): _plural(kind) for kind in kinds.split()}
+        for group, foreign in _FOREIGN.items():
+            known |= {(group, kind): _plural(kind) for kind in foreign.split()}
         for crd in crds:
             spec = crd.get("spec") or {}
             names = spec.get("names") or {}

@@ -17,11 +17,11 @@ from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.rights import Rights
 from rolecall_dev.sources import (
     Findings,
-    Pair,
     Task,
     VariableScope,
     as_map,
     is_play,
+    kinds_asked_for,
     read_documents,
     tasks_of_file,
     yaml_files,
@@ -126,7 +126,7 @@ class TaskReader:
     def _read_kinds(
         self, module: str, arguments: Mapping[str, Any], scope: VariableScope, place: str
     ) -> None:
-        pairs = _pairs(arguments, scope)
+        pairs = kinds_asked_for(arguments, scope)
         if pairs is None:
             self.notes.append(f"{place}: the kind is only known when the task runs; use --record")
             return
@@ -189,23 +189,6 @@ _BY_KIND: dict[str, Callable[[Mapping[str, Any], str], Needs]] = {
 
 def _is_one(arguments: Mapping[str, Any]) -> bool:
     return any(arguments.get(key) for key in ("name", "definition", "resource_definition", "src"))
-
-
-def _pairs(arguments: Mapping[str, Any], scope: VariableScope) -> list[Pair] | None:
-    for key in ("definition", "resource_definition", "inline"):
-        if key in arguments and (pairs := scope.pairs(arguments[key])):
-            return pairs
-    for key in ("template", "src"):
-        name = arguments.get(key)
-        name = name.get("path") if isinstance(name, dict) else name
-        if isinstance(name, str) and (pairs := scope.pairs_of_file(name)):
-            return pairs
-    kind = scope.value(arguments.get("kind"))
-    given = next(
-        (arguments[it] for it in ("api_version", "api", "version") if it in arguments), "v1"
-    )
-    version = scope.value(given)
-    return [(str(version), str(kind))] if kind and version else None
 
 
 def _module(task: Task) -> str:

@@ -13,6 +13,7 @@ import yaml
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall_dev.scaffold.changes import Changes
+from rolecall_dev.scaffold.further_version import KnownCrd, add_version, find_crd
 from rolecall_dev.scaffold.names import (
     checked_group,
     checked_kind,
@@ -42,8 +43,11 @@ class NewKind:
     finalizer: bool = False
 
 
-def add_kind(changes: Changes, project: ProjectFile, wanted: NewKind, *, force: bool) -> None:
-    """Add the files and entries of a kind; nothing is written yet."""
+def add_kind(changes: Changes, project: ProjectFile, wanted: NewKind, *, force: bool) -> str:
+    """Add the files and entries of a kind, or a version of one; nothing is written yet.
+
+    What a person should know of it comes back.
+    """
     gvk = Gvk(
         checked_group(wanted.group, project.domain),
         checked_version(wanted.version),
@@ -53,14 +57,41 @@ def add_kind(changes: Changes, project: ProjectFile, wanted: NewKind, *, force: 
     resource = ProjectResource(wanted.group, project.domain, gvk.version, gvk.kind)
     if not force:
         project.refuse_twice(resource)
-    _refuse_second_watch(changes, gvk, force=force)
     values = _values(project, wanted, gvk, plural)
-    for path, content in rendered("api", values).items():
-        changes.add(path, content)
-    _add_play(changes, wanted, values)
-    _add_entries(changes, wanted, gvk, values)
+    crd = find_crd(changes, gvk)
     project.add(resource)
     changes.edit(FILE, project.render())
+    if crd is not None and gvk.version not in crd.versions:
+        return _add_version(changes, wanted, gvk, crd, values["sample"])
+    _refuse_second_watch(changes, gvk, force=force)
+    for path, content in rendered("api", values).items():
+        # A CRD that has more versions than this one is more than we would write.
+        if crd is None or path != crd.file or len(crd.versions) == 1:
+            changes.add(path, content)
+    _add_play(changes, wanted, values)
+    _add_entries(changes, wanted, gvk, values)
+    return ""
+
+
+def _add_version(changes: Changes, wanted: NewKind, gvk: Gvk, crd: KnownCrd, sample: str) -> str:
+    if wanted.playbook or wanted.finalizer:
+        flag = "--generate-playbook" if wanted.playbook else "--finalizer"
+        raise InputError(
+            f"`{flag}` is for a new kind, and `{gvk.kind}` is there in {', '.join(crd.versions)}",
+            hint="leave it out to add the version, and edit watches.yaml by hand",
+        )
+    add_version(changes, crd, gvk, sample)
+    item = _resource("config/samples", f"{sample}.yaml", "manifestskustomizesamples")
+    content = changes.text_of(item.file)
+    if content is None:
+        changes.add(item.file, with_item(_beginning(item), item))
+    else:
+        changes.edit(item.file, with_item(content, item))
+    return (
+        f"{gvk.kind} is served in {', '.join((*crd.versions, gvk.version))} now. watches.yaml keeps"
+        " its one entry, which sees custom resources of every version.\nOnce the role needs fields that"
+        f" only {gvk.version} has, set `version: {gvk.version}` there."
+    )
 
 
 def _values(project: ProjectFile, wanted: NewKind, gvk: Gvk, plural: str) -> dict[str, str]:

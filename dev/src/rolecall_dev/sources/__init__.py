@@ -1,26 +1,31 @@
 """Reads what a project consists of: YAML with its places, tasks and the kinds in them, schemas."""
 
-from rolecall_dev.sources.definitions import Pair, VariableScope, pairs_in
+from rolecall_dev.sources.definitions import Pair, VariableScope, kinds_asked_for
 from rolecall_dev.sources.documents import (
     SUFFIXES,
     Document,
     as_map,
+    line_of,
     read_documents,
     read_folder,
     shown,
 )
-from rolecall_dev.sources.findings import Findings
+from rolecall_dev.sources.findings import Findings, Line
+from rolecall_dev.sources.kubernetes_kinds import KUBERNETES_KINDS
 from rolecall_dev.sources.reader import Reader, Sources, yaml_files
 from rolecall_dev.sources.scopes import resources_of_no_namespace
-from rolecall_dev.sources.structural import misfits
+from rolecall_dev.sources.structural import Misfit, misfits, written
 from rolecall_dev.sources.tasks import BLOCKS, KEYWORDS, Step, Task, is_play, tasks_of_file
 
 __all__ = [
     "BLOCKS",
     "KEYWORDS",
+    "KUBERNETES_KINDS",
     "SUFFIXES",
     "Document",
     "Findings",
+    "Line",
+    "Misfit",
     "Pair",
     "Reader",
     "Sources",
@@ -29,12 +34,14 @@ __all__ = [
     "VariableScope",
     "as_map",
     "is_play",
+    "kinds_asked_for",
+    "line_of",
     "misfits",
-    "pairs_in",
     "read_documents",
     "read_folder",
     "resources_of_no_namespace",
     "shown",
     "tasks_of_file",
+    "written",
     "yaml_files",
 ]

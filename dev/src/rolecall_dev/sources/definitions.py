@@ -105,3 +105,21 @@ def pairs_in(text: str) -> list[Pair] | None:
         if len(found) == 2:
             pairs.append((found["apiVersion"], found["kind"]))
     return pairs or None
+
+
+def kinds_asked_for(arguments: Mapping[str, Any], scope: VariableScope) -> list[Pair] | None:
+    """Of which kinds the objects of a task of kubernetes.core are; None where it cannot be known."""
+    for key in ("definition", "resource_definition", "inline"):
+        if key in arguments and (pairs := scope.pairs(arguments[key])):
+            return pairs
+    for key in ("template", "src"):
+        name = arguments.get(key)
+        name = name.get("path") if isinstance(name, dict) else name
+        if isinstance(name, str) and (pairs := scope.pairs_of_file(name)):
+            return pairs
+    kind = scope.value(arguments.get("kind"))
+    given = next(
+        (arguments[it] for it in ("api_version", "api", "version") if it in arguments), "v1"
+    )
+    version = scope.value(given)
+    return [(str(version), str(kind))] if kind and version else None

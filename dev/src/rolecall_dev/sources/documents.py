@@ -6,6 +6,7 @@ Tags that only Ansible knows (`!vault`, `!unsafe`) are read as the plain value b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import yaml
 
 from rolecall.json_object import Json
-from rolecall_dev.sources.findings import Findings
+from rolecall_dev.sources.findings import Findings, Line
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -51,11 +52,12 @@ class Document:
     file: str  # as messages name it
     data: Any
     node: yaml.Node
+    text: str = ""  # the whole file
 
-    def line(self, *path: str | int) -> int:
+    def line(self, *path: str | int) -> Line:
         """The line of the deepest part of `path` that is there."""
         node = self.node
-        line = node.start_mark.line + 1
+        line = line_of(node)
         for step in path:
             child = _child(node, step)
             if child is None:
@@ -63,15 +65,39 @@ class Document:
             line, node = child
         return line
 
+    def node_at(self, *path: str | int) -> yaml.Node | None:
+        """The part that is there."""
+        node: yaml.Node | None = self.node
+        for step in path:
+            child = _child(node, step) if node is not None else None
+            node = child[1] if child else None
+        return node
 
-def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
+    def find(self, name: str, node: yaml.Node) -> Line:
+        """Where a node's text has a word first; where the node begins, if it has it nowhere."""
+        rows = self.text.split("\n")
+        word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+        for number in range(node.start_mark.line, min(node.end_mark.line + 1, len(rows))):
+            is_first = number == node.start_mark.line
+            found = word.search(rows[number], node.start_mark.column if is_first else 0)
+            if found:
+                return Line(number + 1, found.start() + 1)
+        return line_of(node)
+
+
+def line_of(node: yaml.Node) -> Line:
+    """Where a node begins."""
+    return Line(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _child(node: yaml.Node, step: str | int) -> tuple[Line, yaml.Node] | None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == step:
-                return key.start_mark.line + 1, value
+                return line_of(key), value
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         item = node.value[step]
-        return item.start_mark.line + 1, item
+        return line_of(item), item
     return None
 
 
@@ -90,7 +116,7 @@ def read_documents(path: Path, cwd: Path, findings: Findings) -> list[Document]:
         return list(_documents(file, text))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else None
+        line = Line(mark.line + 1, mark.column + 1) if mark else None
         findings.error(file, line, f"is not valid YAML: {error.problem or error.context}")
     except (yaml.YAMLError, RecursionError) as error:
         findings.error(file, None, f"is not valid YAML: {type(error).__name__}")
@@ -105,7 +131,7 @@ def _documents(file: str, text: str) -> Iterator[Document]:
         while loader.check_node():
             node = loader.get_node()
             if node is not None:
-                yield Document(file, loader.construct_document(node), node)
+                yield Document(file, loader.construct_document(node), node, text)
     finally:
         loader.dispose()
 

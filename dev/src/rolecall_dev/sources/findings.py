@@ -8,10 +8,23 @@ from functools import partial
 from rolecall.errors import Problem
 
 
+class Line(int):
+    """The number of a line that also knows the column, where somebody looked for it."""
+
+    column: int | None
+
+    def __new__(cls, number: int, column: int | None = None) -> Line:
+        line = super().__new__(cls, number)
+        line.column = column
+        return line
+
+
 class Findings:
     """Collects; the checks only add."""
 
     def __init__(self) -> None:
+        # The check that is looking: machines sort by it.
+        self.rule = ""
         self.problems: list[Problem] = []
         self.notes: list[str] = []  # no fault, but something was not checked
         # Something that keeps a kind from being reconciled.
@@ -34,4 +47,7 @@ class Findings:
         details: Sequence[str] = (),
         hint: str = "",
     ) -> None:
-        self.problems.append(Problem(file, line, what, tuple(details), hint, is_warning))
+        column = line.column if isinstance(line, Line) else None
+        self.problems.append(
+            Problem(file, line, what, tuple(details), hint, is_warning, column, self.rule)
+        )

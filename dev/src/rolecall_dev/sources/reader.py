@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.watches import Play
-from rolecall_dev.sources.documents import SUFFIXES, Document, as_map, read_documents
+from rolecall_dev.sources.documents import SUFFIXES, Document, as_map, read_documents, shown
 from rolecall_dev.sources.findings import Findings
 from rolecall_dev.sources.tasks import Task, dependencies_of, tasks_of_file
 
@@ -25,8 +25,35 @@ _ROLES = ("include_role", "import_role")
 
 @dataclass(slots=True)
 class Sources:
+    """Everything that was read."""
+
+    cwd: Path
     tasks: list[Task] = field(default_factory=list)
     variables: list[Document] = field(default_factory=list)  # each a map of variables
+    roles: list[Path] = field(default_factory=list)
+    roles_not_found: list[Task] = field(default_factory=list)  # what names them
+
+    def shown(self, path: Path) -> str:
+        """A path as messages name it."""
+        return shown(path, self.cwd)
+
+    def is_own(self, document: Document) -> bool:
+        """Whether it belongs to the project, and not to a collection."""
+        parts = Path(document.file).parts
+        return not document.file.startswith("/") and "ansible_collections" not in parts
+
+    def folder_of(self, task: Task) -> Path:
+        """Of the role, or of the playbook."""
+        path = self.cwd / task.document.file
+        return next((role for role in self.roles if path.is_relative_to(role)), path.parent)
+
+    def variables_of(self, role: Path) -> dict[str, Any]:
+        """Defaults and vars of a role."""
+        found: dict[str, Any] = {}
+        for document in self.variables:
+            if (self.cwd / document.file).is_relative_to(role):
+                found |= as_map(document.data)
+        return found
 
 
 class Reader:
@@ -37,7 +64,7 @@ class Reader:
         self._environment = environment
         self._seen: set[Path] = set()
         self._ignored = Findings()
-        self.sources = Sources()
+        self.sources = Sources(cwd)
 
     def read(self, plays: Iterable[Play]) -> Sources:
         """The plays of the watches, and the roles of the project."""
@@ -53,6 +80,8 @@ class Reader:
         return self.sources
 
     def _read_role(self, role: Path) -> None:
+        if role not in self.sources.roles:
+            self.sources.roles.append(role)
         for folder in ("tasks", "handlers"):
             for path in yaml_files(role / folder):
                 self._read_tasks(path)
@@ -76,17 +105,22 @@ class Reader:
             for name in _files_named(task):
                 self._read_tasks(folder / name)
             for name in _roles_named(task):
-                self._read_collection_role(name)
+                if not self._read_named_role(name):
+                    self.sources.roles_not_found.append(task)
 
-    def _read_collection_role(self, name: str) -> None:
+    def _read_named_role(self, name: str) -> bool:
+        """Whether it was found; those of the project were read first of all."""
+        if "{{" in name or (self._cwd / "roles" / name).is_dir():
+            return True
         if not _FULL_NAME.fullmatch(name):
-            return
+            return False
         namespace, collection, *role = name.split(".")
         for root in self._collection_roots():
             folder = root / "ansible_collections" / namespace / collection / "roles" / Path(*role)
             if folder.is_dir():
                 self._read_role(folder)
-                return
+                return True
+        return False
 
     def _collection_roots(self) -> list[Path]:
         given = self._environment.get("ANSIBLE_COLLECTIONS_PATH", "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rolecall_dev.sources.documents import Document, as_map
+from rolecall_dev.sources.findings import Line
 
 BLOCKS = ("block", "rescue", "always")
 _LISTS_OF_TASKS = ("pre_tasks", "tasks", "post_tasks", "handlers")
@@ -34,7 +35,17 @@ class Task:
     @property
     def module(self) -> str:
         """The module's name as it was written; empty for a block."""
-        return next((key for key in self._modules()), "")
+        return next(iter(self.modules), "")
+
+    @property
+    def modules(self) -> list[str]:
+        """The keys that can only be modules: one, if all is well."""
+        return [
+            key
+            for key in self.data
+            if isinstance(key, str)
+            and not (key in KEYWORDS or key in BLOCKS or key.startswith("with_"))
+        ]
 
     @property
     def arguments(self) -> Any:
@@ -52,19 +63,13 @@ class Task:
     def short(self) -> str:
         return self.module.rsplit(".", 1)[-1]
 
-    def line(self, *path: Step) -> int:
+    def line(self, *path: Step) -> Line:
         return self.document.line(*self.path, *path)
 
     @property
     def has_loop(self) -> bool:
         """Whether it runs once for each item."""
         return any(key == "loop" or str(key).startswith("with_") for key in self.data)
-
-    def _modules(self) -> Iterator[str]:
-        for key in self.data:
-            is_keyword = key in KEYWORDS or key in BLOCKS or str(key).startswith("with_")
-            if isinstance(key, str) and not is_keyword:
-                yield key
 
 
 def tasks_of_file(document: Document) -> Iterator[Task]:

@@ -1,5 +1,7 @@
-"""What changes for roles and playbooks from ansible-core 2.18 to 2.19 (`docs/guides/migrate.md`)."""
+"""What breaks between releases of ansible-core, and what a project says of its variables."""
 
-from rolecall_dev.checks.porting.check import check_porting
+from rolecall_dev.checks.porting.check import check_porting, variables_of
+from rolecall_dev.checks.porting.templates import template_environment
+from rolecall_dev.checks.porting.variables import Variables
 
-__all__ = ["check_porting"]
+__all__ = ["Variables", "check_porting", "template_environment", "variables_of"]

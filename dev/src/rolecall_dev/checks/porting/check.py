@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from rolecall.watches import Play, Watch
+from rolecall.watches import Watch
 from rolecall_dev.checks.crds import CrdVersion
 from rolecall_dev.checks.porting.conditionals import check_conditionals
 from rolecall_dev.checks.porting.settings import check_settings
 from rolecall_dev.checks.porting.values import check_values, check_variables
 from rolecall_dev.checks.porting.variables import Variables
 from rolecall_dev.checks.spec_keys import cr_variable, variable_of
-from rolecall_dev.sources import BLOCKS, KEYWORDS, Findings, Reader, Sources, Task, as_map
+from rolecall_dev.sources import BLOCKS, KEYWORDS, Findings, Sources, Task, as_map
 
 _ASSIGNMENT = re.compile(r"(\w+)=")
 
 
-def check_porting(
-    plays: Sequence[Play],
-    versions: Sequence[tuple[Watch, CrdVersion]],
-    cwd: Path,
-    environment: Mapping[str, str],
-    findings: Findings,
-) -> None:
-    """Read all that the project's plays bring in, then look at each task and variable once."""
-    sources = Reader(cwd, environment).read(plays)
-    variables = _variables(sources, versions)
+def check_porting(sources: Sources, variables: Variables, cwd: Path, findings: Findings) -> None:
+    """Look at each task and variable once."""
     for document in sources.variables:
         check_variables(document, (), document.data, findings)
     for task in sources.tasks:
@@ -40,7 +32,8 @@ def check_porting(
     check_settings(cwd, findings)
 
 
-def _variables(sources: Sources, versions: Sequence[tuple[Watch, CrdVersion]]) -> Variables:
+def variables_of(sources: Sources, versions: Sequence[tuple[Watch, CrdVersion]]) -> Variables:
+    """Every place that gives a variable a value."""
     variables = Variables()
     for watch, version in versions:
         _assign_cr(watch, version, variables)

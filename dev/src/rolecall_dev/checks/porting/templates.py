@@ -37,6 +37,11 @@ _ENVIRONMENT = Environment(  # noqa: S701  nothing is rendered by it
 _MARKS = ("{{", "{%", "{#")
 
 
+def template_environment() -> Environment:
+    """For others who parse: nothing may be rendered by it."""
+    return _ENVIRONMENT
+
+
 class SyntaxFaultError(Exception):
     """The expression cannot be parsed."""
 

@@ -94,6 +94,10 @@ class Variables:
         parts = {part: Shape(kinds) for part, kinds in {**_EVERY_RESULT, **own}.items()}
         self._sources.setdefault(name, []).append(_Source(shape=Shape(MAP, parts)))
 
+    def names(self) -> Iterable[str]:
+        """All that some place gives a value."""
+        return self._sources
+
     def written(self, name: str) -> list[Any]:
         """The values of a variable as they are written."""
         return [source.data for source in self._sources.get(name, ()) if source.shape is None]

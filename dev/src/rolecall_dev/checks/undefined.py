@@ -1,0 +1,270 @@
+"""Variables that nothing in the project defines, in tasks, variables and templates.
+
+Only names that cannot come from anywhere are told. So a name is known if any place of the project gives
+it a value, whatever role that is in, and it is left alone if any expression asks whether it is defined.
+Where something may define names that cannot be known here (a CR whose schema takes any field, a role or
+module that is not here), nothing is looked at, and a note says why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import TemplateError, meta, nodes
+
+from rolecall.watches import Watch
+from rolecall_dev.checks.crds import PRESERVE, CrdVersion
+from rolecall_dev.checks.module_docs import ModuleDocs
+from rolecall_dev.checks.nearest import meant
+from rolecall_dev.checks.porting import Variables, template_environment
+from rolecall_dev.checks.spec_keys import cr_variable
+from rolecall_dev.sources import (
+    BLOCKS,
+    Document,
+    Findings,
+    Line,
+    Sources,
+    Task,
+    as_map,
+    read_documents,
+    yaml_files,
+)
+
+# What Ansible itself, Jinja and the templates of tasks always know.
+_ALWAYS = frozenset(
+    """
+    ansible_operator_meta environment group_names groups hostvars inventory_dir inventory_file
+    inventory_hostname inventory_hostname_short item omit play_batch play_hosts playbook_dir
+    role_name role_names role_path vars
+    cycler dict joiner lipsum lookup namespace now q query range self undef varargs kwargs caller loop
+    template_destpath template_fullpath template_host template_path template_run_date template_uid
+    """.split()  # noqa: SIM905 - a list of words
+)
+# Collections whose modules are known to give no facts, but for these.
+_NO_FACTS = ("", "ansible.builtin", "ansible.legacy", "kubernetes.core", "operator_sdk.util")
+_FACTS = {"service_facts": "services", "package_facts": "packages", "mount_facts": "mount_points"}
+_EXPRESSIONS = frozenset(("when", "failed_when", "changed_when", "until", "break_when", "that"))
+_TEXT_TAGS = ("tag:yaml.org,2002:str",)
+_FULL_NAME = re.compile(r"[A-Za-z_]\w*")
+_GUARDS = ("default", "d")
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """One expression, and where it stands."""
+
+    template: nodes.Template
+    document: Document | None
+    node: yaml.Node | None
+    file: str
+    text: str
+
+
+def check_undefined(
+    sources: Sources,
+    watches: Sequence[tuple[Watch, CrdVersion | None]],
+    variables: Variables,
+    docs: ModuleDocs,
+    findings: Findings,
+) -> None:
+    """Look at every expression of the project's own."""
+    if why := _why_unknowable(sources, watches, docs):
+        findings.notes.append(f"undefined variables were not looked for, since {why}")
+        return
+    uses = list(_uses(sources))
+    known = {*_ALWAYS, *variables.names(), *_more_names(sources, docs)}
+    known |= {name for watch, _ in watches for name in _cr_names(watch)}
+    guarded = {name for use in uses for name in _guarded(use.template)}
+    told: set[tuple[str, Any]] = set()
+    for use in uses:
+        for name in sorted(_free(use.template) - known - guarded):
+            if name.startswith(("ansible_", "molecule_")):
+                continue
+            line = _line(use, name)
+            if (name, (use.file, line)) not in told:
+                told.add((name, (use.file, line)))
+                hint = "; did you mean `ansible_operator_meta`?" if name == "meta" else ""
+                what = f"nothing defines the variable `{name}`{hint or meant(name, known)}"
+                findings.error(use.file, line, what)
+
+
+def _cr_names(watch: Watch) -> tuple[str, str]:
+    name = cr_variable(watch.gvk)
+    return name, f"{name}_spec"
+
+
+def _why_unknowable(
+    sources: Sources, watches: Sequence[tuple[Watch, CrdVersion | None]], docs: ModuleDocs
+) -> str:
+    for watch, version in watches:
+        if version is None:
+            return f"the fields of `{watch.gvk.kind}` are not known: its CRD is not here"
+        spec = version.schema("spec")
+        if any(
+            part.get(PRESERVE) or part.get("additionalProperties")
+            for part in (spec, version.schema())
+        ):
+            return f"the fields of `{watch.gvk.kind}` are not known: its CRD takes any"
+    if sources.roles_not_found:
+        task = sources.roles_not_found[0]
+        place = f"{task.document.file}:{task.line()}"
+        return f"a role that is brought in at {place} is not in this project"
+    for task in sources.tasks:
+        name = task.module
+        collection = name.rpartition(".")[0]
+        is_call = bool(name) and not {"hosts", "role", "tasks"} & task.data.keys()
+        if is_call and collection not in _NO_FACTS and name not in docs.known:
+            return f"what `{name}` returns is not known here"
+    return ""
+
+
+def _takes_any(schema: dict[str, Any]) -> bool:
+    return bool(schema.get(PRESERVE) or schema.get("additionalProperties"))
+
+
+def _more_names(sources: Sources, docs: ModuleDocs) -> Iterator[str]:
+    """What defines variables beside those that are assigned in so many words."""
+    for role in sources.roles:
+        for path in (*yaml_files(role / "meta"), *yaml_files(role / "vars")):
+            for document in read_documents(path, sources.cwd, Findings()):
+                yield from _argument_names(as_map(document.data))
+                yield from map(str, as_map(document.data))
+    for task in sources.tasks:
+        yield from _names_of(task, sources)
+        yield from docs.fact_names.get(task.module, ())
+        if fact := _FACTS.get(task.short):
+            yield fact
+
+
+def _argument_names(data: dict[str, Any]) -> Iterator[str]:
+    for entry in as_map(data.get("argument_specs")).values():
+        yield from map(str, as_map(as_map(entry).get("options")))
+
+
+def _names_of(task: Task, sources: Sources) -> Iterator[str]:
+    given = task.named_arguments
+    if task.short in ("add_host", "include_vars", "set_stats"):
+        yield from map(str, given)
+        yield from map(str, as_map(given.get("data")))
+        yield str(given.get("name"))
+    prompts = task.data.get("vars_prompt")
+    for prompt in prompts if isinstance(prompts, list) else []:
+        yield str(as_map(prompt).get("name"))
+    if task.short == "include_vars" or "vars_files" in task.data:
+        # Whichever file it is: all that could be one.
+        folder = sources.folder_of(task)
+        for path in yaml_files(folder):
+            for document in read_documents(path, sources.cwd, Findings()):
+                yield from map(str, as_map(document.data))
+
+
+def _uses(sources: Sources) -> Iterator[_Use]:
+    for task in sources.tasks:
+        node = task.document.node_at(*task.path)
+        if node is not None and sources.is_own(task.document):
+            yield from _uses_below(task.document, node, is_task=True)
+    for document in sources.variables:
+        if sources.is_own(document):
+            yield from _uses_below(document, document.node, is_task=False)
+    if any("variable_start_string" in task.named_arguments for task in sources.tasks):
+        return  # some templates are written in other marks
+    for role in sources.roles:
+        for path in sorted((role / "templates").rglob("*.j2")):
+            yield from _use_of_file(path, sources)
+
+
+def _use_of_file(path: Path, sources: Sources) -> Iterator[_Use]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    shown = sources.shown(path)
+    is_foreign = text.startswith("#jinja2:") or Path(shown).is_absolute()
+    template = None if is_foreign else _parsed(text)
+    if template is not None:
+        yield _Use(template, None, None, shown, text)
+
+
+def _uses_below(document: Document, node: yaml.Node, *, is_task: bool) -> Iterator[_Use]:
+    skipped = {*BLOCKS, "tasks", "pre_tasks", "post_tasks", "handlers", "roles"} if is_task else ()
+    if not isinstance(node, yaml.MappingNode):
+        yield from _each(document, node, is_expression=False)
+        return
+    for key, value in node.value:
+        if key.value in skipped:
+            continue
+        yield from _each(document, value, is_expression=key.value in _EXPRESSIONS)
+        if str(key.value).rpartition(".")[2] == "assert":
+            for name, conditions in value.value if isinstance(value, yaml.MappingNode) else ():
+                if name.value == "that":
+                    yield from _each(document, conditions, is_expression=True)
+
+
+def _each(document: Document, node: yaml.Node, *, is_expression: bool) -> Iterator[_Use]:
+    """Every text below a node; what is tagged `!unsafe` or `!vault` is no template."""
+    if isinstance(node, yaml.MappingNode):
+        for _, value in node.value:
+            yield from _each(document, value, is_expression=False)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _each(document, item, is_expression=is_expression)
+    elif node.tag in _TEXT_TAGS:
+        is_template = "{{" in node.value or "{%" in node.value
+        text = node.value if is_template or not is_expression else f"{{{{ {node.value} }}}}"
+        template = _parsed(text) if is_template or is_expression else None
+        if template is not None:
+            yield _Use(template, document, node, document.file, document.text)
+
+
+def _parsed(text: str) -> nodes.Template | None:
+    try:
+        return template_environment().parse(text)
+    except (TemplateError, RecursionError):
+        return None  # Ansible says it; what is written in it cannot be known
+
+
+def _free(template: nodes.Template) -> set[str]:
+    try:
+        return meta.find_undeclared_variables(template)
+    except (TemplateError, RecursionError):
+        return set()
+
+
+def _guarded(template: nodes.Template) -> Iterator[str]:
+    """Names of which somebody asks whether they are there."""
+    for test in template.find_all(nodes.Test):
+        if test.name in ("defined", "undefined"):
+            yield from _root(test.node)
+    for each in template.find_all(nodes.Filter):
+        if each.name.rpartition(".")[2] in _GUARDS and each.node is not None:
+            yield from _root(each.node)
+    for text in template.find_all(nodes.Const):  # `'x' in vars`, `lookup('vars', 'x')`
+        if isinstance(text.value, str) and _FULL_NAME.fullmatch(text.value):
+            yield text.value
+
+
+def _root(node: nodes.Node) -> Iterable[str]:
+    return [
+        name.name for name in (node, *node.find_all(nodes.Name)) if isinstance(name, nodes.Name)
+    ]
+
+
+def _line(use: _Use, name: str) -> Line | int:
+    if use.document is not None and use.node is not None:
+        return use.document.find(name, use.node)
+    word = re.compile(rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
+    is_open = False
+    for number, row in enumerate(use.text.split("\n"), 1):
+        start = (
+            0 if is_open else min((at for at in map(row.find, ("{{", "{%")) if at >= 0), default=-1)
+        )
+        found = word.search(row, start) if start >= 0 else None
+        if found:
+            return Line(number, found.start() + 1)
+        is_open = max(row.rfind("{{"), row.rfind("{%")) > max(row.rfind("}}"), row.rfind("%}"))
+    return 1
