@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.unit.control.engine import World, asked, key
 from tests.unit.control.engine import Known as KnownCr
+from tests.unit.control.engine import World, asked, key
 from tests.unit.house.documents import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "control.md"
