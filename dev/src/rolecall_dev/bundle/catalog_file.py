@@ -107,7 +107,7 @@ def _faults(document: Json, package: str) -> Iterator[str]:
         yield "has no `schema`, such as `olm.channel`, so OLM would not read this catalog"
         return
     schema = document["schema"]
-    yield from misfits(document, _SCHEMAS.get(schema, _object("")), schema)
+    yield from map(str, misfits(document, _SCHEMAS.get(schema, _object("")), (schema,)))
     owner = document.get("name" if schema == "olm.package" else "package")
     if isinstance(owner, str) and owner != package:
         yield f"{schema} is of package `{owner}`, but this is the catalog of `{package}`"

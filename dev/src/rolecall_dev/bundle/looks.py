@@ -46,7 +46,7 @@ def look_faults(spec: Json) -> Iterator[str]:
     for key, schema in _SCHEMAS.items():
         if not spec.get(key):
             continue
-        faults = list(misfits(spec[key], schema, f"spec.{key}"))
+        faults = [str(misfit) for misfit in misfits(spec[key], schema, ("spec", key))]
         yield from faults
         if key == "icon" and not faults:
             yield from _icon_faults(spec[key])
