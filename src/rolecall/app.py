@@ -250,7 +250,8 @@ class Engine:
         if outcome.forget:
             self._last_runs.forget(turn.key)
         else:
-            self._last_runs.turn_over(turn.key, outcome.error, has_run=bool(outcome.ran))
+            run = str(outcome.ran.get("run", ""))
+            self._last_runs.turn_over(turn.key, outcome.error, run)
 
     def _on_leading(self, leads: bool) -> None:
         self._metrics.leads(self._settings.election.id, leads=leads)

@@ -1,7 +1,7 @@
 """The last run of each CR: read from its artifacts when it is asked for, and kept until the next turn.
 
-So nothing is done for it while nobody asks, and a restart forgets nothing. A turn that failed before a
-run is told by its error, for as long as this process lives: it left no artifacts.
+So nothing is done for it while nobody asks, and a restart forgets nothing. A turn that failed and left
+no artifacts, before its run or for want of a folder, is told by its error while this process lives.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class LastRuns:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._runs: dict[Key, KeptRun | None] = {}
-        self._errors: dict[Key, str] = {}
+        self._errors: dict[Key, tuple[str, str]] = {}  # id of the run, if there was one; error
         self._turns = 0  # what was read while a turn ended may be of before
 
-    def turn_over(self, key: Key, error: str, *, has_run: bool) -> None:
-        """A turn ended; what is known of the key's last run is of yesterday."""
+    def turn_over(self, key: Key, error: str, run: str) -> None:
+        """A turn ended, with a run or without; what is known of the key's last run is of yesterday."""
         self._turns += 1
-        if has_run or error:
+        if run or error:
             self._runs.pop(key, None)
         self._errors.pop(key, None)
-        if error and not has_run:
-            self._errors[key] = error
+        if error:
+            self._errors[key] = (run, error)
 
     def forget(self, key: Key) -> None:
         self._runs.pop(key, None)
@@ -49,7 +49,7 @@ class LastRuns:
             run = ended[0] if ended else None
             if turns == self._turns:
                 self._runs[key] = run
-        error = self._errors.get(key)
-        if error is None:
+        of_run, error = self._errors.get(key, ("", ""))
+        if not error or (run is not None and run.run == of_run):
             return run
         return replace(run or KeptRun(""), run="", outcome="failed", reason=error, failed_task=None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime, timedelta
 
+import pytest
+
 from rolecall.local_engine import LocalEngine
 from rolecall.reconcile import Progress
 from rolecall.workqueue import Cause, Delayed, Urgency, Waiting
@@ -71,14 +73,18 @@ async def test_last_run_is_read_again_after_a_turn_and_not_before(world: World) 
         world.keep("a", outcome="failed", reason="broken")
         assert (await state(path))["a"]["state"] == "ready"
 
-        world.last_runs.turn_over(key("a"), "broken", has_run=True)
+        world.last_runs.turn_over(key("a"), "broken", "1")
 
         assert (await state(path))["a"]["last"]["reason"] == "broken"
 
 
-async def test_turn_that_failed_before_a_run_is_told_by_its_error(world: World) -> None:
+@pytest.mark.parametrize("run", ["", "2"])
+async def test_turn_that_failed_and_left_nothing_is_told_by_its_error(
+    world: World, run: str
+) -> None:
     world.known[key("a")] = Known()
-    world.last_runs.turn_over(key("a"), "no connection", has_run=False)
+    world.keep("a", outcome="succeeded")
+    world.last_runs.turn_over(key("a"), "no connection", run)
 
     async with world.served() as path:
         a = (await state(path))["a"]

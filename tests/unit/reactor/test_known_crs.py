@@ -201,3 +201,13 @@ def test_kind_that_is_found_missing_again_is_told_again(crs: Crs) -> None:
     crs.known.on_trouble(NoSuchKindError(APP))
     crs.known.on_trouble(NoSuchKindError(APP))
     assert crs.states == [SyncState.NO_SUCH_KIND, SyncState.NO_SUCH_KIND]
+
+
+def test_object_that_the_selector_does_not_want_is_known_as_such() -> None:
+    crs = Crs(selector=Selector({"tier": "gold"}))
+    crs.lists(metadata("a", generation=1), metadata("b", generation=1, labels={"tier": "gold"}))
+
+    assert {name: memo.is_selected for (_, name), memo in crs.known.memos.items()} == {
+        "a": False,
+        "b": True,
+    }

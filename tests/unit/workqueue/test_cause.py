@@ -61,3 +61,18 @@ async def test_a_period_says_so() -> None:
     await clock.advance(20.0)
 
     assert await cause_of_next(queue) == "period"
+
+
+async def test_key_that_goes_at_once_waits_for_no_backoff_and_begins_a_new_one() -> None:
+    clock = VirtualClock()
+    queue = queue_of(clock)
+    for _ in range(5):
+        queue.fail(key("a"), by_role=True)
+
+    queue.add_at_once(key("a"), EDIT)
+
+    assert await cause_of_next(queue) == EDIT.text
+    assert queue.delayed() == []
+    assert queue.fail(key("a"), by_role=True) == 1.0
+    assert [each.cause.text for each in queue.delayed()] == ["retry 1"]
+    queue.close()

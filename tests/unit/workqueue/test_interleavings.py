@@ -35,7 +35,9 @@ class ReconcilerPorts:
         self.deadlines: dict[Key, set[float]] = {chosen: set() for chosen in KEYS}
 
     async def step(self) -> None:
-        action = self.random.choice([self.add, self.add_later, self.hire, self.fire, self.put_down])
+        action = self.random.choice(
+            [self.add, self.add_later, self.hurry, self.hire, self.fire, self.put_down]
+        )
         await action()
         await self.clock.rest()
         self.collect()
@@ -59,6 +61,15 @@ class ReconcilerPorts:
         self.deadlines[chosen] -= ahead
         self.deadlines[chosen].add(min(ahead | {now + delay_s}))
         await self.clock.advance(self.random.uniform(0, 3))
+
+    async def hurry(self) -> None:
+        """Past what it waits for: a deadline ahead is none any more."""
+        chosen, cause = self.random.choice(KEYS), Cause(f"reason {self.random.random()}")
+        self.owed.add(chosen)
+        self.reasons[chosen].append((Urgency.EDIT, cause))
+        self.queue.add_at_once(chosen, cause)
+        now = self.clock.monotonic()
+        self.deadlines[chosen] = {at for at in self.deadlines[chosen] if at <= now}
 
     async def hire(self) -> None:
         self.workers.append(asyncio.create_task(self.take()))
