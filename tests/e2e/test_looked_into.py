@@ -177,7 +177,7 @@ async def test_run_whose_engine_was_killed_is_told_as_lost(
     engine.process.wait()
 
     (run,) = runs(shared)
-    assert (run.outcome, run.reason) == ("lost", "ended with its engine")
+    assert (run.outcome, run.reason) == ("lost", "ended when the operator stopped")
     assert engines_of(roots_of(shared)) == []
     (tmp_path / "go").touch()
     other = start_engine(BEHAVIOURS, f"--artifacts-dir={shared}").wait_ready()

@@ -127,7 +127,7 @@ async def test_frozen_leader_writes_nothing_when_it_wakes_up_and_ends_with_four(
 
     assert first.wait() == 4
     (said,) = [line for line in first.log.splitlines() if " error " in line]
-    assert "another replica leads now" in said
+    assert "another replica is the leader now" in said
     assert await holder(api, namespace) != first_holder
     assert (await api.get(SLOW, namespace, "x"))["status"] == done["status"]
     assert second.runs("Slow", result="succeeded") == 1

@@ -139,5 +139,5 @@ def test_scorecard_asks_no_cluster_about_a_bundle_whose_files_have_faults(
     monkeypatch.chdir(tmp_path)
     assert main(["bundle", "--scorecard", "--local-cluster"]) == 2
     said = capsys.readouterr().out
-    assert "no cluster was asked" in said
+    assert "the cluster was not asked" in said
     assert "cluster-takes" not in said

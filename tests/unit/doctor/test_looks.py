@@ -101,7 +101,7 @@ async def test_stock_runs_that_nobody_asked_for_have_their_reason(
     monkeypatch.setattr("sys.platform", "darwin")
     (seen,) = await look("runs", surroundings())
     assert seen.state is State.TO_DO
-    assert "the warm way needs Linux" in seen.what
+    assert "warm runs need Linux" in seen.what
 
 
 async def test_no_election_is_told_as_such(surroundings: Made) -> None:
