@@ -297,3 +297,12 @@ def test_everything_is_told_at_once_in_the_order_of_the_files(workshop: Workshop
         f"{TASKS}:2:11",
         f"{TASKS}:2:20",
     ]
+
+
+def test_sample_may_hold_anything_where_its_crd_takes_anything(workshop: Workshop) -> None:
+    open_map = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    whole = {"type": "object", "properties": {"size": {"type": "integer"}, "more": open_map}}
+    workshop.set_demo_schema("spec", {**whole, "anyOf": [{"required": ["size"]}]})
+    workshop.write(SAMPLE, f"{HEAD}spec: {{size: 1, more: {{a: [{{b: 1}}]}}}}\n")
+
+    assert not [it for it in workshop.check().problems if it.rule == "sample"]

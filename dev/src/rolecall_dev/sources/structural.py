@@ -68,7 +68,7 @@ def misfits(value: Any, schema: Json, path: Path = ()) -> Iterator[Misfit]:
         yield from _properties(value, schema, path)
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from misfits(item, schema.get("items") or {}, (*path, index))
+            yield from misfits(item, _below(schema.get("items") or {}, schema), (*path, index))
     yield from _junctors(value, schema, path)
 
 
@@ -118,15 +118,21 @@ def _properties(value: Json, schema: Json, path: Path) -> Iterator[Misfit]:
     for name, part in value.items():
         if name in properties:
             own = properties[name] or {}
-        elif is_open:
-            own = others if isinstance(others, dict) else {_PRESERVE: True}
+        elif is_open and not isinstance(others, dict):
+            continue
+        elif isinstance(others, dict):
+            own = others
         else:
             near = difflib.get_close_matches(str(name), properties, n=1)
             meant = f"; did you mean `{near[0]}`?" if near else ""
             yield Misfit((*path, name), f"is not in the schema{meant}")
             continue
-        # In a part of `anyOf` and its like, what is not said is not forbidden.
-        yield from misfits(part, {**_OPEN, **own} if schema.get(_PARTIAL) else own, (*path, name))
+        yield from misfits(part, _below(own, schema), (*path, name))
+
+
+def _below(own: Json, schema: Json) -> Json:
+    """In a part of `anyOf` and its like, what is not said is not forbidden."""
+    return {**_OPEN, **own} if schema.get(_PARTIAL) else own
 
 
 def _limits(value: Any, schema: Json) -> Iterator[str]:
