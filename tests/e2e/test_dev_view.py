@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
-import pty
 import re
-import shutil
-import struct
-import subprocess
-import sys
-import tempfile
-import termios
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
-from tests.e2e.engine import PATIENCE_S, ROOT
+from tests.e2e.engine import PATIENCE_S
 from tests.e2e.kinds import GROUP, cr, install, kind
+from tests.e2e.terminal import AtTerminal
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 
@@ -44,58 +36,6 @@ TASKS = """\
     that: word == 'good'
     fail_msg: "the word is {{ word }}, which is a long story to be told to the very last bit: END"
 """
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-class AtTerminal:
-    """A `rolecall run --dev` whose stdout and stderr are one terminal."""
-
-    def __init__(self, folder: Path, width: int, **environment: str) -> None:
-        self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-        os.set_blocking(self._ours, False)
-        self._said = b""
-        self._home = tempfile.mkdtemp(prefix="d")
-        flags = ["--proxy-port=0", "--role-metrics-port=0", "--metrics-bind-address=0"]
-        flags += ["--health-probe-bind-address=0", f"--artifacts-dir={self._home}/artifacts"]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "rolecall", "run", "--dev", *flags],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=theirs,
-            stderr=theirs,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": self._home,
-                "TMPDIR": self._home,
-                "TERM": "xterm-256color",
-                "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
-            }
-            | environment,
-        )
-        os.close(theirs)
-
-    @property
-    def said(self) -> str:
-        with suppress(BlockingIOError, OSError):
-            while piece := os.read(self._ours, 65536):
-                self._said += piece
-        return self._said.decode(errors="replace").replace("\r\n", "\n")
-
-    @property
-    def lines(self) -> list[str]:
-        return _COLOUR.sub("", self.said).splitlines()
-
-    def line_with(self, text: str) -> str:
-        return next(line for line in self.lines if text in line)
-
-    def end(self) -> None:
-        if self._process.poll() is None:
-            self._process.terminate()
-            self._process.wait(30)
-        print(self.said)
-        os.close(self._ours)
-        shutil.rmtree(self._home)
 
 
 @pytest.fixture
@@ -137,7 +77,13 @@ async def test_each_task_is_a_line_that_fits_and_a_failure_is_told_in_full(
     ending: ExitStack,
     width: int,
 ) -> None:
-    view = AtTerminal(project, width, KUBECONFIG=str(cluster.kubeconfig), WATCH_NAMESPACE=namespace)
+    view = AtTerminal(
+        ("run", "--dev"),
+        project,
+        width,
+        KUBECONFIG=str(cluster.kubeconfig),
+        WATCH_NAMESPACE=namespace,
+    )
     ending.callback(view.end)
     await ran(api, cluster, namespace, view, "bad", "run failed")
     assert "run starts: " in view.line_with(f"Shown {namespace}/x: run starts")
@@ -157,7 +103,27 @@ async def test_without_colours_nothing_is_coloured(
     api: Client, cluster: Cluster, namespace: str, project: Path, ending: ExitStack
 ) -> None:
     settings = {"KUBECONFIG": str(cluster.kubeconfig), "WATCH_NAMESPACE": namespace}
-    view = AtTerminal(project, 80, NO_COLOR="1", **settings)
+    view = AtTerminal(("run", "--dev"), project, 80, NO_COLOR="1", **settings)
     ending.callback(view.end)
     await ran(api, cluster, namespace, view, "good", "run succeeded in")
     assert "\x1b" not in view.said
+
+
+async def test_file_that_is_saved_is_told_and_what_failed_in_it_is_tried_again(
+    api: Client, cluster: Cluster, namespace: str, project: Path, ending: ExitStack
+) -> None:
+    settings = {"KUBECONFIG": str(cluster.kubeconfig), "WATCH_NAMESPACE": namespace}
+    view = AtTerminal(("run", "--dev"), project, 80, **settings)
+    ending.callback(view.end)
+    await ran(api, cluster, namespace, view, "bad", "run failed")
+    tasks = project / "roles" / "shown" / "tasks" / "main.yml"
+    tasks.write_text(TASKS.replace("'good'", "'bad'"))
+
+    async def is_told() -> bool:
+        return any("run succeeded" in line for line in view.lines)
+
+    await eventually_async(is_told, timeout_s=PATIENCE_S)
+    assert "file=roles/shown/tasks/main.yml" in view.line_with(
+        "changed file; the next run takes it"
+    )
+    assert len([line for line in view.lines if "engine started" in line]) == 1

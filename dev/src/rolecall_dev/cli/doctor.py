@@ -75,7 +75,7 @@ def _surroundings(arguments: argparse.Namespace) -> Surroundings:
 
 async def _print_lines(surroundings: Surroundings) -> bool:
     is_fine = True
-    is_coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     async for name, seen in examine(surroundings, on_bug=_report):
         for diagnosis in seen:
             is_fine = is_fine and diagnosis.state is not State.TO_DO
@@ -111,6 +111,7 @@ def _line(name: str, diagnosis: Diagnosis, *, is_coloured: bool) -> str:
 
 
 def _wrapped(text: str) -> str:
+    text = "".join(each if each.isprintable() else "?" for each in text)  # others may have named it
     width = max(get_terminal_size().columns - _INDENT, 20)
     if not sys.stdout.isatty():
         return text
