@@ -29,6 +29,7 @@ from rolecall.history import KeptCr, KeptRun, kept_crs, roots_of
 from rolecall.json_object import Json
 from rolecall.local_engine import LocalEngine, engines_of
 
+Found = Sequence[tuple[LocalEngine, Json]]
 _ARTIFACTS = FLAGS["artifacts-dir"]
 
 
@@ -127,10 +128,12 @@ def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> He
         return None
     chosen = arguments.artifacts_dir or environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default
     places = roots_of(Path(chosen))
-    found = engines_of(places)
+    found = _leading(engines_of(places))
     if len(found) > 1:
         named = ", ".join(f"`{engine.root}`" for engine, _ in found)
-        raise InputError(f"several operators run here: {named}", hint="choose by --artifacts-dir")
+        raise InputError(
+            f"several operators run here: {named}", hint="choose one with --artifacts-dir"
+        )
     if found:
         engine, state = found[0]
         _introduce(state["engine"], environ)
@@ -142,8 +145,15 @@ def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> He
 def silent_place(environ: Mapping[str, str]) -> Here:
     """This machine, for what nobody should be told of."""
     places = roots_of(Path(environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default))
-    found = engines_of(places)
+    found = _leading(engines_of(places))
     return Here([found[0][0].root], *found[0]) if found else Here(places)
+
+
+def _leading(found: Found) -> Found:
+    """Of replicas that share a folder, the one that leads."""
+    leading = [each for each in found if each[1]["engine"].get("leads")]
+    share = len({engine.root for engine, _ in found}) == 1
+    return leading[:1] or found[:1] if share else found
 
 
 def place_or_relay(arguments: argparse.Namespace) -> Here | int:

@@ -34,17 +34,20 @@ def _widths(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int | None
 ) -> list[int]:
     """How wide each column is; 0: left out."""
-    widths = [max(cells(row[place]) for row in rows) for place in range(len(columns))]
+    natural = [max(cells(row[place]) for row in rows) for place in range(len(columns))]
     if room is None:
-        return widths
-    widths = [min(width, room) for width in widths]
-    while _total(widths) > room:
-        place = _widest_that_gives(columns, widths)
-        if place is not None:
+        return natural
+    natural = [min(width, room) for width in natural]
+    while True:
+        widths = list(natural)
+        while _total(widths) > room:
+            place = _widest_that_gives(columns, widths)
+            if place is None:
+                break
             widths[place] -= 1
-        elif not _leave_out(columns, widths):
-            break
-    return widths
+        # What a column had that goes is for those that stay.
+        if _total(widths) <= room or not _leave_out(columns, natural):
+            return widths
 
 
 def _widest_that_gives(columns: Sequence[Column], widths: Sequence[int]) -> int | None:
