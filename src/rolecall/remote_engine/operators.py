@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from rolecall.errors import ClusterError, InputError
@@ -144,7 +145,7 @@ def _engine_pod(pod: Json) -> EnginePod:
 def _artifacts_dir(container: Mapping[str, Any]) -> str:
     """From its arguments; a variable is seen by every program in the container anyway."""
     words = [*(container.get("command") or ()), *(container.get("args") or ())]
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in pairwise([*words, ""]):
         name, equals, value = word.lstrip("-").partition("=")
         if word.startswith("-") and name == _ARTIFACTS_FLAG:
             return str(value if equals else following)

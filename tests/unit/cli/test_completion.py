@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.lacking import skip_or_fail
 from tests.unit.cli.fake_engine import FakeEngine, cr
 
 ASK = """
@@ -69,7 +68,6 @@ def test_script_is_understood_by_its_shell(engine: FakeEngine, shell: str, tmp_p
     script.write_text(engine.rolecall("completion", shell).stdout)
     assert "rolecall __complete" in script.read_text()
     if shutil.which(shell) is None:
-        if shell == "bash":
-            skip_or_fail("no bash here")
-        return  # of these two, machines for tests have neither; what they ask is tested above
+        # Few machines for tests have all three; what the scripts ask is tested above in any case.
+        pytest.skip(f"apt-get install {shell}")
     subprocess.run([shell, "-n", str(script)], check=True)

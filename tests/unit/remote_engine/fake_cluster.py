@@ -1,0 +1,161 @@
+"""Stands in for an API server with operators in pods: discovery, lists, and exec over a WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+from aiohttp import WSMsgType, web
+
+from rolecall.json_object import Json
+from rolecall.kube import Channel
+
+_RESOURCES = {
+    "/api/v1": [("pods", "Pod")],
+    "/apis/apps/v1": [("deployments", "Deployment")],
+    "/apis/coordination.k8s.io/v1": [("leases", "Lease")],
+}
+
+
+def pod(name: str, namespace: str = "ops", label: str = "web", **container: Sequence[str]) -> Json:
+    """A pod of an operator."""
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "labels": {"rolecall.dev/engine": label} if label else {"app": "old"},
+        },
+        "spec": {"containers": [{"name": "manager", **container}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+def lease(holder: str, namespace: str = "ops") -> Json:
+    return {
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {"holderIdentity": f"{holder}_1234"},
+    }
+
+
+class FakeCluster:
+    """What is there, what a command in a pod says, and what was asked for."""
+
+    def __init__(self, kubeconfig: Path) -> None:
+        self.kubeconfig = kubeconfig
+        self.objects: dict[str, list[Json]] = {"pods": [], "leases": [], "deployments": []}
+        self.forbidden: set[str] = set()
+        self.protocols: Sequence[str] = ("v5.channel.k8s.io", "v4.channel.k8s.io")
+        self.says: list[tuple[Channel, bytes]] = []
+        self.ending: Json | None = {"status": "Success"}
+        self.commands: list[tuple[str, list[str]]] = []
+        self.ended = threading.Event()  # the caller went
+
+    async def resources(self, request: web.Request) -> web.Response:
+        rows = [
+            {"name": plural, "kind": kind, "namespaced": True, "verbs": ["list"]}
+            for plural, kind in _RESOURCES[request.path]
+        ]
+        return web.json_response({"resources": rows})
+
+    async def listed(self, request: web.Request) -> web.Response:
+        plural = request.match_info["plural"]
+        namespace = request.match_info.get("namespace", "")
+        if plural in self.forbidden or f"{namespace}/{plural}" in self.forbidden:
+            return _refused(403, "Forbidden")
+        selector = request.query.get("labelSelector", "")
+        items = [
+            each
+            for each in self.objects[plural]
+            if namespace in ("", each["metadata"]["namespace"])
+            and ("=" in selector or selector in ("", *each["metadata"].get("labels", {})))
+        ]
+        return web.json_response({"metadata": {"resourceVersion": "1"}, "items": items})
+
+    async def got(self, request: web.Request) -> web.Response:
+        for each in self.objects[request.match_info["plural"]]:
+            if each["metadata"]["name"] == request.match_info["name"]:
+                return web.json_response(each)
+        return _refused(404, "NotFound")
+
+    async def exec(self, request: web.Request) -> web.StreamResponse:
+        if "exec" in self.forbidden:
+            return _refused(403, "Forbidden")
+        self.commands.append((request.match_info["name"], request.query.getall("command")))
+        socket = web.WebSocketResponse(protocols=self.protocols)
+        await socket.prepare(request)
+        for channel, data in self.says:
+            await socket.send_bytes(bytes([channel]) + data)
+        if self.ending is not None:
+            ending = json.dumps(self.ending).encode()
+            await socket.send_bytes(bytes([Channel.ENDING]) + ending)
+        else:
+            async for message in socket:
+                if message.type is WSMsgType.BINARY and message.data == b"\xff\x00":
+                    break
+            self.ended.set()
+        await socket.close()
+        return socket
+
+
+def _refused(code: int, reason: str) -> web.Response:
+    status = {
+        "kind": "Status",
+        "status": "Failure",
+        "reason": reason,
+        "message": reason,
+        "code": code,
+    }
+    return web.json_response(status, status=code)
+
+
+@contextmanager
+def fake_cluster(folder: Path) -> Iterator[FakeCluster]:
+    """Serves in a thread of its own; its kubeconfig is in the folder."""
+    cluster = FakeCluster(folder / "kubeconfig")
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    runner = web.AppRunner(_app(cluster))
+    try:
+        port = asyncio.run_coroutine_threadsafe(_serve(runner), loop).result()
+        _write_kubeconfig(cluster.kubeconfig, port)
+        yield cluster
+    finally:
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def _app(cluster: FakeCluster) -> web.Application:
+    app = web.Application()
+    for path in _RESOURCES:
+        app.router.add_get(path, cluster.resources)
+        app.router.add_get(f"{path}/{{plural}}", cluster.listed)
+        inside = f"{path}/namespaces/{{namespace}}/{{plural}}"
+        app.router.add_get(inside, cluster.listed)
+        app.router.add_get(f"{inside}/{{name}}", cluster.got)
+        app.router.add_get(f"{inside}/{{name}}/exec", cluster.exec)
+    return app
+
+
+async def _serve(runner: web.AppRunner) -> int:
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    port: int = runner.addresses[0][1]
+    return port
+
+
+def _write_kubeconfig(path: Path, port: int) -> None:
+    document = {
+        "current-context": "x",
+        "contexts": [{"name": "x", "context": {"cluster": "x", "namespace": "ops"}}],
+        "clusters": [{"name": "x", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+    }
+    path.write_text(yaml.safe_dump(document))

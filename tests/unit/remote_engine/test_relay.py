@@ -1,0 +1,155 @@
+"""The same words on an operator in a cluster: whose pod is asked, and what comes back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rolecall.kube import Channel
+from tests.unit.remote_engine.fake_cluster import FakeCluster, fake_cluster, lease, pod
+
+EXIT_3 = {
+    "status": "Failure",
+    "reason": "NonZeroExitCode",
+    "details": {"causes": [{"reason": "ExitCode", "message": "3"}]},
+}
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
+    with fake_cluster(tmp_path) as found:
+        found.objects["pods"] = [pod("web-1"), pod("web-2")]
+        found.objects["leases"] = [lease("web-2")]
+        yield found
+
+
+def environ(cluster: FakeCluster, **more: str) -> dict[str, str]:
+    empty = cluster.kubeconfig.parent / "no-runs"
+    own = {"KUBECONFIG": str(cluster.kubeconfig), "ROLECALL_ARTIFACTS_DIR": str(empty)}
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    return kept | own | {"TERM": "xterm"} | more
+
+
+def rolecall(cluster: FakeCluster, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rolecall", *words],
+        env=environ(cluster, **more),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_pod_that_leads_runs_the_same_command(cluster: FakeCluster) -> None:
+    cluster.says = [(Channel.STDOUT, b"NAMESPACE\n"), (Channel.STDERR, b"beware\n")]
+    said = rolecall(cluster, "status", "website/shop", "-n", "default", NO_COLOR="1")
+    (asked,) = cluster.commands
+    assert asked[0] == "web-2"
+    assert asked[1][0] == "env"
+    assert {"NO_COLOR=1", "ROLECALL_RELAYED=no terminal"} <= set(asked[1])
+    assert asked[1][-5:] == ["rolecall", "status", "website/shop", "-n", "default"]
+    assert (said.stdout, said.returncode) == ("NAMESPACE\n", 0)
+    first, second = said.stderr.splitlines()
+    assert first.startswith("engine of pod ops/web-2 leads")
+    assert second == "beware"
+
+
+@pytest.mark.parametrize("protocol", ["v5.channel.k8s.io", "v4.channel.k8s.io"])
+def test_exit_code_is_that_of_the_pod(cluster: FakeCluster, protocol: str) -> None:
+    cluster.protocols = (protocol,)
+    cluster.ending = EXIT_3
+    assert rolecall(cluster, "status").returncode == 3
+
+
+def test_pods_folder_of_runs_is_passed_on_and_the_choice_of_operator_is_not(
+    cluster: FakeCluster,
+) -> None:
+    cluster.objects["pods"] = [pod("web-2", args=["--artifacts-dir=/runs"])]
+    rolecall(cluster, "runs", "website/shop", "--operator", "ops/web")
+    words = cluster.commands[0][1]
+    assert "ROLECALL_ARTIFACTS_DIR=/runs" in words
+    assert words[-3:] == ["rolecall", "runs", "website/shop"]
+
+
+def test_several_operators_are_named(cluster: FakeCluster) -> None:
+    cluster.objects["pods"].append(pod("db-1", "other", "db"))
+    said = rolecall(cluster, "status")
+    assert said.returncode == 2
+    assert "`ops/web`, `other/db`" in said.stderr
+    assert "--operator" in said.stderr
+    assert rolecall(cluster, "status", "--operator", "other/db").returncode == 0
+    assert cluster.commands[0][0] == "db-1"
+
+
+def test_operator_without_the_label_is_found_by_its_deployment(cluster: FakeCluster) -> None:
+    cluster.objects["pods"] = [pod("old-1", label="")]
+    deployment = {
+        "metadata": {"name": "old", "namespace": "ops"},
+        "spec": {"selector": {"matchLabels": {"app": "old"}}},
+    }
+    cluster.objects["deployments"] = [deployment]
+    assert rolecall(cluster, "status", "--operator", "ops/old").returncode == 0
+    assert cluster.commands[0][0] == "old-1"
+    said = rolecall(cluster, "status", "--operator", "ops/new")
+    assert (said.returncode, "no operator `new`" in said.stderr) == (3, True)
+
+
+def test_missing_right_is_told_as_the_rule_to_add(cluster: FakeCluster) -> None:
+    cluster.forbidden = {"exec"}
+    said = rolecall(cluster, "status")
+    assert said.returncode == 3
+    assert "resources: [pods/exec], verbs: [create, get]" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_without_leases_some_ready_pod_is_asked_and_that_is_said(cluster: FakeCluster) -> None:
+    cluster.forbidden = {"leases"}
+    said = rolecall(cluster, "status")
+    assert cluster.commands[0][0] == "web-1"
+    assert "may not list the Leases" in said.stderr
+
+
+def test_pods_of_one_namespace_are_enough(cluster: FakeCluster) -> None:
+    cluster.forbidden = {"/pods"}
+    assert rolecall(cluster, "status").returncode == 0
+
+
+def test_no_operator_in_the_cluster_leaves_what_runs_left_here(cluster: FakeCluster) -> None:
+    cluster.objects["pods"] = []
+    said = rolecall(cluster, "status")
+    assert (said.returncode, said.stdout) == (0, "no CR\n")
+    assert "no engine answers" in said.stderr
+
+
+def test_interrupt_ends_the_command_in_the_pod(cluster: FakeCluster) -> None:
+    cluster.says = [(Channel.STDOUT, b"first\n")]
+    cluster.ending = None
+    command = [sys.executable, "-m", "rolecall", "logs", "-f", "website/shop"]
+    with subprocess.Popen(
+        command, env=environ(cluster), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "first\n"
+        process.send_signal(2)
+        assert "Traceback" not in process.stderr.read()
+        assert process.wait() == 130
+    assert cluster.ended.wait(10)
+
+
+def test_command_in_a_pod_ends_when_its_caller_goes() -> None:
+    code = (
+        "from rolecall.cli.relayed import end_with_caller as e; e(); import signal; signal.pause()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.poll() is None
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(10) in (-2, 1)
