@@ -7,8 +7,10 @@ a container's runtime ends no program because its caller did.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from urllib.parse import urlencode
@@ -55,30 +57,50 @@ class CommandEndedError(ClusterError):
     """The connection to a program in a pod ended before the program did."""
 
 
-async def run_in_pod(client: Client, command: PodCommand) -> AsyncIterator[tuple[Channel, bytes]]:
+async def run_in_pod(client: Client, command: PodCommand) -> AsyncGenerator[tuple[Channel, bytes]]:
     """What it prints, as it comes; the last one is `ENDING` with its exit code in decimal."""
-    target = Target(
-        "create", await client.resource_for(_POD), command.namespace, command.pod, "exec"
-    )
+    pods = await client.resource_for(_POD)
+    target = Target("create", pods, command.namespace, command.pod, "exec")
     try:
         async with client.web_socket(command.path, _PROTOCOLS) as socket:
-            try:
-                async for message in socket:
-                    if message.type is aiohttp.WSMsgType.BINARY and len(message.data) > 1:
-                        channel, data = message.data[0], message.data[1:]
-                        if channel == Channel.ENDING:
-                            yield Channel.ENDING, str(_exit_code(json.loads(data))).encode()
-                            return
-                        if channel in (Channel.STDOUT, Channel.STDERR):
-                            yield Channel(channel), data
-            finally:
-                if socket.protocol == _PROTOCOLS[0] and not socket.closed:
-                    await socket.send_bytes(_END_OF_STDIN)
+            async with _stdin(socket):
+                async for channel, data in _messages(socket):
+                    if channel is Channel.ENDING:
+                        break
+                    yield channel, data
+                else:
+                    raise _cut_off(command)
+            code = _exit_code(json.loads(data))
     except aiohttp.WSServerHandshakeError as refusal:
         raise _refused(target, refusal) from refusal
     except (aiohttp.ClientError, TimeoutError, OSError) as failure:
         raise UnavailableError(f"could not reach pod `{command.pod}`: {failure}") from failure
-    raise CommandEndedError(
+    yield Channel.ENDING, str(code).encode()
+
+
+@asynccontextmanager
+async def _stdin(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[None]:
+    """Open as long as the context lasts; v4 knows no end of it but that of the connection."""
+    try:
+        yield
+    finally:
+        if socket.protocol == _PROTOCOLS[0] and not socket.closed:
+            with contextlib.suppress(aiohttp.ClientError, OSError):
+                await socket.send_bytes(_END_OF_STDIN)
+
+
+async def _messages(
+    socket: aiohttp.ClientWebSocketResponse,
+) -> AsyncIterator[tuple[Channel, bytes]]:
+    async for message in socket:
+        # The first one of each channel is empty.
+        if message.type is aiohttp.WSMsgType.BINARY and len(message.data) > 1:
+            with contextlib.suppress(ValueError):
+                yield Channel(message.data[0]), message.data[1:]
+
+
+def _cut_off(command: PodCommand) -> CommandEndedError:
+    return CommandEndedError(
         f"the connection to pod `{command.namespace}/{command.pod}` ended; perhaps the pod did",
         hint="try again: another pod may lead now",
     )

@@ -7,6 +7,7 @@ right to exec is needed; a network API of the engine would need a listener, TLS 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 
 from rolecall.kube import Channel, Client, PodCommand, run_in_pod
 from rolecall.remote_engine.operators import EnginePod, Operator
@@ -33,8 +34,9 @@ async def run_there(
     command = PodCommand(
         operator.namespace, pod.name, pod.container, [_ENV, *assigned, _PROGRAM, *words]
     )
-    async for channel, data in run_in_pod(client, command):
-        if channel is Channel.ENDING:
-            return int(data)
-        sink(channel, data)
+    async with aclosing(run_in_pod(client, command)) as output:
+        async for channel, data in output:
+            if channel is Channel.ENDING:
+                return int(data)
+            sink(channel, data)
     raise AssertionError("the exit code comes last, or an error")
