@@ -123,7 +123,7 @@ def test_no_operator_in_the_cluster_leaves_what_runs_left_here(cluster: FakeClus
     cluster.objects["pods"] = []
     said = rolecall(cluster, "status")
     assert (said.returncode, said.stdout) == (0, "no CR\n")
-    assert "no engine answers" in said.stderr
+    assert "no operator answers" in said.stderr
 
 
 def test_interrupt_ends_the_command_in_the_pod(cluster: FakeCluster) -> None:
