@@ -86,6 +86,8 @@ class TaskEvent:
         said = self.result.get("stderr") or self.result.get("module_stderr")
         if isinstance(said, str) and said.strip():
             return _one_line(said, keep_end=True)
+        if isinstance(why := self.result.get("reason"), str):  # of an include that failed
+            return _one_line(why)
         code = self.result.get("rc")
         return f"exit status {code}" if isinstance(code, int) and code != 0 else ""
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import signal
 
+from rolecall.runner.missing import way_out_of_missing, without_guesses
+
 _BLOCK = re.compile(r"^(?:ERROR! |\[ERROR\]: |ERROR: |ansible-playbook: error: )", re.MULTILINE)
 _PLACE = re.compile(
     r"^Origin: (?P<file>.+?):(?P<line>\d+)(?::\d+)?$"
@@ -39,11 +41,14 @@ def why_no_recap(stdout: str, rc: int | None) -> str:
     message = " ".join(_message_lines(block))
     if complaint := _YAML_COMPLAINT.search(block):
         message = f"YAML syntax error: {complaint['why'].strip()}"
+    way_out = way_out_of_missing(message)
+    ending = f"; {way_out}" if way_out else ""
+    message = without_guesses(message) if way_out else message
     place = _PLACE.search(block)
     if place is None:
-        return _shortened(message)
+        return _shortened(message) + ending
     file, line = place["file"] or place["old_file"], place["line"] or place["old_line"]
-    return _shortened(message, f" ({file}:{line})")
+    return _shortened(message, f" ({file}:{line})") + ending
 
 
 def was_killed(stdout: str, rc: int | None) -> bool:

@@ -35,6 +35,7 @@ from rolecall.runner.events import (
 )
 from rolecall.runner.explain import OUT_OF_MEMORY_HINT, signal_text, was_killed, why_no_recap
 from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.missing import way_out_of_missing
 from rolecall.runner.porting import way_out_of
 from rolecall.runner.secrets import Redactor
 from rolecall.watches import DurationError, parse_duration
@@ -199,7 +200,8 @@ class Fold:
     def _failure(self, task: TaskEvent, message: str = "", detail: str = "") -> TaskFailure:
         said = message or task.message
         detail = detail or ("" if message else task.detail)
-        way_out = way_out_of(f"{said}\n{detail}")
+        whole = f"{said}\n{detail}"
+        way_out = way_out_of(whole) or way_out_of_missing(whole)
         return TaskFailure(
             message=self._redactor.text(said),
             task=self._redactor.text(task.task),

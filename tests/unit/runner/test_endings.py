@@ -11,6 +11,10 @@ from rolecall.runner.limits import TimeLimits
 from rolecall.settings import RunnerSettings
 from tests.unit.runner.cases import Told, run_request
 
+NOSUCH = (
+    "check the spelling of `nosuch`, or write its full name (`namespace.collection.nosuch`)"
+    " and add that collection to requirements.yml"
+)
 OLD_MODULE = """\
 ERROR! couldn't resolve module/action 'nosuch'. This often indicates a misspelling.
 
@@ -55,13 +59,11 @@ usage: ansible-playbook [-h]
     [
         (
             OLD_MODULE,
-            "couldn't resolve module/action 'nosuch'. This often indicates a misspelling."
-            " (/project/roles/app/tasks/main.yml:4)",
+            f"couldn't resolve module/action 'nosuch'. (/project/roles/app/tasks/main.yml:4); {NOSUCH}",
         ),
         (
             NEW_MODULE,
-            "couldn't resolve module/action 'nosuch'. This often indicates a misspelling."
-            " (/project/roles/app/tasks/main.yml:4)",
+            f"couldn't resolve module/action 'nosuch'. (/project/roles/app/tasks/main.yml:4); {NOSUCH}",
         ),
         (
             OLD_YAML,
@@ -73,7 +75,11 @@ usage: ansible-playbook [-h]
             "YAML parsing failed: While parsing a flow mapping did not find expected ',' or '}'."
             " (/project/play.yml:5)",
         ),
-        (COLOURED, "the role 'x' was not found in /a:/b"),
+        (
+            COLOURED,
+            "the role 'x' was not found in /a:/b; add the role as roles/x, or list it in"
+            " requirements.yml and install it, or build the operator's image anew",
+        ),
         (NO_BEGINNING, "Unable to create local directories '/x'."),
         (ARGUMENTS, "unrecognized arguments: --nosuch"),
         ("", "ansible-playbook ended with exit status 1 before a recap and printed nothing"),
