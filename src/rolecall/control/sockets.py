@@ -43,7 +43,8 @@ def listening(root: Path) -> Iterator[tuple[socket.socket, Path]]:
     with contextlib.ExitStack() as held:
         for name in names():
             path = root / name
-            lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            lock_file = path.with_name(f".{path.stem}.lock")
+            lock = os.open(lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             held.callback(os.close, lock)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
