@@ -5,8 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 ROLECALL := $(BIN)/rolecall
 PYTEST := $(BIN)/python -m pytest
-# Any kubectl with any kubeconfig does; by default ours, on the local cluster.
-KUBECTL ?= $(ROLECALL) cluster kubectl --name $(NAME)
+# Every target works on one cluster: that of KUBECONFIG where it is set, else the local one.
+KUBECTL ?= $(ROLECALL) cluster kubectl $(if $(KUBECONFIG),--current,--name $(NAME))
 NAME ?= default
 VERSION ?= 0.1.0
 # Where images are pushed to; bundle and catalog have names of their own beside it.
@@ -131,12 +131,11 @@ down: setup ## Remove it with everything in it
 	@$(ROLECALL) cluster down --name $(NAME)
 
 .PHONY: run
-run: up ## Run the operator of this folder on it, in the foreground
-	@$(ROLECALL) cluster kubectl --name $(NAME) apply -k crds
-	@KUBECONFIG=$$($(ROLECALL) cluster kubeconfig --name $(NAME)) $(ROLECALL) run
+run: $(if $(KUBECONFIG),setup,up) install ## Run the operator of this folder, in the foreground (KUBECONFIG: on that cluster)
+	@KUBECONFIG=$${KUBECONFIG:-$$($(ROLECALL) cluster kubeconfig --name $(NAME))} $(ROLECALL) run
 
 .PHONY: install
-install: setup ## Install the CRDs (KUBECTL=kubectl: on another cluster)
+install: setup ## Install the CRDs
 	@$(KUBECTL) apply -k crds
 
 .PHONY: uninstall

@@ -60,6 +60,7 @@ async def serve(settings: Settings, environment: Mapping[str, str], plays: PlayL
     watches = watches_of(settings, environment)
     settings = replace(settings, runner=with_search_paths(settings, environment, watches))
     credentials = Credentials.load(environment)
+    _logger.info("cluster to work on", extra=log_fields(cluster=credentials.target))
     server = (await credentials.current()).server
     metrics = EngineMetrics(__version__, api_host=server.authority)
     listeners = Listeners(settings, metrics, SystemClock())

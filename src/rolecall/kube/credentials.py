@@ -87,6 +87,12 @@ class Credentials:
         return URL(self._login.server)
 
     @property
+    def target(self) -> str:
+        """Which cluster this is, for people: `context kind-dev, https://127.0.0.1:6443`."""
+        where = f"context {self._login.context}" if self._login.context else "of this pod"
+        return f"{where}, {self._login.server}"
+
+    @property
     def server_digest(self) -> str:
         """Tells servers apart by address and authority; the same file gives the same."""
         login = self._login

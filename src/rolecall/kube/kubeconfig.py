@@ -50,7 +50,9 @@ def read_kubeconfig(paths: Sequence[Path]) -> Login:
     context, _ = _pick(merged, "contexts", current, names)
     cluster, cluster_folder = _pick(merged, "clusters", str(context.get("cluster")), names)
     login = replace(
-        _cluster_of(cluster, cluster_folder), namespace=context.get("namespace") or "default"
+        _cluster_of(cluster, cluster_folder),
+        namespace=context.get("namespace") or "default",
+        context=current,
     )
     if not context.get("user"):
         return login

@@ -44,6 +44,7 @@ class Login:
 
     server: str
     namespace: str = "default"
+    context: str = ""  # of the kubeconfig; empty in a pod
     ca_data: str = ""
     ca_file: Path | None = None
     insecure: bool = False

@@ -214,7 +214,7 @@ def test_all_faults_of_a_catalog_are_told_with_line_and_field(
     file = "catalog/memcached-operator/catalog.yaml"
     assert f"{file}:2: olm.package is of package `other`" in said
     assert f"{file}:2: olm.package.icon.base64data is not base64" in said
-    assert f"{file}:6: olm.channel.entries[0].skips must be an array" in said
+    assert f"{file}:6: olm.channel.entries[0].skips is `false`, and must be an array" in said
     assert f"{file}:6: olm.channel: name `first` does not end with" in said
     assert f"{file}:11: has no `schema`" in said
     assert catalog_path(project).read_text() == before

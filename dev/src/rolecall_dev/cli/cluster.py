@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
+from rolecall.kube import Credentials
 from rolecall_dev import localcluster
 from rolecall_dev.cli.build_progress import BuildProgress, in_words
 from rolecall_dev.cli.passing_parser import PassingParser
@@ -198,6 +200,8 @@ def kubeconfig(arguments: argparse.Namespace) -> int:
 def kubectl(arguments: argparse.Namespace) -> int:
     """Whatever kubectl is asked; its exit code is ours."""
     words = arguments.passed_on
+    if arguments.current:
+        return _kubectl_of_environment(words)
     cluster = localcluster.find_cluster(arguments.name)
     binaries = localcluster.find_binaries()
     if cluster is not None:
@@ -208,6 +212,16 @@ def kubectl(arguments: argparse.Namespace) -> int:
     else:
         raise _no_cluster(arguments.name)
     return subprocess.run(command, check=False).returncode
+
+
+def _kubectl_of_environment(words: list[str]) -> int:
+    binaries = localcluster.find_binaries()
+    program = shutil.which("kubectl") or str(binaries.paths.get("kubectl") or "")
+    if not program:
+        raise InputError("kubectl was not found", hint="`rolecall cluster build` builds it")
+    if words and words[0] not in _WITHOUT_CLUSTER:
+        _tell(f"cluster: {Credentials.load(os.environ).target}")
+    return subprocess.run([program, *words], check=False).returncode
 
 
 def logs(arguments: argparse.Namespace) -> int:
@@ -241,8 +255,13 @@ def _on_linux(run: Callable[[argparse.Namespace], int], arguments: argparse.Name
 
 def _add_kubectl(verbs: Subparsers) -> None:
     summary = "run the built kubectl on the cluster"
-    usage = "rolecall cluster kubectl [--name N] ..."
+    usage = "rolecall cluster kubectl [--name N | --current] ..."
     parser = PassingParser(prog="rolecall cluster kubectl", usage=usage, description=summary)
+    parser.add_argument(
+        "--current",
+        action="store_true",
+        help="on the cluster that KUBECONFIG leads to, and say which, instead of a local one",
+    )
     parser.set_defaults(run=partial(_on_linux, kubectl))
     verbs.add_parser("kubectl", help=summary)
     verbs.choices["kubectl"] = parser

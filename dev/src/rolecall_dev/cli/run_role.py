@@ -248,7 +248,7 @@ def _run(
 
 def _say_cluster(environment: Mapping[str, str]) -> None:
     """Before anything is asked of it."""
-    say(f"cluster: {Credentials.load(environment).server}")
+    say(f"cluster: {Credentials.load(environment).target}")
 
 
 def _runner_settings(
