@@ -92,7 +92,10 @@ EXAMPLE = '[{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "spec": 
         (lambda csv: skip(csv, "<9.0.0"), "takes in `0.1.0`, so it would skip itself"),
         (lambda csv: skip(csv, "older"), "olm.skipRange `older` is not a range such as"),
         (lambda csv: csv["spec"].update(links=[{"name": "x"}]), "spec.links[0].url is missing"),
-        (lambda csv: csv["spec"].update(keywords="x"), "spec.keywords is `"x"`, and must be an array"),
+        (
+            lambda csv: csv["spec"].update(keywords="x"),
+            'spec.keywords is `"x"`, and must be an array',
+        ),
         (
             lambda csv: csv["spec"]["icon"][0].update(base64data="*"),
             "spec.icon[0].base64data is not base64",
