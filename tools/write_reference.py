@@ -73,7 +73,8 @@ def flags_page() -> str:
         "",
         "Written with one dash or two, as `--flag=value` or `--flag value`. Flags of the type",
         "`true|false` mean true without a value, and take one only after `=`. Each flag can also be",
-        "set by the environment variable in its row; a flag that was typed wins. Durations are",
+        "set by the environment variable in its row; a flag on the command line comes first."
+        " Durations are",
         "written as in `300ms`, `1.5h`, `2h45m`.",
     ]
     for group in GROUPS:

@@ -118,7 +118,7 @@ def parser_for(typed: Sequence[str]) -> argparse.ArgumentParser:
     first = typed[0] if typed else ""
     known = ENGINE_COMMANDS if first in ENGINE_COMMANDS else commands()
     if first and not first.startswith("-") and first not in known:
-        raise InputError(f"`{first}` is no command here; {_hint(first, known)}")
+        raise InputError(f"`{first}` is not a command; {_hint(first, known)}")
     parser = _Parser(prog="rolecall", usage="rolecall COMMAND ...", allow_abbrev=False)
     parser.whole_help = by_purpose(known, _endings(known))
     parser.add_argument("--version", action="version", version=f"rolecall {__version__}")

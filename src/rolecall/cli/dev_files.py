@@ -64,7 +64,7 @@ async def tell_of_changes(project: Path, clock: Clock) -> None:
         await clock.sleep(_PAUSE_S)
         changed = await asyncio.to_thread(stamps.changed)
         for file in changed[:_TOLD]:
-            _logger.info("changed file; the next run takes it", extra=log_fields(file=file))
+            _logger.info("file changed; the next run uses it", extra=log_fields(file=file))
         if len(changed) > _TOLD:
             more = log_fields(count=len(changed) - _TOLD)
-            _logger.info("more changed files; the next run takes them", extra=more)
+            _logger.info("more files changed; the next run uses them", extra=more)

@@ -52,7 +52,9 @@ def cr_word(text: str) -> CrWord:
     """Read `KIND` or `KIND/NAME`."""
     kind, slash, name = text.partition("/")
     if not kind or (slash and not name) or "/" in name:
-        raise InputError(f"`{text}` names no CR; write KIND/NAME, such as `website/shop`")
+        raise InputError(
+            f"`{text}` is not the name of a CR; write KIND/NAME, such as `website/shop`"
+        )
     return CrWord(kind, name)
 
 
@@ -60,7 +62,9 @@ def named_cr(text: str) -> CrWord:
     """Read `KIND/NAME`, both of them."""
     word = cr_word(text)
     if not word.name:
-        raise InputError(f"`{text}` names no CR; write KIND/NAME, such as `{word.kind}/shop`")
+        raise InputError(
+            f"`{text}` is not the name of a CR; write KIND/NAME, such as `{word.kind}/shop`"
+        )
     return word
 
 

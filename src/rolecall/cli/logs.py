@@ -25,7 +25,7 @@ _PAUSE_S = 0.2
 # More do not begin between two looks.
 _NEWEST = 5
 _EPILOG = """\
-Without --run or --failed: the run in flight, else the newest. -f goes on with the runs to come.
+Without --run or --failed: the current run, else the newest. -f follows new runs too.
 
 -o json prints one {"run": ..., "line": ...} for each line.
 """

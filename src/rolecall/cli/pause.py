@@ -29,7 +29,7 @@ PAUSED_BECAUSE = f"{PAUSED_ANNOTATION}-because"
 _SELF = Gvk("authentication.k8s.io", "v1", "SelfSubjectReview")
 _PAUSE = "pause"
 _EPILOG = """\
-Uses the cluster and the rights of your kubeconfig; no engine need run.
+Uses the cluster and the rights of your kubeconfig; the operator need not run.
 
 -o json prints {"kind", "namespace", "name", "paused", "by", "because"}.
 """

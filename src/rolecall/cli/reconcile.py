@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _EPILOG = """\
-A CR that waits out a backoff or a period does not wait longer; one that is paused stays paused.
+Ends the wait of a CR for its period, or after a failure; one that is paused stays paused.
 
--o json prints {"keys": [...], "paused": [...]}: what was brought back, and what of it is paused.
+-o json prints {"keys": [...], "paused": [...]}: the CRs that will be
+reconciled, and those of them that are paused.
 """
 
 

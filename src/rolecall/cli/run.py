@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 _EPILOG = """\
 Each flag can also be set by the environment: ROLECALL_ and its name in capitals, such as
-ROLECALL_PROXY_PORT=0; a flag that was typed wins. Durations are written as in 300ms, 1.5h, 2h45m.
+ROLECALL_PROXY_PORT=0; a flag on the command line comes first. Durations are written as in
+300ms, 1.5h, 2h45m.
 """
 # Their values may hold what a person would not print: `-e password=...`.
 _NOT_SHOWN = {"ansible-args"}

@@ -35,7 +35,7 @@ _COLUMNS = (
     Column("FAILED", least=10),
 )
 _EPILOG = """\
-`rolecall logs KIND/NAME --run RUN` prints what one of them said; the beginning of RUN is enough.
+`rolecall logs KIND/NAME --run RUN` prints the output of one; the first characters of RUN are enough.
 
 -o json prints {"kind", "namespace", "name", "runs": [...]}, each run as in its run.json.
 """

@@ -38,7 +38,7 @@ _COLUMNS = (
     Column("NEXT", least=8, may_go=3),
 )
 _EPILOG = """\
-STATE is running, waiting (for a worker), failed, ready, paused, or unknown where no engine tells.
+STATE is running, waiting (for a worker), failed, ready, paused, or unknown.
 FOR and WHAT say how long, and which task runs, why it waits, or what failed.
 
 -o json prints {"engine": {...} or null, "crs": [...]}; with -w, one such document a line.

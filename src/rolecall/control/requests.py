@@ -22,7 +22,7 @@ class Refused(Exception):  # noqa: N818 - an answer
 def keys_of(asked: Any, known: Mapping[Key, KnownCr]) -> list[Key]:
     """The keys of `{"kind", "namespace", "name"}`, `{"all": true}` or `{"kind", "all": true}`."""
     if not isinstance(asked, dict):
-        raise Refused(400, "the body is no JSON object")
+        raise Refused(400, "the body is not a JSON object")
     kind, name, namespace = (_text(asked, field) for field in ("kind", "name", "namespace"))
     if not (asked.get("all") is True or (kind and name)):
         raise Refused(400, 'say `kind` and `name`, or `"all": true`')
@@ -50,7 +50,7 @@ def keys_of(asked: Any, known: Mapping[Key, KnownCr]) -> list[Key]:
 def _text(asked: Mapping[str, Any], field: str) -> str:
     value = asked.get(field) or ""
     if not isinstance(value, str):
-        raise Refused(400, f"`{field}` is no text")
+        raise Refused(400, f"`{field}` is not a string")
     return value
 
 

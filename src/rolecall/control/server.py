@@ -53,7 +53,7 @@ async def served_control(
         except OSError as error:
             fields = log_fields(folder=str(root), why=error.strerror or str(error))
             _logger.warning(
-                "no control socket, so `rolecall status` cannot ask this engine", extra=fields
+                "no control socket, so `rolecall status` cannot reach this operator", extra=fields
             )
             yield None
             return
@@ -108,7 +108,7 @@ class _Control:
         try:
             asked = json.loads(await request.read())
         except ValueError:
-            return _error(400, "the body is no JSON document")
+            return _error(400, "the body is not JSON")
         if not ports.leads():
             leader = ports.leader()
             who = f"`{leader}` does" if leader else "another one does"

@@ -180,7 +180,7 @@ def _of_issuers(case: _Case) -> tuple[str, str]:
         what = "its certificate is signed by itself"
         if last is not case.peer.chain[0]:
             what = f"its certificate comes from the authority `{_subject(last)}`"
-        what = f"{what}, and {case.trusted} does not vouch for it"
+        what = f"{what}, which is not in {case.trusted}"
         return what, _name_authority(case.login)
     issuer = _text(last.issuer)
     if last.issuer in _subjects(case.login):

@@ -352,7 +352,7 @@ def _check_plain(answer: Answer) -> None:
     encoding = answer.headers.get("Content-Encoding", "identity")
     if encoding != "identity":
         said = encoding[:_LONGEST_TYPE] if encoding.isprintable() else "something"
-        raise UnexpectedAnswerError(f"a body compressed with `{said}`, which was not asked for")
+        raise UnexpectedAnswerError(f"a body compressed with `{said}`, which was not requested")
 
 
 def _unreadable(target: Target, answer: Answer, failure: BaseException) -> UnavailableError:

@@ -92,7 +92,7 @@ MAX_CONCURRENT = MetricSpec(
     "controller_runtime_max_concurrent_reconciles",
     MetricKind.GAUGE,
     ("controller",),
-    "Runs of this kind that may be in flight at once.",
+    "Most runs of this kind at the same time.",
 )
 ACTIVE_WORKERS = MetricSpec(
     "controller_runtime_active_workers",
@@ -110,7 +110,7 @@ REST_REQUESTS = MetricSpec(
     "rest_client_requests_total",
     MetricKind.COUNTER,
     ("code", "host", "method"),
-    "Requests of the engine itself to the API server.",
+    "Requests of the operator itself to the API server.",
 )
 MASTER_STATUS = MetricSpec(
     "leader_election_master_status",
@@ -145,7 +145,7 @@ QUEUE_BACKING_OFF = MetricSpec(
     "rolecall_queue_backing_off", MetricKind.GAUGE, (), "CRs whose last reconcile failed."
 )
 MAX_RUNS = MetricSpec(
-    "rolecall_max_runs", MetricKind.GAUGE, (), "Runs that may be in flight at once, all kinds."
+    "rolecall_max_runs", MetricKind.GAUGE, (), "Most runs of all kinds at the same time."
 )
 RUNS = MetricSpec(
     "rolecall_runs_total",
@@ -176,7 +176,7 @@ API_CALL = MetricSpec(
     "rolecall_api_call_seconds",
     MetricKind.HISTOGRAM,
     ("resource", "verb"),
-    "Seconds that the engine's own requests to the API server took.",
+    "Seconds that requests of the operator itself to the API server took.",
     CALL_BUCKETS,
 )
 PART_RESTARTS = MetricSpec(

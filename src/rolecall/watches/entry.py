@@ -195,7 +195,7 @@ def _read_blacklist(fields: Fields, report: Report) -> frozenset[Gvk]:
         inner = Fields(node, KIND_KEYS, report)
         gvk = _read_kind(inner)
         if not (gvk.version and gvk.kind):
-            report.warn(inner.line, f"blacklist has an entry that is no kind: {gvk}")
+            report.warn(inner.line, f"blacklist has an entry that is not a kind: {gvk}")
         kinds.add(gvk)
     return frozenset(kinds)
 

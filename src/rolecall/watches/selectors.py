@@ -53,7 +53,7 @@ def _requirement(node: yaml.Node, report: Report) -> Requirement:
     if row.operator in ("In", "NotIn") and not row.values:
         report.error(fields.line_of("operator"), f"operator `{row.operator}` has no values")
     if row.operator in ("Exists", "DoesNotExist") and row.values:
-        report.error(fields.line_of("values"), f"operator `{row.operator}` takes no values")
+        report.error(fields.line_of("values"), f"operator `{row.operator}` does not take values")
     return row
 
 

@@ -30,7 +30,11 @@ def with_condition(workshop: Workshop, condition: object, keyword: str = "when")
         ("true if a else ''", "is a boolean or text", "in each branch"),
         ("true if a", "undefined", "with an `else`"),
         ("a ~ 'x'", "is text", "is truthy"),
-        ("1 == 2,", "is no expression for ansible-core 2.19: chunk after", "write one expression"),
+        (
+            "1 == 2,",
+            "is not an expression for ansible-core 2.19: chunk after",
+            "write one expression",
+        ),
         ("{{ a }} == 1", "is put together by templates", "write one expression"),
         ("{{ a }} == {{ b }}", "is put together by templates", "write one expression"),
         ("'x' in {{ a }}", "has a template inside of its expression", "without braces"),

@@ -45,8 +45,8 @@ async def test_reconcile_reaches_whom_it_names(
         ),
         ({"kind": "Website", "name": "two"}, 404, "Website two is in shop, store"),
         ({}, 400, "say `kind` and `name`"),
-        ([], 400, "no JSON object"),
-        ({"kind": 3, "name": "x"}, 400, "`kind` is no text"),
+        ([], 400, "not a JSON object"),
+        ({"kind": 3, "name": "x"}, 400, "`kind` is not a string"),
     ],
 )
 async def test_refusal_says_what_is_there(world: World, body: Any, code: int, error: str) -> None:

@@ -87,7 +87,7 @@ async def test_artifacts_folder_that_is_a_file_is_refused(
     runner = RunnerSettings(root=project / "file" / "below")
     (seen,) = await look("artifacts", surroundings(runner=runner))
     assert seen.state is State.TO_DO
-    assert "is no folder" in seen.what
+    assert "is not a folder" in seen.what
 
 
 async def test_stock_runs_are_fine_where_they_were_asked_for(surroundings: Made) -> None:

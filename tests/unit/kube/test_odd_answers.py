@@ -178,7 +178,7 @@ ODD_LISTS = {
     "metadata that is null": b'{"metadata": null, "items": []}',
     "an item that is a text": b'{"metadata": {"resourceVersion": "7"}, "items": ["x"]}',
     "an item without a name": b'{"metadata": {"resourceVersion": "7"}, "items": [{"kind": "S"}]}',
-    "a key that is no text": b'{[]: 1, "items": []}',
+    "a key that is not a string": b'{[]: 1, "items": []}',
 }
 
 

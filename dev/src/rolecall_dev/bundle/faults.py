@@ -91,7 +91,7 @@ def _names(files: Files) -> Iterator[str]:
         if before == name:
             yield "replaces itself, so OLM could never install it"
         elif package != files.package or not is_version(old):
-            yield f"replaces `{before}`, which is no version of this package"
+            yield f"replaces `{before}`, which is not a version of this package"
         elif precedence(old) >= precedence(str(version)):
             yield f"replaces `{before}`, which is not older"
     if name in (files.spec.get("skips") or []):

@@ -67,7 +67,7 @@ def split(text: str) -> Manifests:
     for document in documents:
         if not isinstance(document, dict) or "kind" not in document or "metadata" not in document:
             raise InputError(
-                "the manifests hold something that is no Kubernetes object",
+                "the manifests contain something that is not a Kubernetes object",
                 hint="`kubectl kustomize config/manifests | rolecall bundle ...`",
             )
         _sort_in(document, found, is_sample=(_group(document), document["kind"]) in kinds)

@@ -104,7 +104,7 @@ def _check_hidden(watch: Watch, version: CrdVersion, spec: Json, findings: Findi
         elif name in watch.vars:
             why = "`vars` of the watch has the same name"
         elif name in finalizer_vars:
-            why = "`vars` of the finalizer has the same name when the object goes"
+            why = "`vars` of the finalizer has the same name when the object is deleted"
         if why:
             line = version.line("spec", key)
             what = f"`spec.{key}` will not reach the role as `{name}`: {why}"

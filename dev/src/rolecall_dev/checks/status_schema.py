@@ -76,8 +76,8 @@ def _check_conditions(version: CrdVersion, findings: Findings) -> None:
         findings.error(
             version.file,
             version.line("status", "conditions"),
-            "the schema of `status.conditions` refuses conditions of the engine, so no status can be"
-            " written",
+            "the schema of `status.conditions` refuses conditions of the operator, so no status can"
+            " be written",
             details=refused,
         )
 

@@ -113,7 +113,7 @@ def _why_unknowable(
     if sources.roles_not_found:
         task = sources.roles_not_found[0]
         place = f"{task.document.file}:{task.line()}"
-        return f"a role that is brought in at {place} is not in this project"
+        return f"a role that is included at {place} is not in this project"
     for task in sources.tasks:
         name = task.module
         collection = name.rpartition(".")[0]

@@ -42,7 +42,7 @@ def add_kind_flags(parser: argparse.ArgumentParser, *, is_required: bool) -> Non
     parser.add_argument(
         "--finalizer",
         action="store_true",
-        help="run the role once more before a custom resource goes",
+        help="run the role once more before a custom resource is removed",
     )
     parser.add_argument(
         "--crd-version", default="v1", help="accepted; `v1` is the only one that is served"

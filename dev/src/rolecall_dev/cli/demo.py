@@ -28,8 +28,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "demo",
         help="run this folder's operator on a new local cluster",
-        description="Starts a control plane with simulated nodes, installs the CRDs, runs the engine, "
-        "creates config/samples and shows how each becomes ready. Ctrl-C removes everything.",
+        description="Starts a control plane with simulated nodes, installs the CRDs, runs the"
+        " operator, creates config/samples and shows how each becomes ready. Ctrl-C removes"
+        " everything.",
     )
     parser.add_argument(
         "--once", action="store_true", help="stop when all are ready, with a summary"

@@ -27,7 +27,7 @@ def parse_named(text: str, watches: Sequence[Watch]) -> NamedCr:
     kind, slash, name = text.partition("/")
     if not (kind and slash and name) or "/" in name:
         raise InputError(
-            f"`{text}` names no CR; it is written KIND/NAME, such as `{_example(watches)}`",
+            f"`{text}` is not the name of a CR; write KIND/NAME, such as `{_example(watches)}`",
             hint=f"`--cr FILE` runs the role of a CR in a file; for `{text}` that would be"
             f" `--cr {text}`",
         )

@@ -15,7 +15,7 @@ _WAYS = {
     "inline": "in the run's own process",
     "in-process": "the module too, in the run's own process",
     "forked": "the module in one fork of the run; a module of kubernetes.core would need none",
-    "stock": "as ansible-core does it: new processes for each task; the reason says what asks for them",
+    "stock": "as ansible-core does it: new processes for each task; the reason says why",
 }
 
 
@@ -23,7 +23,7 @@ def explain(result: RunResult) -> str:
     """The table, or the reason why there is none."""
     file = result.artifacts / "speed.json" if result.artifacts else None
     if result.way != "warm" or file is None or not file.is_file():
-        return "the run went the stock way as a whole, so every task paid for new processes"
+        return "the whole run was a stock one, so every task started new processes"
     return _table(file)
 
 

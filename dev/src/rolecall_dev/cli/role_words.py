@@ -31,7 +31,7 @@ def summary(
     would = "would have changed" if is_check else "changed"
     lines += [f"  {would}: {task}" for task in result.changed_tasks]
     if result.requeue_after_s is not None:
-        lines.append(f"  asked to be run again after {result.requeue_after_s:g} s")
+        lines.append(f"  the role asked for the next run after {result.requeue_after_s:g} s")
     if kept is not None and result.artifacts is not None:
         lines.append(f"  files: {result.artifacts}")
     return lines

@@ -96,7 +96,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--explain-speed",
         action="store_true",
-        help="run it the warm way, and list each task with its time, its way and why",
+        help="run it warm, and list each task with its time, how it was started, and why",
     )
     parser.add_argument(
         "--artifacts-dir",
@@ -113,7 +113,7 @@ def _add_crs(parser: argparse.ArgumentParser) -> None:
         "named",
         nargs="*",
         metavar="KIND/NAME",
-        help="a CR in the cluster. Several: one role after the other, the warm way",
+        help="a CR in the cluster. Several: one role after the other, warm",
     )
     parser.add_argument(
         "--cr",
@@ -139,8 +139,8 @@ def _add_goal(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until",
         choices=GOALS,
-        help="run all of them again until a whole turn changes nothing, or (settled) until no role asks"
-        " to be run again either",
+        help="run all of them again until nothing changes, or (settled) until no role asks for another"
+        " run either",
     )
     parser.add_argument(
         "--within",

@@ -57,7 +57,7 @@ def find_project(folder: Path) -> DemoProject:
         )
     samples = _samples_in(folder / _SAMPLES)
     if not samples:
-        raise InputError(f"`{folder / _SAMPLES}` holds no sample to show")
+        raise InputError(f"`{folder / _SAMPLES}` has no sample to show")
     return DemoProject(folder, crds, samples)
 
 

@@ -25,7 +25,7 @@ async def look_at_artifacts(surroundings: Surroundings) -> Sequence[Diagnosis]:
 def _look(root: Path) -> Diagnosis:
     place = next(path for path in (root, *root.parents) if path.exists())
     if not place.is_dir():
-        return to_do(f"`{place}` is no folder", _ANOTHER)
+        return to_do(f"`{place}` is not a folder", _ANOTHER)
     if not os.access(place, os.W_OK | os.X_OK):
         return to_do(f"`{place}` cannot be written by this user", _ANOTHER)
     if place == root and (fault := _owner_fault(root)):

@@ -16,7 +16,7 @@ async def look_at_clocks(surroundings: Surroundings) -> Sequence[Diagnosis]:
     """By the `Date` of an answer."""
     skew = (await surroundings.needed_cluster()).skew
     if skew is None:
-        return [not_looked("the API server names no time")]
+        return [not_looked("the API server does not tell its time")]
     seconds = skew.total_seconds()
     if abs(seconds) <= _ALLOWED_S:
         return [done("agrees with that of the API server")]

@@ -57,7 +57,7 @@ def _taken(what: str, host: str, port: int, flag: str) -> Diagnosis | None:
                 return to_do(f"{port} ({what}) cannot be opened: {error.strerror}", f"see {flag}")
             return to_do(
                 f"{port} ({what}) is taken by {_holder(port)}",
-                f"end that, or choose another port with `{flag}`; 0 takes any free one"
+                f"stop that program, or choose another port with `{flag}`; 0 means any free one"
                 if flag.endswith("port")
                 else f"end that, or choose another port with `{flag}`",
             )

@@ -56,7 +56,7 @@ async def look_at_rights(surroundings: Surroundings) -> Sequence[Diagnosis]:
     granted = await asyncio.gather(*map(is_granted, asked))
     lacking = [one for one, is_there in zip(asked, granted, strict=True) if not is_there]
     seen = _told(lacking, who)
-    return seen or [done(f"{who} has the {len(asked)} that engine and roles need")]
+    return seen or [done(f"{who} has the {len(asked)} that the operator and its roles need")]
 
 
 def _told(lacking: Sequence[_Asked], who: str) -> list[Diagnosis]:

@@ -201,7 +201,7 @@ def _check_certificates(cluster: Cluster, say: Say) -> None:
     if not found.names_its_key:
         say(
             f"cluster `{cluster.name}` has certificates of an older version, which programs in Python"
-            f" 3.13 and newer refuse unless told otherwise; {new}"
+            f" 3.13 and newer refuse by default; {new}"
         )
 
 

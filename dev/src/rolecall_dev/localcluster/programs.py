@@ -72,7 +72,7 @@ def required_go(module: str) -> tuple[int, int]:
     """The oldest Go that can build the module."""
     text = (MODULES / module / "go.mod").read_text()
     found = re.search(r"^go (\d+)\.(\d+)", text, re.MULTILINE)
-    assert found is not None, f"{module}/go.mod names no Go version"
+    assert found is not None, f"{module}/go.mod has no Go version"
     return int(found[1]), int(found[2])
 
 

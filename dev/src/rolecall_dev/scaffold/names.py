@@ -58,7 +58,7 @@ def checked_group(group: str, domain: str) -> str:
         )
     if "." not in whole:
         raise InputError(
-            f"group `{whole}` has no dot; the API server wants a DNS name such as `apps.example.com`",
+            f"group `{whole}` has no dot; the API server needs a DNS name such as `apps.example.com`",
             hint="give the project a domain: `domain: example.com` in PROJECT",
         )
     if any(whole == it or whole.endswith(f".{it}") for it in _RESERVED_GROUPS):

@@ -42,7 +42,7 @@ def _against_command(prepared: PreparedRun) -> str:
     if sum(_verbosity_of(option) for option in options) >= _SHOWS_LOADING:
         return "with verbosity 4 or more, Ansible shows how it loads its parts"
     if _interpreter_of(program) != sys.executable:
-        return f"`{program}` belongs to another Python than the engine"
+        return f"`{program}` belongs to another Python than the operator"
     return ""
 
 

@@ -47,7 +47,7 @@ def receive(sock: socket.socket) -> tuple[Message, list[int]] | None:
         raise WireError(f"a message of {length} bytes was announced")
     body = json.loads(_receive_exactly(sock, length))
     if not isinstance(body, dict):
-        raise WireError("a message was no mapping")
+        raise WireError("a message was not a mapping")
     return body, fds
 
 

@@ -90,7 +90,7 @@ def _refuse_data(place: _Place, condition: Any, findings: Findings) -> None:
     hint = "write true or false, or an expression in quotes"
     if isinstance(condition, dict):
         hint = "put all of it in quotes: YAML makes a map of text with a colon and a space"
-    what = f"`{place.keyword}` is {kind}; ansible-core 2.19 wants an expression as text"
+    what = f"`{place.keyword}` is {kind}; ansible-core 2.19 needs an expression in quotes"
     findings.error(place.file, place.line, what, hint=hint)
 
 
@@ -109,7 +109,7 @@ def _check_expression(
 def _refuse_syntax(
     place: _Place, condition: str, error: SyntaxFaultError, findings: Findings
 ) -> None:
-    what = f"`{place.keyword}` is no expression for ansible-core 2.19: {error}"
+    what = f"`{place.keyword}` is not an expression for ansible-core 2.19: {error}"
     hint = "2.18 took it for a list, which is always true; write one expression"
     if is_template(condition):
         what = f"`{place.keyword}` has a template inside of its expression, which 2.19 refuses"

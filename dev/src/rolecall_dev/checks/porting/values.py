@@ -128,7 +128,7 @@ def _check_text_map(
             task.document.file,
             task.line(*path),
             f"`{number}` in `{path[-1]}` is a number from ansible-core 2.19 on,"
-            " and Kubernetes takes text only here",
+            " and Kubernetes needs a string here",
             hint=f"write `{number} | string` where the map is made",
         )
 
@@ -156,7 +156,7 @@ def _check_text(
     findings.error(
         task.document.file,
         task.line(*path),
-        f"`{path[-1]}` is a number from ansible-core 2.19 on, and Kubernetes takes text only here",
+        f"`{path[-1]}` is a number from ansible-core 2.19 on, and Kubernetes needs a string here",
         hint="end the expression with `| string`",
     )
 
@@ -198,7 +198,7 @@ def _check_end(
         hint = "add `else ''`, or `else omit` for an argument"
         findings.error(task.document.file, line, what, hint=hint)
     if kinds == {Kind.RANGE}:
-        what = f"`{told(expression)}` is no list for ansible-core 2.19"  # type: ignore[arg-type]
+        what = f"`{told(expression)}` is not a list for ansible-core 2.19"  # type: ignore[arg-type]
         findings.error(task.document.file, line, what, hint="add `| list`")
 
 
@@ -246,7 +246,7 @@ def _filter_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]
         what = f"`{shown}` is a number from ansible-core 2.19 on, which `{name}` refuses"
         yield what, f"write `{shown} | string | {name}`"
     if name in _NOT_FOR_NULL and _changed(node.node, variables, NONE):
-        what = f"`{shown}` is null from ansible-core 2.19 on, and `{name}` wants text"
+        what = f"`{shown}` is null from ansible-core 2.19 on, and `{name}` needs a string"
         yield what, f"write `{shown} | default('', true) | {name}`"
 
 

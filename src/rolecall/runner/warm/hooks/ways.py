@@ -160,7 +160,7 @@ def choose_module(facts: ModuleFacts) -> Choice:
         (not facts.is_local, "the connection is not `local`"),
         (
             not facts.is_our_python,
-            "`ansible_python_interpreter` is another Python than the engine's",
+            "`ansible_python_interpreter` is another Python than the operator's",
         ),
         (facts.tells_python, "`environment` has variables of the Python interpreter"),
         (facts.has_timeout, "`timeout` may interrupt it"),
