@@ -174,13 +174,13 @@ def _of_names(case: _Case) -> tuple[str, str]:
 
 def _of_issuers(case: _Case) -> tuple[str, str]:
     if not case.peer.chain:
-        return f"nobody in {case.trusted} vouches for its certificate", _INSECURE
+        return f"no authority in {case.trusted} signed its certificate", _INSECURE
     last = case.peer.last
     if last.issuer == last.subject:
-        what = "its certificate is signed by itself"
+        what = "its certificate is self-signed, and"
         if last is not case.peer.chain[0]:
-            what = f"its certificate comes from the authority `{_subject(last)}`"
-        what = f"{what}, which is not in {case.trusted}"
+            what = f"its certificate comes from the authority `{_subject(last)}`, which"
+        what = f"{what} is not in {case.trusted}"
         return what, _name_authority(case.login)
     issuer = _text(last.issuer)
     if last.issuer in _subjects(case.login):

@@ -176,7 +176,10 @@ async def test_self_signed_certificate_without_an_authority_says_where_to_name_i
     server = issue("server", hosts=HERE)
     async with served(server.server_tls(tmp_path)) as port:
         said = await complaint(client(tmp_path, port))
-        assert "its certificate is signed by itself, and this machine's list of authorities" in said
+        assert (
+            "its certificate is self-signed, and is not in this machine's list of authorities"
+            in said
+        )
         assert "put the authority's certificate into `certificate-authority-data`" in said
         named = client(tmp_path, port, server.pem)
         async with named:
@@ -189,7 +192,7 @@ async def test_authority_that_sends_itself_is_not_trusted_for_that(
     server = issue("server", ROOT, hosts=HERE)
     async with served(server.server_tls(tmp_path, [ROOT])) as port:
         said = await complaint(client(tmp_path, port))
-    assert "comes from the authority `CN=kubernetes`, and this machine's list" in said
+    assert "comes from the authority `CN=kubernetes`, which is not in this machine's list" in said
 
 
 async def test_port_that_speaks_no_tls_is_told(tmp_path: Path, served: Served) -> None:
