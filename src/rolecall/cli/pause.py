@@ -19,13 +19,11 @@ from rolecall.errors import ClusterError, InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, NotFoundError, named_kinds
-from rolecall.reconcile import PAUSED_ANNOTATION
+from rolecall.reconcile import PAUSED_ANNOTATION, PAUSED_BECAUSE, PAUSED_BY
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-PAUSED_BY = f"{PAUSED_ANNOTATION}-by"
-PAUSED_BECAUSE = f"{PAUSED_ANNOTATION}-because"
 _SELF = Gvk("authentication.k8s.io", "v1", "SelfSubjectReview")
 _PAUSE = "pause"
 _EPILOG = """\
@@ -70,7 +68,7 @@ def change_pause(arguments: argparse.Namespace) -> int:
         because = f": {told['because']}" if told["because"] else ""
         print(plain(f"{told['kind']} {place} is paused by {told['by']}{because}"))
     else:
-        print(plain(f"{told['kind']} {place} is not paused"))
+        print(plain(f"{told['kind']} {place} is paused no longer"))
     return 0
 
 

@@ -1,6 +1,6 @@
 """One turn: a key goes in, an `Outcome` comes out. The only room that decides."""
 
-from rolecall.reconcile.annotations import PAUSED_ANNOTATION
+from rolecall.reconcile.annotations import PAUSED_ANNOTATION, PAUSED_BECAUSE, PAUSED_BY
 from rolecall.reconcile.loop import Reconciler
 from rolecall.reconcile.ports import (
     AccessIssuer,
@@ -17,6 +17,8 @@ from rolecall.reconcile.workers import Workers
 
 __all__ = [
     "PAUSED_ANNOTATION",
+    "PAUSED_BECAUSE",
+    "PAUSED_BY",
     "AccessIssuer",
     "EventRecorder",
     "Outcome",

@@ -18,6 +18,9 @@ PERIOD = f"{PREFIX}/reconcile-period"
 VERBOSITY = f"{PREFIX}/verbosity"
 MAX_ARTIFACTS = f"{PREFIX}/max-runner-artifacts"
 PAUSED_ANNOTATION = "rolecall.dev/paused"
+PAUSED_BY = f"{PAUSED_ANNOTATION}-by"
+PAUSED_BECAUSE = f"{PAUSED_ANNOTATION}-because"
+_LONGEST_NOTE = 200
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -43,6 +46,14 @@ def kept_artifacts_of(cr: Json, watch: Watch) -> int:
 
 def is_paused(cr: Json) -> bool:
     return (_annotation(cr, PAUSED_ANNOTATION) or "").lower() == "true"
+
+
+def who_paused(cr: Json) -> str:
+    """Who paused it and why, as far as its annotations say."""
+    by = _annotation(cr, PAUSED_BY) or "annotation"
+    because = _annotation(cr, PAUSED_BECAUSE)
+    note = " ".join((f"{by} ({because})" if because else by).split())
+    return note if len(note) <= _LONGEST_NOTE else note[: _LONGEST_NOTE - 1] + "…"
 
 
 def is_deleted(cr: Json) -> bool:

@@ -8,6 +8,7 @@ run id, so that the recorder recognises repetitions and counts them instead of p
 from __future__ import annotations
 
 from rolecall.json_object import Json
+from rolecall.reconcile.annotations import who_paused
 from rolecall.reconcile.ports import EventRecorder
 from rolecall.runner import Ending
 from rolecall.status import FAILURE, NOT_CONVERGING, SUCCESSFUL, conditions_of, find, is_true
@@ -63,7 +64,8 @@ class CrEvents:
         self._record(cr, WARNING, "NoOutput", f"No output for a minute {place}; the run goes on")
 
     def paused(self, cr: Json) -> None:
-        self._record(cr, NORMAL, "Paused", "Paused by annotation: nothing will run for it")
+        message = f"Paused by {who_paused(cr)}: nothing will run for it"
+        self._record(cr, NORMAL, "Paused", message)
 
     def resumed(self, cr: Json) -> None:
         self._record(cr, NORMAL, "Resumed", "Resumed")

@@ -95,7 +95,7 @@ class Fold:
             created=created if isinstance(created, str) else "",
             stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
             data=self._redactor.event_data(data),
-            place=self._short(path) if isinstance(path := data.get("task_path"), str) else "",
+            place=self._place_of_start(data.get("task_path")),
         )
 
     def result(self, exit_: Exit, stdout_tail: str = "") -> RunResult:
@@ -235,6 +235,12 @@ class Fold:
             },
             completion=completion_time(self._seen.stats.get("created")),
         )
+
+    def _place_of_start(self, path: object) -> str:
+        """Nothing for the lines that were written for this run: nobody can look at them."""
+        if not isinstance(path, str) or path.rpartition(":")[0] == str(self._prepared.role_play):
+            return ""
+        return self._short(path)
 
     def _place(self, task: TaskEvent) -> str:
         path = task.path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rolecall.reconcile import PAUSED_ANNOTATION
+from rolecall.reconcile import PAUSED_ANNOTATION, PAUSED_BECAUSE, PAUSED_BY
 from rolecall.workqueue import Urgency
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
@@ -31,6 +31,19 @@ async def test_paused_object_says_so_and_nothing_runs(setting: Setting) -> None:
     assert await setting.condition("Running") is None
     assert setting.runner.requests == []
     assert setting.events.reasons == ["Paused"]
+
+
+async def test_event_of_a_pause_tells_who_and_why_on_one_bounded_line(setting: Setting) -> None:
+    because = "moving house\n" + "x" * 500
+    await setting.shop.create(annotations={**PAUSE, PAUSED_BY: "ann", PAUSED_BECAUSE: because})
+
+    await setting.turn()
+
+    ((_, reason, message),) = setting.events.told
+    assert reason == "Paused"
+    assert message.startswith("Paused by ann (moving house x")
+    assert message.endswith("…: nothing will run for it")
+    assert len(message) < 300
 
 
 async def test_second_look_at_a_paused_object_writes_nothing(

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from rolecall.runner import TaskFailure
+from rolecall.runner.fold import Fold
 from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.secrets import Redactor
 from rolecall.watches import Play
 from tests.unit.runner.cases import Told, prepared_run, run_request
 
@@ -56,3 +58,15 @@ def test_play_that_breaks_in_the_written_file_names_the_role() -> None:
     told = Told(prepared=prepared(Path("/project/roles/app")))
     reason = told.result(4, said).reason_text
     assert reason.startswith("the role 'gone' was not found (role `app`); ")
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [(f"{WRITTEN}:1", ""), ("/project/roles/app/tasks/main.yml:3", "roles/app/tasks/main.yml:3")],
+)
+def test_run_in_flight_is_not_placed_in_the_written_play(path: str, place: str) -> None:
+    fold = Fold(prepared(Path("/project/roles/app")), Redactor())
+    event = {"event": "playbook_on_task_start", "uuid": "1", "counter": 1}
+    told = fold.add({**event, "event_data": {"task": "Gathering Facts", "task_path": path}})
+    assert told is not None
+    assert told.place == place
