@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from urllib.parse import quote
 
 from rolecall import __version__
 from rolecall.errors import Problem
@@ -71,7 +72,7 @@ def as_sarif(checked: Checked) -> str:
 
 
 def _result(problem: Problem) -> Json:
-    place: Json = {"artifactLocation": {"uri": problem.file.replace(" ", "%20")}}
+    place: Json = {"artifactLocation": {"uri": quote(problem.file)}}
     if problem.line is not None:
         place["region"] = {"startLine": int(problem.line)}
         if problem.column is not None:
