@@ -86,6 +86,7 @@ async def test_each_task_is_a_line_that_fits_and_a_failure_is_told_in_full(
     )
     ending.callback(view.end)
     await ran(api, cluster, namespace, view, "bad", "run failed")
+    assert cluster.url in view.line_with("cluster to work on")
     assert "run starts: " in view.line_with(f"Shown {namespace}/x: run starts")
     task = view.line_with("Apply | write a file")
     assert re.search(r"^Shown/x  changed +\d+\.\d s  Apply", task), task

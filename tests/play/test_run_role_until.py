@@ -70,7 +70,7 @@ def test_a_run_that_fails_ends_it_all(project: Path, capfd: pytest.CaptureFixtur
     ("flags", "says"),
     [
         (["--until=settled", "--check"], "would wait for ever"),
-        (["--cr", "taker.yaml", "--print-vars"], "give `--cr` once"),
+        (["--cr", "taker.yaml", "--print-vars"], "is about one CR; name one"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

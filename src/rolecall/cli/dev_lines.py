@@ -12,7 +12,7 @@ from rolecall.watches import format_duration
 
 # Told at every start, and nothing that a developer would act upon.
 _QUIET = frozenset(
-    {"settings", "search paths", "proxy listens", "Ansible-runner exited successfully"}
+    {"settings", "search paths", "proxy is listening", "Ansible-runner exited successfully"}
 )
 _WHERE = ("kind", "namespace", "name")
 

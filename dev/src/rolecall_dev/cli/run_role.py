@@ -28,7 +28,7 @@ import yaml
 
 from rolecall.cli import settings_of
 from rolecall.errors import InputError
-from rolecall.kube import Credentials
+from rolecall.kube import Credentials, CredentialsError
 from rolecall.runner import (
     RunRequest,
     extra_vars,
@@ -193,8 +193,8 @@ def _found(arguments: argparse.Namespace, watches: list[Watch]) -> list[FoundCr]
     namespace = _namespace(arguments, environment)
     named = [parse_named(text, watches) for text in arguments.named]
     filed = [_in_namespace(*read_cr(file, watches), namespace) for file in arguments.cr]
-    if named or arguments.create:
-        _say_cluster(environment)
+    if named or arguments.create or not arguments.print_vars:
+        _say_cluster(environment, is_needed=bool(named or arguments.create))
     found = asyncio.run(read_named(named, namespace, environment)) if named else []
     if arguments.create and filed:
         for place in asyncio.run(create(filed, environment)):
@@ -246,9 +246,13 @@ def _run(
         return asyncio.run(work)
 
 
-def _say_cluster(environment: Mapping[str, str]) -> None:
-    """Before anything is asked of it."""
-    say(f"cluster: {Credentials.load(environment).target}")
+def _say_cluster(environment: Mapping[str, str], *, is_needed: bool) -> None:
+    """Before anything is asked of it; a role that needs none runs without it, too."""
+    try:
+        say(f"cluster: {Credentials.load(environment).target}")
+    except CredentialsError:
+        if is_needed:
+            raise
 
 
 def _runner_settings(
