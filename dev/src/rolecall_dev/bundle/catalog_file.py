@@ -107,7 +107,8 @@ def _faults(document: Json, package: str) -> Iterator[str]:
         yield "has no `schema`, such as `olm.channel`, so OLM would not read this catalog"
         return
     schema = document["schema"]
-    yield from map(str, misfits(document, _SCHEMAS.get(schema, _object("")), (schema,)))
+    known = _SCHEMAS.get(schema, _object(""))
+    yield from (str(misfit) for misfit in misfits(document, known, (schema,)))
     owner = document.get("name" if schema == "olm.package" else "package")
     if isinstance(owner, str) and owner != package:
         yield f"{schema} is of package `{owner}`, but this is the catalog of `{package}`"

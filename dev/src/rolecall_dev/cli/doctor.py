@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
@@ -20,7 +21,15 @@ from rolecall.cli import settings_of
 from rolecall.errors import RolecallError
 from rolecall.startup import watches_of
 from rolecall_dev.cli.project_arguments import add_watches_file
-from rolecall_dev.doctor import Diagnosis, State, Surroundings, examine
+from rolecall_dev.doctor import (
+    LOOKS,
+    UNINSTALL_LOOKS,
+    Diagnosis,
+    Look,
+    State,
+    Surroundings,
+    examine,
+)
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -48,6 +57,12 @@ def add_parser(subparsers: Subparsers) -> None:
         help="whose rights to look at, such as system:serviceaccount:NAMESPACE:NAME; default: those of"
         " the kubeconfig",
     )
+    parser.add_argument(
+        "--uninstall",
+        action="store_true",
+        help="look at what an uninstall of the operator would leave instead: CRs with its finalizer,"
+        " which nobody could delete any more, CRDs, rights, webhooks, Leases and claims",
+    )
     parser.add_argument("-o", "--output", choices=("people", "json"), default="people")
     parser.set_defaults(run=run)
 
@@ -56,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Look, print, and say by the exit code whether something must be done."""
     surroundings = _surroundings(arguments)
     printed = _print_json if arguments.output == "json" else _print_lines
-    return 0 if asyncio.run(printed(surroundings)) else 1
+    looks = UNINSTALL_LOOKS if arguments.uninstall else LOOKS
+    return 0 if asyncio.run(printed(surroundings, looks)) else 1
 
 
 def _surroundings(arguments: argparse.Namespace) -> Surroundings:
@@ -73,19 +89,19 @@ def _surroundings(arguments: argparse.Namespace) -> Surroundings:
     return Surroundings(settings, watches, fault, environment, project, arguments.user)
 
 
-async def _print_lines(surroundings: Surroundings) -> bool:
+async def _print_lines(surroundings: Surroundings, looks: Sequence[Look]) -> bool:
     is_fine = True
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    async for name, seen in examine(surroundings, on_bug=_report):
+    async for name, seen in examine(surroundings, looks, on_bug=_report):
         for diagnosis in seen:
             is_fine = is_fine and diagnosis.state is not State.TO_DO
             print(_line(name, diagnosis, is_coloured=is_coloured), flush=True)
     return is_fine
 
 
-async def _print_json(surroundings: Surroundings) -> bool:
+async def _print_json(surroundings: Surroundings, looks: Sequence[Look]) -> bool:
     rows: list[dict[str, Any]] = []
-    async for name, seen in examine(surroundings, on_bug=_report):
+    async for name, seen in examine(surroundings, looks, on_bug=_report):
         rows += [
             {
                 "look": name,

@@ -5,11 +5,12 @@ what one of them meets never hides the others.
 """
 
 from rolecall_dev.doctor.diagnosis import Diagnosis, State, done, not_looked, to_do
-from rolecall_dev.doctor.looks import LOOKS, Look, examine
+from rolecall_dev.doctor.looks import LOOKS, UNINSTALL_LOOKS, Look, examine
 from rolecall_dev.doctor.surroundings import ReachedCluster, Surroundings
 
 __all__ = [
     "LOOKS",
+    "UNINSTALL_LOOKS",
     "Diagnosis",
     "Look",
     "ReachedCluster",

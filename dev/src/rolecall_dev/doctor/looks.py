@@ -13,10 +13,12 @@ from rolecall_dev.doctor.clocks import look_at_clocks
 from rolecall_dev.doctor.cluster import look_at_cluster
 from rolecall_dev.doctor.collections import look_at_collections
 from rolecall_dev.doctor.diagnosis import Diagnosis, not_looked, to_do
+from rolecall_dev.doctor.finalizers import look_at_finalizers
 from rolecall_dev.doctor.kinds import look_at_kinds
 from rolecall_dev.doctor.lease import look_at_lease
 from rolecall_dev.doctor.ports import look_at_ports
 from rolecall_dev.doctor.project import look_at_project
+from rolecall_dev.doctor.remains import look_at_remains
 from rolecall_dev.doctor.rights import look_at_rights
 from rolecall_dev.doctor.surroundings import NotReachedError, Surroundings
 from rolecall_dev.doctor.versions import look_at_versions
@@ -48,6 +50,14 @@ LOOKS = (
     Look("rights", look_at_rights),
     Look("webhooks", look_at_webhooks),
     Look("leader", look_at_lease),
+)
+
+# Before the operator goes, and after it.
+UNINSTALL_LOOKS = (
+    Look("cluster", look_at_cluster),
+    Look("project", look_at_project),
+    Look("finalizers", look_at_finalizers),
+    Look("remains", look_at_remains),
 )
 
 

@@ -1,0 +1,161 @@
+"""What stays in a cluster after an uninstall: by OLM, by `make undeploy`, or by hand.
+
+OLM leaves CRDs and with them every CR. Nobody removes Leases, or claims that hold data. While the
+operator runs, each is named, so that one knows; after it, each is something to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+
+from rolecall.json_object import Json
+from rolecall.kube import NotFoundError
+from rolecall.owner_annotations import OWNER_TYPE_ANNOTATION
+from rolecall_dev.doctor.diagnosis import Diagnosis, done, not_looked, to_do
+from rolecall_dev.doctor.engines import names_of_operator, running_engines
+from rolecall_dev.doctor.surroundings import Surroundings
+
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_SHOWN = 12
+
+
+async def look_at_remains(surroundings: Surroundings) -> Sequence[Diagnosis]:
+    """One line for each sort of thing that would stay."""
+    await surroundings.needed_cluster()
+    if not surroundings.watches:
+        return [not_looked("no kinds are known")]
+    is_installed = bool(await running_engines(surroundings))
+    found = {
+        "CRDs, and with them every CR": ("crd", await _crds(surroundings)),
+        "webhooks": ("", [it async for it in _webhooks(surroundings)]),
+        "rights in the whole cluster": ("", await _rights(surroundings)),
+        "Leases": ("lease", await _leases(surroundings)),
+    }
+    seen = [
+        _told(what, kind, names, is_installed=is_installed)
+        for what, (kind, names) in found.items()
+        if names
+    ]
+    if claims := await _claims(surroundings):
+        # Never something to do: whether data is still wanted is for its owner to say.
+        seen.append(done(f"claims that hold data stay: {_shown(claims)}"))
+    return seen or [done("nothing of this operator is left")]
+
+
+def _told(what: str, kind: str, names: list[str], *, is_installed: bool) -> Diagnosis:
+    if is_installed:
+        return done(f"an uninstall may leave {what}: {_shown(names)}")
+    return to_do(f"{what} are left: {_shown(names)}", _commands(kind, names))
+
+
+def _commands(kind: str, names: list[str]) -> str:
+    """One for each namespace."""
+    rows: dict[str, list[str]] = {}
+    for name in names:
+        namespace, slash, own = name.rpartition("/") if kind == "lease" else ("", "", name)
+        rows.setdefault(namespace, []).append(own if slash or kind != "lease" else name)
+    texts = [
+        " ".join(["kubectl delete", *([kind] if kind else []), *own, *([f"-n {at}"] if at else [])])
+        for at, own in rows.items()
+    ]
+    return "where nothing else needs them: " + ", ".join(f"`{text}`" for text in texts)
+
+
+def _shown(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _groups(surroundings: Surroundings) -> set[str]:
+    """API groups that belong to the project, and not to Kubernetes."""
+    groups = {watch.gvk.group for watch in surroundings.watches}
+    return {it for it in groups if "." in it and not it.endswith(".k8s.io")}
+
+
+async def _crds(surroundings: Surroundings) -> list[str]:
+    client = (await surroundings.needed_cluster()).client
+    kinds = {watch.gvk.group_kind for watch in surroundings.watches}
+    found = await client.read_path(_CRDS)
+    return sorted(
+        crd["metadata"]["name"]
+        for crd in found.get("items", ())
+        if f"{crd['spec']['names']['kind']}.{crd['spec']['group']}" in kinds
+    )
+
+
+async def _webhooks(surroundings: Surroundings) -> AsyncIterator[str]:
+    groups = _groups(surroundings)
+    for plural in ("validatingwebhookconfigurations", "mutatingwebhookconfigurations"):
+        for item in (await surroundings.read(f"{_ADMISSION}/{plural}")).get("items", ()):
+            rules = [rule for hook in item.get("webhooks", ()) for rule in hook.get("rules", ())]
+            if _is_about(rules, groups):
+                yield f"{plural.removesuffix('s')}/{item['metadata']['name']}"
+
+
+async def _rights(surroundings: Surroundings) -> list[str]:
+    groups = _groups(surroundings)
+    prefixes = tuple(f"{name}-" for name in names_of_operator(surroundings))
+
+    def is_ours(role: Json) -> bool:
+        name = role["metadata"]["name"]
+        return (bool(prefixes) and name.startswith(prefixes)) or _is_about(
+            role.get("rules") or (), groups
+        )
+
+    roles = {it async for it in _names(surroundings, "clusterroles", is_ours)}
+    bindings = [
+        it
+        async for it in _names(
+            surroundings, "clusterrolebindings", lambda it: it["roleRef"]["name"] in roles
+        )
+    ]
+    return [
+        *(f"clusterrole/{name}" for name in sorted(roles)),
+        *(f"clusterrolebinding/{name}" for name in sorted(bindings)),
+    ]
+
+
+async def _names(
+    surroundings: Surroundings, plural: str, is_wanted: Callable[[Json], bool]
+) -> AsyncIterator[str]:
+    for item in (await surroundings.read(f"{_RBAC}/{plural}")).get("items", ()):
+        is_built_in = (item["metadata"].get("labels") or {}).get("kubernetes.io/bootstrapping")
+        if not is_built_in and is_wanted(item):
+            yield item["metadata"]["name"]
+
+
+def _is_about(rules: Sequence[Json], groups: set[str]) -> bool:
+    return any(groups & set(rule.get("apiGroups") or ()) for rule in rules)
+
+
+async def _leases(surroundings: Surroundings) -> list[str]:
+    found = []
+    for name in sorted(names_of_operator(surroundings)):
+        path = "/apis/coordination.k8s.io/v1/leases?fieldSelector=metadata.name%3D" + name
+        try:
+            items = (await surroundings.read(path)).get("items", ())
+        except NotFoundError:
+            continue
+        found += [f"{it['metadata']['namespace']}/{name}" for it in items]
+    return found
+
+
+async def _claims(surroundings: Surroundings) -> list[str]:
+    """Those that carry our marks, and that go with no CR: their data outlives it."""
+    groups = _groups(surroundings)
+    kinds = {watch.gvk.kind for watch in surroundings.watches}
+    items = (await surroundings.read("/api/v1/persistentvolumeclaims")).get("items", ())
+    return [
+        f"{claim['metadata']['namespace']}/{claim['metadata']['name']}"
+        for claim in items
+        if groups & set(_marks(claim["metadata"]))
+        and not any(it["kind"] in kinds for it in claim["metadata"].get("ownerReferences") or ())
+    ]
+
+
+def _marks(metadata: Json) -> Iterator[str]:
+    for key in metadata.get("labels") or {}:
+        yield key.partition("/")[0]
+    yield str((metadata.get("annotations") or {}).get(OWNER_TYPE_ANNOTATION, "")).partition(".")[2]
