@@ -12,6 +12,7 @@ from pathlib import Path
 from rolecall.cli.flags import GROUPS, Flag
 from rolecall.metrics import NAMES, MetricSpec
 from tools import messages
+from tools.commands_page import commands_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 _MADE = "<!-- Made by tools/write_reference.py; edit the code instead. -->"
@@ -50,6 +51,12 @@ _VARIABLES = (
         "where collections are looked up; `--ansible-collections-path` goes first, `.collections/` and"
         " `collections/` beside watches.yaml last",
     ),
+    (
+        "ROLECALL_RELAYED",
+        "set by commands that run themselves in a pod: the terminal at the other end, or that there is"
+        " none",
+    ),
+    ("NO_COLOR", "if set, commands print no colours"),
     ("VIRTUAL_ENV", "if set, plays run with its Python"),
     (
         "POD_NAME",
@@ -125,6 +132,7 @@ def metrics_page() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "flags.md": flags_page,
     "environment.md": environment_page,
+    "commands.md": commands_page,
     "metrics.md": metrics_page,
     "messages.md": messages.page,
 }

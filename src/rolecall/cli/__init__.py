@@ -123,7 +123,11 @@ def parser_for(typed: Sequence[str]) -> argparse.ArgumentParser:
     parser.whole_help = by_purpose(known, _endings(known))
     parser.add_argument("--version", action="version", version=f"rolecall {__version__}")
     subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
+        title="commands",
+        metavar="COMMAND",
+        required=True,
+        prog="rolecall",
+        parser_class=argparse.ArgumentParser,
     )
     if first in known:
         importlib.import_module(known[first].module).add_parser(subparsers)

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from rolecall.cli.help_text import HelpText
+
 if TYPE_CHECKING:
     from rolecall.cli.kind_words import KindNames
 
@@ -69,7 +71,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="print a script for completion in the shell",
         description="Prints a script that lets the shell complete commands, flags, kinds and names.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
         allow_abbrev=False,
     )
     parser.add_argument("shell", choices=tuple(SCRIPTS))

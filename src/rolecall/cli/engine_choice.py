@@ -43,18 +43,20 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     section.add_argument(
         "--artifacts-dir",
         metavar="PATH",
-        help=f"of an engine of this machine (default {_ARTIFACTS.default}, where one runs)",
+        help=f"where an engine of this machine keeps its runs (default {_ARTIFACTS.default})",
     )
     section.add_argument(
         "--operator",
         metavar="NAMESPACE/NAME",
-        help="of an engine in the cluster of the kubeconfig; needed where there are several",
+        help="the operator in the cluster of your kubeconfig, if there are several",
     )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--namespace", metavar="NS", default="", help="of the CR")
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    parser.add_argument("-n", "--namespace", metavar="NS", default="", help="namespace of the CR")
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
+from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, named_cr
 from rolecall.cli.play_colours import PlayColours
 from rolecall.cli.spans import seconds_text
@@ -37,10 +38,10 @@ def add_parser(subparsers: Subparsers) -> None:
         help="print the output of a run; -f follows new runs",
         description="Prints the output of a run, in the colours of ansible-playbook on a terminal.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
         allow_abbrev=False,
     )
-    parser.add_argument("what", metavar="KIND/NAME")
+    parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--run", metavar="ID", dest="run_id", help="id of the run, or its first characters"

@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindNames, choose_kind, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
 from rolecall.cli.terminal import plain, say
@@ -44,16 +45,18 @@ def _add(subparsers: Subparsers, verb: str, summary: str) -> None:
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}, by the annotation `{PAUSED_ANNOTATION}`.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
         allow_abbrev=False,
     )
-    parser.add_argument("what", metavar="KIND/NAME")
+    parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
     if verb == _PAUSE:
         parser.add_argument("--because", metavar="TEXT", default="", help="why, for others to read")
     parser.add_argument(
         "-n", "--namespace", metavar="NS", default="", help="default: that of the kubeconfig"
     )
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+    )
     parser.set_defaults(run=change_pause, verb=verb)
 
 

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
+from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import cr_word
 from rolecall.cli.terminal import plain, say
 from rolecall.errors import InputError
@@ -28,7 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="reconcile a CR now, or all of them",
         description="Reconciles a CR at once, as after an edit.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
         allow_abbrev=False,
     )
     parser.add_argument("what", nargs="?", metavar="KIND/NAME", help="or KIND, with --all")

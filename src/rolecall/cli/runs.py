@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rolecall.cli.engine_choice import add_output, add_place, place_or_relay
+from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import named_cr
 from rolecall.cli.spans import seconds_text, since
 from rolecall.cli.table import Column, table
@@ -48,10 +49,10 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Lists the runs of a CR that are kept, newest first: when and why each began, its"
         " outcome, the tasks that changed something, and the one that failed.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
         allow_abbrev=False,
     )
-    parser.add_argument("what", metavar="KIND/NAME")
+    parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
     add_output(parser)
     add_place(parser)
     parser.set_defaults(run=show_runs)

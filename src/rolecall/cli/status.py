@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
+from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, choose_cr, cr_word
 from rolecall.cli.redraw import Redraw
 from rolecall.cli.spans import seconds_text, since, until
@@ -52,7 +53,7 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Shows each CR: its state, current task, last outcome, and when and why it is"
         " looked at next.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
         allow_abbrev=False,
     )
     parser.add_argument("what", nargs="?", metavar="KIND[/NAME]", help="all CRs, unless named")
