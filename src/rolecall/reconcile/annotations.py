@@ -14,7 +14,7 @@ from rolecall.log_fields import log_fields
 from rolecall.watches import Watch, parse_duration
 
 PREFIX = "ansible.sdk.operatorframework.io"
-PERIOD = f"{PREFIX}/reconcile-period"
+PERIOD_ANNOTATION = f"{PREFIX}/reconcile-period"
 VERBOSITY = f"{PREFIX}/verbosity"
 MAX_ARTIFACTS = f"{PREFIX}/max-runner-artifacts"
 PAUSED_ANNOTATION = "rolecall.dev/paused"
@@ -29,7 +29,7 @@ _logger = logging.getLogger(__name__)
 
 def period_of(cr: Json, watch: Watch) -> float:
     """Seconds between runs, 0 or less for none; raises `DurationError`."""
-    text = _annotation(cr, PERIOD)
+    text = _annotation(cr, PERIOD_ANNOTATION)
     return watch.reconcile_period_s if text is None else parse_duration(text)
 
 

@@ -16,7 +16,7 @@ from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.runner import RunEvent, Runner, RunResult
-from rolecall.status import ObjectApi, OnWritten
+from rolecall.status import ObjectApi, OnOwnWrite
 from rolecall.watches import Watch
 from rolecall.workqueue import ROLE, Cause, Key, Urgency
 
@@ -118,7 +118,7 @@ class ReconcilerPorts:
     # Asked before each run: another replica may lead by now, and two must not run for one CR.
     may_run: Callable[[], bool] = _always
     # Told of our own writes to kinds without generations, where each version counts as an edit.
-    on_written: OnWritten = lambda *_: None
+    on_written: OnOwnWrite = lambda *_: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from rolecall.status.changes import (
 from rolecall.status.object_writer import (
     ObjectApi,
     ObjectWriter,
-    OnWritten,
+    OnOwnWrite,
     VanishedError,
 )
 from rolecall.status.own_conditions import NOT_CONVERGING, PAUSED, READY
@@ -34,7 +34,7 @@ __all__ = [
     "InFlight",
     "ObjectApi",
     "ObjectWriter",
-    "OnWritten",
+    "OnOwnWrite",
     "Paused",
     "Refused",
     "Started",

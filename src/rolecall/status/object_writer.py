@@ -36,7 +36,7 @@ LONGEST_RETRY_PAUSE_S = 0.25
 
 
 # Called after each write to an object that has no generation: its uid, its version now and before.
-OnWritten = Callable[[str, str, str], None]
+OnOwnWrite = Callable[[str, str, str], None]
 
 
 class ObjectApi(Protocol):
@@ -124,7 +124,7 @@ class ObjectWriter:
     """Reads and writes of one and the same object, told apart by its uid."""
 
     def __init__(
-        self, cluster: ObjectApi, clock: Clock, on_written: OnWritten = lambda *_: None
+        self, cluster: ObjectApi, clock: Clock, on_written: OnOwnWrite = lambda *_: None
     ) -> None:
         self._cluster = cluster
         self._clock = clock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rolecall.runner import Ending, RunResult, TaskFailure
 from tests.unit.reconcile.setting import Setting, long_run
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
@@ -49,3 +50,18 @@ async def test_play_that_hangs_before_its_first_task_is_told_too(
 
         message = "No output for a minute before the first task; the run goes on"
         assert setting.events.told == [("Warning", "NoOutput", message)]
+
+
+async def test_task_that_a_limit_ended_has_its_time_in_status_and_not_in_the_event(
+    setting: Setting,
+) -> None:
+    await setting.shop.create()
+    text = "no output for 6 s in task `wait` (a.yml:7); stopped"
+    at = TaskFailure(text, "wait", "a.yml:7", since="22:41:07 UTC")
+    setting.runner.will(RunResult("", Ending.NO_PROGRESS, None, reason_text=text, failures=[at]))
+
+    await setting.turn()
+
+    told = f"{text} (begun at 22:41:07 UTC, run 1)"
+    assert await setting.told("Failure") == ("True", "NoProgress", told)
+    assert setting.events.told == [("Warning", "TimedOut", text)]

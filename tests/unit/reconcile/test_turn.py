@@ -77,21 +77,6 @@ async def test_failure_is_told_and_the_key_backs_off(setting: Setting) -> None:
     assert setting.telemetry.runs == [False]
 
 
-async def test_task_that_a_limit_ended_has_its_time_in_status_and_not_in_the_event(
-    setting: Setting,
-) -> None:
-    await setting.shop.create()
-    text = "no output for 6 s in task `wait` (a.yml:7); stopped"
-    at = TaskFailure(text, "wait", "a.yml:7", since="22:41:07 UTC")
-    setting.runner.will(RunResult("", Ending.NO_PROGRESS, None, reason_text=text, failures=[at]))
-
-    await setting.turn()
-
-    told = f"{text} (begun at 22:41:07 UTC, run 1)"
-    assert await setting.told("Failure") == ("True", "NoProgress", told)
-    assert setting.events.told == [("Warning", "TimedOut", text)]
-
-
 @pytest.mark.parametrize(
     ("ending", "text", "reason", "message"),
     [
