@@ -11,7 +11,7 @@ from rolecall.logs import fields_of
 from rolecall.watches import format_duration
 
 # Told at every start, and nothing that a developer would act upon.
-_QUIET = frozenset(
+QUIET = frozenset(
     {"settings", "search paths", "proxy is listening", "Ansible-runner exited successfully"}
 )
 _WHERE = ("kind", "namespace", "name")
@@ -19,7 +19,7 @@ _WHERE = ("kind", "namespace", "name")
 
 def is_worth_a_line(record: logging.LogRecord) -> bool:
     """Whether a developer wants to read it."""
-    return record.levelno > logging.INFO or record.getMessage() not in _QUIET
+    return record.levelno > logging.INFO or record.getMessage() not in QUIET
 
 
 def show_dev_lines(stream: TextIO) -> None:

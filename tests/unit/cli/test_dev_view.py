@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rolecall.cli.dev_lines import DevLines, is_worth_a_line
+from rolecall.cli.dev_lines import QUIET, DevLines, is_worth_a_line
 from rolecall.cli.dev_view import DevView
 from rolecall.gvk import Gvk
 from rolecall.log_fields import log_fields
@@ -97,3 +98,9 @@ def test_lines_of_the_engine_are_short(message: str, fields: dict[str, Any], tol
 def test_settings_are_not_worth_a_line_but_warnings_are() -> None:
     assert not is_worth_a_line(record("settings"))
     assert is_worth_a_line(record("settings", logging.WARNING))
+
+
+def test_what_is_left_out_is_still_said_by_the_engine() -> None:
+    page = Path(__file__).parents[3] / "docs" / "reference" / "messages.md"
+    said = {line.split(" | ")[0].removeprefix("| ") for line in page.read_text().splitlines()}
+    assert said >= QUIET
