@@ -24,7 +24,7 @@ from rolecall.control.last_runs import LastRuns
 from rolecall.control.ports import EnginePorts, by_key
 from rolecall.control.requests import Refused, keys_of
 from rolecall.control.sockets import listening
-from rolecall.control.state import snapshot
+from rolecall.control.state import Wall, snapshot
 from rolecall.log_fields import log_fields
 from rolecall.workqueue import PERSON
 
@@ -72,6 +72,7 @@ class _Control:
     def __init__(self, ports: EnginePorts, last_runs: LastRuns) -> None:
         self._ports = ports
         self._last_runs = last_runs
+        self._wall = Wall(ports.clock)
 
     def app(self) -> web.Application:
         app = web.Application(client_max_size=_LARGEST_REQUEST)
@@ -85,7 +86,7 @@ class _Control:
         return web.Response(text=await self._state(), content_type="application/json")
 
     async def _state(self) -> str:
-        taken = snapshot(self._ports)
+        taken = snapshot(self._ports, self._wall)
         return await asyncio.to_thread(lambda: json.dumps(taken.as_json(self._last_runs)))
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from rolecall.clock import Clock
 from rolecall.control.last_runs import LastRuns
 from rolecall.control.ports import EngineFacts, EnginePorts, KnownByPlace, KnownCr, by_key
 from rolecall.gvk import Gvk
@@ -18,6 +19,7 @@ from rolecall.history import KeptRun
 from rolecall.reconcile import Progress
 from rolecall.workqueue import Delayed, Key, Urgency, Waiting
 
+_CLOCK_WAS_SET_S = 0.5
 _FAILED = ("failed", "lost")
 
 
@@ -122,9 +124,32 @@ class _Sorted:
         return {"next_at": written(self.wall(delayed.deadline)), "next_why": delayed.cause.text}
 
 
-def snapshot(ports: EnginePorts) -> Snapshot:
+class Wall:
+    """Turns times of the queue's clock into those of the wall, always the same ones into the same.
+
+    Else a time near a full second would be told as now this one and now that one, as if it had changed.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._zero = self._zero_now()
+
+    def at(self, ticks: float) -> datetime:
+        return self._zero + timedelta(seconds=ticks)
+
+    def follow(self) -> None:
+        """Somebody may have set the clock."""
+        zero = self._zero_now()
+        if abs((zero - self._zero).total_seconds()) > _CLOCK_WAS_SET_S:
+            self._zero = zero
+
+    def _zero_now(self) -> datetime:
+        return self._clock.now() - timedelta(seconds=self._clock.monotonic())
+
+
+def snapshot(ports: EnginePorts, wall: Wall) -> Snapshot:
     """Copy what is there now; on the loop."""
-    now, ticks = ports.clock.now(), ports.clock.monotonic()
+    wall.follow()
     return Snapshot(
         facts=ports.facts,
         leads=ports.leads(),
@@ -133,7 +158,7 @@ def snapshot(ports: EnginePorts) -> Snapshot:
         in_flight=dict(ports.in_flight()),
         waiting=ports.waiting(),
         delayed=ports.delayed(),
-        wall=lambda at: now + timedelta(seconds=at - ticks),
+        wall=wall.at,
     )
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from rolecall.control.state import Wall
 from rolecall.local_engine import LocalEngine
 from rolecall.reconcile import Progress
 from rolecall.workqueue import Cause, Delayed, Urgency, Waiting
@@ -103,3 +104,13 @@ async def test_watcher_gets_a_line_for_each_change_and_none_for_none(world: Worl
 
     assert [cr["name"] for cr in first["crs"]] == ["a"]
     assert [cr["name"] for cr in second["crs"]] == ["a", "b"]
+
+
+async def test_a_time_is_told_the_same_each_time(world: World) -> None:
+    wall = Wall(world.clock)
+    ticks = [world.clock.monotonic() + number / 7 for number in range(1000)]
+    told = [wall.at(each) for each in ticks]
+
+    wall.follow()
+
+    assert [wall.at(each) for each in ticks] == told
