@@ -92,8 +92,8 @@ async def test_a_run_that_is_cancelled_before_it_started_ends_too(workspace: Wor
 @pytest.mark.parametrize(
     ("limit", "ending", "says"),
     [
-        ("timeout_s", Ending.TIMED_OUT, "longer than 3 s in task `"),
-        ("no_progress_timeout_s", Ending.NO_PROGRESS, "no output for 3 s in task `"),
+        ("timeout_s", Ending.TIMED_OUT, "longer than 3 s "),
+        ("no_progress_timeout_s", Ending.NO_PROGRESS, "no output for 3 s "),
     ],
 )
 def test_a_limit_ends_the_run_whole(
