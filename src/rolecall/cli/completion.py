@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from rolecall.cli.help_text import HelpText
 
 if TYPE_CHECKING:
-    from rolecall.cli.kind_words import KindNames
+    from rolecall.cli.kind_words import KindWords
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -171,7 +171,7 @@ def _names_in_cluster(
     return names_of(kind, _namespace(before), environ) if kind else []
 
 
-def _custom_kinds(environ: Mapping[str, str]) -> list[KindNames]:
+def _custom_kinds(environ: Mapping[str, str]) -> list[KindWords]:
     """Those that somebody added: their groups have a domain that is not Kubernetes' own."""
     from rolecall.cli.served_kinds import kinds_served  # noqa: PLC0415 - brings aiohttp
 

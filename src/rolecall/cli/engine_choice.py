@@ -16,7 +16,7 @@ from pathlib import Path
 from rolecall.cli.flags import FLAGS
 from rolecall.cli.kind_words import (
     CrWord,
-    KindNames,
+    KindWords,
     choose_cr,
     choose_kind,
     group_of,
@@ -29,7 +29,7 @@ from rolecall.history import KeptCr, KeptRun, kept_crs, roots_of
 from rolecall.json_object import Json
 from rolecall.local_engine import LocalEngine, engines_of
 
-Found = Sequence[tuple[LocalEngine, Json]]
+_Found = Sequence[tuple[LocalEngine, Json]]
 _ARTIFACTS = FLAGS["artifacts-dir"]
 
 
@@ -77,7 +77,7 @@ class Here:
             )
         return self.engine
 
-    def kept(self, kind: KindNames | None = None, name: str = "") -> list[KeptCr]:
+    def kept(self, kind: KindWords | None = None, name: str = "") -> list[KeptCr]:
         """The CRs of which runs are kept here."""
         word = kind.kind if kind else ""
         found = [each for root in self.roots for each in kept_crs(root, word, name)]
@@ -89,7 +89,7 @@ class Here:
             return list(self.state["crs"])
         return [_from_kept(each) for each in self.kept()]
 
-    def kind(self, word: str) -> KindNames:
+    def kind(self, word: str) -> KindWords:
         """The kind that is meant; raises `InputError` with the nearest."""
         watches = [] if self.state is None else self.state["engine"]["watches"]
         known = kinds_of(watches) or kinds_of(self.crs())
@@ -151,7 +151,7 @@ def silent_place(environ: Mapping[str, str]) -> Here:
     return Here([found[0][0].root], *found[0]) if found else Here(places)
 
 
-def _leading(found: Found) -> Found:
+def _leading(found: _Found) -> _Found:
     """Of replicas that share a folder, the one that leads."""
     leading = [each for each in found if each[1]["engine"].get("leads")]
     share = len({engine.root for engine, _ in found}) == 1
@@ -179,7 +179,7 @@ def _introduce(engine: Json, environ: Mapping[str, str]) -> None:
         say(f"engine of this machine (process {engine.get('pid')}) {role}")
 
 
-def _by_short_name(word: str, known: Sequence[KindNames]) -> KindNames | None:
+def _by_short_name(word: str, known: Sequence[KindWords]) -> KindWords | None:
     """Short names are known to the API server alone; where it cannot be asked, to nobody."""
     from rolecall.cli.served_kinds import kinds_served  # noqa: PLC0415 - as above
 

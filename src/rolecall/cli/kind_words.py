@@ -22,7 +22,7 @@ class CrWord(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class KindNames:
+class KindWords:
     """How a kind may be called."""
 
     kind: str
@@ -68,12 +68,12 @@ def named_cr(text: str) -> CrWord:
     return word
 
 
-def kinds_of(crs: Iterable[Json]) -> list[KindNames]:
+def kinds_of(crs: Iterable[Json]) -> list[KindWords]:
     """The kinds in documents that have `kind` and `api_version`, each once."""
     return list(dict.fromkeys(_kind_names(each) for each in crs))
 
 
-def choose_kind(word: str, known: Sequence[KindNames]) -> KindNames | None:
+def choose_kind(word: str, known: Sequence[KindWords]) -> KindWords | None:
     """The kind that is meant, or None; several of one name are told apart by their groups."""
     found = {(each.kind, each.group): each for each in known if each.is_called(word)}
     if len(found) > 1:
@@ -82,7 +82,7 @@ def choose_kind(word: str, known: Sequence[KindNames]) -> KindNames | None:
     return next(iter(found.values()), None)
 
 
-def unknown_kind(word: str, known: Sequence[KindNames]) -> InputError:
+def unknown_kind(word: str, known: Sequence[KindWords]) -> InputError:
     """With the nearest that there is."""
     if not known:
         return InputError(f"kind `{word}` is not known: nothing has run or is watched here yet")
@@ -119,9 +119,9 @@ def _unknown_cr(word: CrWord, namespace: str, crs: Sequence[Json]) -> InputError
     return InputError(f"`{word}` is not known{place}", hint=hint)
 
 
-def _kind_names(document: Json) -> KindNames:
+def _kind_names(document: Json) -> KindWords:
     api_version = str(document["api_version"])
-    return KindNames(
+    return KindWords(
         str(document["kind"]),
         group_of(api_version),
         api_version.rpartition("/")[2],

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rolecall.cli.help_text import HelpText
-from rolecall.cli.kind_words import CrWord, KindNames, choose_kind, named_cr, unknown_kind
+from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
 from rolecall.cli.terminal import plain, say
 from rolecall.errors import ClusterError, InputError
@@ -104,7 +104,7 @@ async def _change(
     }
 
 
-async def _kind(client: Client, word: CrWord) -> KindNames:
+async def _kind(client: Client, word: CrWord) -> KindWords:
     served = [kind_names(each) for each in await named_kinds(client)]
     found = choose_kind(word.kind, served)
     if found is None:

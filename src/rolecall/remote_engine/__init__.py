@@ -8,14 +8,14 @@ from rolecall.remote_engine.operators import (
     find_operator,
     leading_pod,
 )
-from rolecall.remote_engine.pod_relay import Sink, run_there
+from rolecall.remote_engine.pod_relay import TakeOutput, run_there
 
 __all__ = [
     "ENGINE_LABEL",
     "EnginePod",
     "NoOperatorError",
     "Operator",
-    "Sink",
+    "TakeOutput",
     "find_operator",
     "leading_pod",
     "run_there",

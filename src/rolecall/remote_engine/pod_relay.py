@@ -15,7 +15,7 @@ from rolecall.remote_engine.operators import EnginePod, Operator
 _ENV = "env"
 _PROGRAM = "rolecall"
 # Takes what the remote command prints.
-Sink = Callable[[Channel, bytes], None]
+TakeOutput = Callable[[Channel, bytes], None]
 
 
 async def run_there(
@@ -23,7 +23,7 @@ async def run_there(
     place: tuple[Operator, EnginePod],
     words: Sequence[str],
     environ: Mapping[str, str],
-    sink: Sink,
+    sink: TakeOutput,
 ) -> int:
     """Run `rolecall WORDS` in the pod; returns its exit code."""
     operator, pod = place

@@ -121,7 +121,7 @@ def test_logs_as_json_name_the_run_of_each_line(engine: FakeEngine) -> None:
 
 def test_follow_prints_a_run_in_flight_and_the_next_one(engine: FakeEngine) -> None:
     engine.crs = [cr("shop")]
-    run = engine.keep_run("shop", "aa11", "first\nsec", outcome="running", began=NOW)
+    run = engine.keep_run("shop", "aa11", "first\nseco", outcome="running", began=NOW)
     command = engine.command("logs", "-f", "website/shop")
     with subprocess.Popen(
         command, env=engine.environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -130,7 +130,7 @@ def test_follow_prints_a_run_in_flight_and_the_next_one(engine: FakeEngine) -> N
         assert process.stderr is not None
         assert process.stdout.readline() == "first\n"
         with run.stdout.open("a") as file:
-            file.write("ond\n")
+            file.write("nd\n")
         assert process.stdout.readline() == "second\n"
         write_run(replace(run, outcome="succeeded", ended=NOW, seconds=1.0))
         later = NOW + timedelta(seconds=2)
