@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from rolecall.errors import InputError
-from rolecall_dev.doctor import LOOKS, Diagnosis, Look, State, Surroundings, done, examine
+from rolecall_dev.doctor import LOOKS, Diagnosis, DiagnosisState, Look, Surroundings, done, examine
 from tests.unit.doctor.conftest import ServeTime, kubeconfig
 
 Made = Callable[..., Surroundings]
@@ -43,10 +43,10 @@ async def test_failing_look_hides_no_other(surroundings: Made) -> None:
     traces: list[str] = []
     found = await seen(surroundings(), [*looks, Look("fine", fine)], traces.append)
     assert [(name, rows[0].state) for name, rows in found.items()] == [
-        ("slow", State.TO_DO),
-        ("refusing", State.TO_DO),
-        ("broken", State.TO_DO),
-        ("fine", State.OK),
+        ("slow", DiagnosisState.TO_DO),
+        ("refusing", DiagnosisState.TO_DO),
+        ("broken", DiagnosisState.TO_DO),
+        ("fine", DiagnosisState.OK),
     ]
     assert (found["refusing"][0].what, found["refusing"][0].way_out) == (
         "that is wrong",
@@ -60,12 +60,12 @@ async def test_failing_look_hides_no_other(surroundings: Made) -> None:
 async def test_cluster_that_is_away_is_told_once(surroundings: Made) -> None:
     file = "/does/not/exist"
     found = {name: rows async for name, rows in examine(surroundings({"KUBECONFIG": file}), LOOKS)}
-    assert found["cluster"][0].state is State.TO_DO
+    assert found["cluster"][0].state is DiagnosisState.TO_DO
     assert file in found["cluster"][0].what
     for name in ("clock", "kinds", "rights", "webhooks"):
-        assert [row.state for row in found[name]] == [State.NOT_LOOKED], name
+        assert [row.state for row in found[name]] == [DiagnosisState.NOT_LOOKED], name
     for name in ("versions", "ports", "artifacts"):
-        assert found[name][0].state is State.OK, found[name]
+        assert found[name][0].state is DiagnosisState.OK, found[name]
 
 
 async def test_api_server_that_is_down_is_named(surroundings: Made) -> None:
@@ -74,7 +74,7 @@ async def test_api_server_that_is_down_is_named(surroundings: Made) -> None:
     there = surroundings({"KUBECONFIG": str(file)})
     found = {name: rows async for name, rows in examine(there, LOOKS)}
     assert "127.0.0.1:9" in found["cluster"][0].what
-    assert found["rights"][0].state is State.NOT_LOOKED
+    assert found["rights"][0].state is DiagnosisState.NOT_LOOKED
 
 
 @pytest.mark.usefixtures("project")
@@ -84,7 +84,7 @@ async def test_everything_that_needs_no_kinds_is_fine(
     async with serve_time() as environment:
         found = {name: rows async for name, rows in examine(surroundings(environment), LOOKS)}
     states = {name: rows[0].state for name, rows in found.items()}
-    assert State.TO_DO not in states.values(), found
-    assert states["cluster"] is states["clock"] is State.OK
+    assert DiagnosisState.TO_DO not in states.values(), found
+    assert states["cluster"] is states["clock"] is DiagnosisState.OK
     assert "v1.99.0" in found["cluster"][0].what
     assert "KUBECONFIG is" in found["cluster"][0].what

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.settings import ElectionSettings, MetricsSettings, ProxySettings, RunnerSettings
-from rolecall_dev.doctor import LOOKS, Diagnosis, State, Surroundings, examine
+from rolecall_dev.doctor import LOOKS, Diagnosis, DiagnosisState, Surroundings, examine
 from tests.unit.doctor.conftest import ServeTime
 
 Made = Callable[..., Surroundings]
@@ -28,7 +28,7 @@ async def test_port_that_is_taken_names_who_has_it_and_the_flag(surroundings: Ma
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         (seen,) = await look("ports", surroundings(proxy=ProxySettings(port=port)))
-    assert seen.state is State.TO_DO
+    assert seen.state is DiagnosisState.TO_DO
     assert f"{port} (proxy) is taken by process {os.getpid()}" in seen.what
     assert "--proxy-port" in seen.way_out
 
@@ -38,7 +38,7 @@ async def test_free_ports_are_one_line(surroundings: Made) -> None:
         port = free.getsockname()[1]
     metrics = MetricsSettings(bind="0", probe_bind=f"127.0.0.1:{port}", role_metrics_port=0)
     (seen,) = await look("ports", surroundings(metrics=metrics))
-    assert (seen.state, seen.what) == (State.OK, f"{port} (probes) are free")
+    assert (seen.state, seen.what) == (DiagnosisState.OK, f"{port} (probes) are free")
 
 
 async def test_collection_that_is_missing_is_told_with_the_command(
@@ -46,7 +46,7 @@ async def test_collection_that_is_missing_is_told_with_the_command(
 ) -> None:
     (project / "requirements.yml").write_text("collections:\n- name: no.such\n  version: 1.2.3\n")
     (seen,) = await look("collections", surroundings())
-    assert seen.state is State.TO_DO
+    assert seen.state is DiagnosisState.TO_DO
     assert "requirements.yml:2" in seen.what
     assert "`no.such` was not found" in seen.what
     assert "ansible-galaxy collection install" in seen.way_out
@@ -58,7 +58,7 @@ async def test_clock_that_is_off_is_told_by_how_much(
 ) -> None:
     async with serve_time(timedelta(hours=hours)) as environment:
         (seen,) = await look("clock", surroundings(environment))
-    assert seen.state is State.TO_DO
+    assert seen.state is DiagnosisState.TO_DO
     assert told in seen.what
     assert any(f"{seconds} s {told}" in seen.what for seconds in range(7195, 7206))
 
@@ -66,7 +66,7 @@ async def test_clock_that_is_off_is_told_by_how_much(
 async def test_clock_that_agrees_is_fine(surroundings: Made, serve_time: ServeTime) -> None:
     async with serve_time() as environment:
         (seen,) = await look("clock", surroundings(environment))
-    assert seen.state is State.OK
+    assert seen.state is DiagnosisState.OK
 
 
 async def test_artifacts_folder_that_others_may_write_is_refused(
@@ -75,7 +75,7 @@ async def test_artifacts_folder_that_others_may_write_is_refused(
     (project / "open").mkdir()
     (project / "open").chmod(0o777)
     (seen,) = await look("artifacts", surroundings(runner=RunnerSettings(root=project / "open")))
-    assert seen.state is State.TO_DO
+    assert seen.state is DiagnosisState.TO_DO
     assert "mode 0777" in seen.what
     assert "--artifacts-dir" in seen.way_out
 
@@ -86,13 +86,13 @@ async def test_artifacts_folder_that_is_a_file_is_refused(
     (project / "file").touch()
     runner = RunnerSettings(root=project / "file" / "below")
     (seen,) = await look("artifacts", surroundings(runner=runner))
-    assert seen.state is State.TO_DO
+    assert seen.state is DiagnosisState.TO_DO
     assert "is not a folder" in seen.what
 
 
 async def test_stock_runs_are_fine_where_they_were_asked_for(surroundings: Made) -> None:
     (seen,) = await look("runs", surroundings(runner=RunnerSettings(way="stock")))
-    assert seen.state is State.OK
+    assert seen.state is DiagnosisState.OK
 
 
 async def test_stock_runs_that_nobody_asked_for_have_their_reason(
@@ -100,7 +100,7 @@ async def test_stock_runs_that_nobody_asked_for_have_their_reason(
 ) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
     (seen,) = await look("runs", surroundings())
-    assert seen.state is State.TO_DO
+    assert seen.state is DiagnosisState.TO_DO
     assert "warm runs need Linux" in seen.what
 
 
@@ -112,4 +112,4 @@ async def test_no_election_is_told_as_such(surroundings: Made) -> None:
 async def test_leader_is_not_asked_for_without_a_cluster(surroundings: Made) -> None:
     election = ElectionSettings(is_on=True, id="x", namespace="y")
     (seen,) = await look("leader", surroundings(election=election))
-    assert seen.state is State.NOT_LOOKED
+    assert seen.state is DiagnosisState.NOT_LOOKED

@@ -25,8 +25,8 @@ from rolecall_dev.doctor import (
     LOOKS,
     UNINSTALL_LOOKS,
     Diagnosis,
+    DiagnosisState,
     Look,
-    State,
     Surroundings,
     examine,
 )
@@ -34,7 +34,7 @@ from rolecall_dev.doctor import (
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-_COLOURS = {State.OK: "32", State.TO_DO: "31", State.NOT_LOOKED: "2"}
+_COLOURS = {DiagnosisState.OK: "32", DiagnosisState.TO_DO: "31", DiagnosisState.NOT_LOOKED: "2"}
 _INDENT = 18
 
 
@@ -94,7 +94,7 @@ async def _print_lines(surroundings: Surroundings, looks: Sequence[Look]) -> boo
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     async for name, seen in examine(surroundings, looks, on_bug=_report):
         for diagnosis in seen:
-            is_fine = is_fine and diagnosis.state is not State.TO_DO
+            is_fine = is_fine and diagnosis.state is not DiagnosisState.TO_DO
             print(_line(name, diagnosis, is_coloured=is_coloured), flush=True)
     return is_fine
 
@@ -121,7 +121,7 @@ def _line(name: str, diagnosis: Diagnosis, *, is_coloured: bool) -> str:
     if is_coloured:
         state = f"\033[{_COLOURS[diagnosis.state]}m{state}\033[0m"
     text = _wrapped(diagnosis.what)
-    if diagnosis.way_out and diagnosis.state is State.TO_DO:
+    if diagnosis.way_out and diagnosis.state is DiagnosisState.TO_DO:
         text += "\n" + " " * _INDENT + _wrapped(f"-> {diagnosis.way_out}")
     return f"{state} {name:<13} {text}"
 

@@ -4,7 +4,7 @@ Each look is a small module with one function. `examine` runs them side by side,
 what one of them meets never hides the others.
 """
 
-from rolecall_dev.doctor.diagnosis import Diagnosis, State, done, not_looked, to_do
+from rolecall_dev.doctor.diagnosis import Diagnosis, DiagnosisState, done, not_looked, to_do
 from rolecall_dev.doctor.looks import LOOKS, UNINSTALL_LOOKS, Look, examine
 from rolecall_dev.doctor.surroundings import ReachedCluster, Surroundings
 
@@ -12,9 +12,9 @@ __all__ = [
     "LOOKS",
     "UNINSTALL_LOOKS",
     "Diagnosis",
+    "DiagnosisState",
     "Look",
     "ReachedCluster",
-    "State",
     "Surroundings",
     "done",
     "examine",

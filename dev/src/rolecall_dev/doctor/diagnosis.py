@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class State(Enum):
+class DiagnosisState(Enum):
     """How it is; the text is what people and programs read."""
 
     OK = "ok"
@@ -18,21 +18,21 @@ class State(Enum):
 class Diagnosis:
     """What was seen, and the way out where there is something to do."""
 
-    state: State
+    state: DiagnosisState
     what: str
     way_out: str = ""
 
 
 def done(what: str) -> Diagnosis:
     """It is fine."""
-    return Diagnosis(State.OK, what)
+    return Diagnosis(DiagnosisState.OK, what)
 
 
 def to_do(what: str, way_out: str = "") -> Diagnosis:
     """Something must be done."""
-    return Diagnosis(State.TO_DO, what, way_out)
+    return Diagnosis(DiagnosisState.TO_DO, what, way_out)
 
 
 def not_looked(why: str) -> Diagnosis:
     """Nothing is known."""
-    return Diagnosis(State.NOT_LOOKED, why)
+    return Diagnosis(DiagnosisState.NOT_LOOKED, why)
