@@ -85,3 +85,14 @@ def test_second_version_of_a_generated_project_is_flawless(
         assert main(["bundle", *what, "--manifests", "rendered.yaml"]) == 0
         assert main(["catalog", "--bundle-image", f"example.com/op-bundle:v{version}"]) == 0
     assert judge(folder) == ["judged a bundle with 1 CRDs", "judged a catalog with 2 bundles"]
+    base = folder / "config" / "manifests" / "bases"
+    (file,) = base.glob("*.yaml")
+    ranged = file.read_text().replace(
+        "annotations:\n", 'annotations:\n    olm.skipRange: ">=0.1.0 <0.3.0"\n', 1
+    )
+    file.write_text(ranged)
+    (folder / "rendered.yaml").write_text(kubectl("kustomize", "config/manifests"))
+    what = ["--version", "0.3.0", "--image", "example.com/op:v0.3.0"]
+    assert main(["bundle", *what, "--manifests", "rendered.yaml"]) == 0
+    assert main(["catalog", "--bundle-image", "example.com/op-bundle:v0.3.0"]) == 0
+    assert judge(folder) == ["judged a bundle with 1 CRDs", "judged a catalog with 3 bundles"]

@@ -237,3 +237,17 @@ def test_all_faults_of_a_catalog_are_told_with_line_and_field(
 )
 def test_range_holds_what_its_signs_say(version: str, text: str, expected: bool) -> None:
     assert is_in_range(version, text) is expected
+
+
+def test_range_takes_in_all_that_would_be_stranded(
+    project: Path, write_bundle: WriteBundle
+) -> None:
+    assert write_bundle("0.1.0") == 0
+    assert publish("0.1.0") == 0
+    assert write_bundle("0.2.0", "--replaces", "0.1.0") == 0
+    assert publish("0.2.0") == 0
+    assert write_bundle("0.3.0") == 0
+    change_csv(project, lambda csv: with_range(csv, "<0.3.0"))
+    assert publish("0.3.0") == 0
+    (head,) = (row for row in channel(project, "candidate") if row["name"].endswith("0.3.0"))
+    assert head["skips"] == ["memcached-operator.v0.1.0", "memcached-operator.v0.2.0"]

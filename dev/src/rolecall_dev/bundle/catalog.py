@@ -99,8 +99,8 @@ def _descriptions(catalog: Catalog) -> set[str]:
 def _entry(files: Files, others: Sequence[Json], place: str) -> Json:
     """The row of a bundle in a channel: every version before it must lead to it.
 
-    OLM wants one newest entry. It looks at `replaces` and `skips` for that, and not at `skipRange`; so
-    what a range takes in is named in `skips`, too.
+    OLM wants one newest entry, and every other one behind it. It looks at `replaces` and `skips` for
+    that, and not at `skipRange`; so what a range takes in is named in `skips`, too.
     """
     row: Json = {"name": str(files.csv["metadata"]["name"])}
     skips = list(files.spec.get("skips") or [])
@@ -112,9 +112,8 @@ def _entry(files: Files, others: Sequence[Json], place: str) -> Json:
                 hint="publish that one first, or leave `replaces` away",
             )
         row["replaces"] = replaces
-    heads = _heads([*others, {**row, "skips": skips}])
-    if len(heads) > 1:
-        skips += _taken_in(files, [it for it in heads if it != row["name"]], place)
+    if stranded := _stranded([*others, {**row, "skips": skips}], str(row["name"])):
+        skips += _taken_in(files, stranded, place)
     if skips:
         row["skips"] = skips
     if text := _skip_range(files):
@@ -122,24 +121,32 @@ def _entry(files: Files, others: Sequence[Json], place: str) -> Json:
     return row
 
 
-def _heads(rows: Sequence[Json]) -> list[str]:
-    """Entries that no other one follows."""
+def _stranded(rows: Sequence[Json], name: str) -> list[str]:
+    """Entries from which nothing leads to the newest: this one, or the one that follows it."""
     followed = {it for row in rows for it in (row.get("replaces"), *(row.get("skips") or []))}
-    return [str(row["name"]) for row in rows if row["name"] not in followed]
+    heads = [str(row["name"]) for row in rows if row["name"] not in followed]
+    by_name = {str(row["name"]): row for row in rows}
+    step: str | None = name if name in heads or not heads else heads[0]
+    chain: list[str] = []
+    while step in by_name and step not in chain:
+        chain.append(step)
+        step = by_name[step].get("replaces")
+    skipped = {it for each in chain for it in by_name[each].get("skips") or []}
+    return [it for it in by_name if it not in skipped.union(chain)]
 
 
 def _skip_range(files: Files) -> str:
     return str((files.csv["metadata"].get("annotations") or {}).get(SKIP_RANGE) or "")
 
 
-def _taken_in(files: Files, heads: Sequence[str], place: str) -> list[str]:
-    """The heads, where the bundle's range holds them; else they would never get to it."""
+def _taken_in(files: Files, stranded: Sequence[str], place: str) -> list[str]:
+    """These, where the bundle's range holds them; else they would never get to it."""
     name = str(files.csv["metadata"]["name"])
-    newest = max(heads, key=lambda it: precedence(version_in(it)))
+    newest = max(stranded, key=lambda it: precedence(version_in(it)))
     text = _skip_range(files)
-    outside = [it for it in heads if not text or not is_in_range(version_in(it), text)]
+    outside = [it for it in stranded if not text or not is_in_range(version_in(it), text)]
     if not outside:
-        return list(heads)
+        return list(stranded)
     ways = (
         f"`make bundle REPLACES={version_in(newest)}`, or write `spec.skips` or the annotation"
         f" `{SKIP_RANGE}` into the CSV in config/manifests/bases"
@@ -147,7 +154,7 @@ def _taken_in(files: Files, heads: Sequence[str], place: str) -> list[str]:
     if text:
         what = f"{SKIP_RANGE} `{text}` of {files.csv_file} does not take in {_shown(outside)}"
     elif files.spec.get("replaces") or files.spec.get("skips"):
-        what = f"`{name}` does not follow {_shown(outside)}, so there would be two newest entries"
+        what = f"`{name}` does not follow {_shown(outside)}, so who has that would get no update"
     else:
         what = (
             f"`{name}` does not replace a version, so installations of other versions would"
