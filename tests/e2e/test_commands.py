@@ -114,7 +114,8 @@ async def test_person_follows_a_slow_run_reconciles_again_and_pauses(
         assert ready["last"]["outcome"] == "succeeded"
         assert ready["next_why"] == "period"
         assert (
-            person.rolecall("reconcile", "slow/x").stdout == f"Slow {namespace}/x: reconciled now\n"
+            person.rolecall("reconcile", "slow/x").stdout
+            == f"Slow {namespace}/x: will be reconciled now\n"
         )
         wait_for_line(follower, "PLAY RECAP")
     found = eventually(
