@@ -12,7 +12,7 @@ from rolecall.workqueue import Key
 _MOST_NAMED = 20
 
 
-class Refused(Exception):  # noqa: N818 - an answer
+class RequestRefused(Exception):  # noqa: N818 - an answer
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
@@ -22,14 +22,16 @@ class Refused(Exception):  # noqa: N818 - an answer
 def keys_of(asked: Any, known: Mapping[Key, KnownCr]) -> list[Key]:
     """The keys of `{"kind", "namespace", "name"}`, `{"all": true}` or `{"kind", "all": true}`."""
     if not isinstance(asked, dict):
-        raise Refused(400, "the body is not a JSON object")
+        raise RequestRefused(400, "the body is not a JSON object")
     kind, name, namespace = (_text(asked, field) for field in ("kind", "name", "namespace"))
     if not (asked.get("all") is True or (kind and name)):
-        raise Refused(400, 'say `kind` and `name`, or `"all": true`')
+        raise RequestRefused(400, 'say `kind` and `name`, or `"all": true`')
     of_kind = [key for key in sorted(known) if not kind or key.gvk.kind.lower() == kind.lower()]
     if not of_kind and kind:
         kinds = sorted({key.gvk.kind for key in known})
-        raise Refused(404, f"there is no {kind}; {_there_are(kinds, kind, 'kinds with objects')}")
+        raise RequestRefused(
+            404, f"there is no {kind}; {_there_are(kinds, kind, 'kinds with objects')}"
+        )
     if asked.get("all") is True:
         return [key for key in of_kind if not namespace or key.namespace == namespace]
     found = [
@@ -39,18 +41,22 @@ def keys_of(asked: Any, known: Mapping[Key, KnownCr]) -> list[Key]:
     ]
     places = {key.namespace for key in found}
     if len(places) > 1:
-        raise Refused(404, f"{kind} {name} is in {', '.join(sorted(places))}: say which namespace")
+        raise RequestRefused(
+            404, f"{kind} {name} is in {', '.join(sorted(places))}: say which namespace"
+        )
     if not found:
         wanted = f"{namespace}/{name}" if namespace else name
         names = [f"{key.namespace}/{key.name}".lstrip("/") for key in of_kind]
-        raise Refused(404, f"there is no {kind} {wanted}; {_there_are(names, wanted, 'there are')}")
+        raise RequestRefused(
+            404, f"there is no {kind} {wanted}; {_there_are(names, wanted, 'there are')}"
+        )
     return found
 
 
 def _text(asked: Mapping[str, Any], field: str) -> str:
     value = asked.get(field) or ""
     if not isinstance(value, str):
-        raise Refused(400, f"`{field}` is not a string")
+        raise RequestRefused(400, f"`{field}` is not a string")
     return value
 
 

@@ -22,7 +22,7 @@ from aiohttp import web
 
 from rolecall.control.last_runs import LastRuns
 from rolecall.control.ports import EnginePorts, by_key
-from rolecall.control.requests import Refused, keys_of
+from rolecall.control.requests import RequestRefused, keys_of
 from rolecall.control.sockets import listening
 from rolecall.control.state import Wall, snapshot
 from rolecall.log_fields import log_fields
@@ -117,7 +117,7 @@ class _Control:
         known = await asyncio.to_thread(by_key, ports.known())
         try:
             keys = keys_of(asked, known)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             return _error(refusal.code, refusal.message)
         for key in keys:
             ports.reconcile(key, PERSON)

@@ -13,7 +13,7 @@ from rolecall.workqueue import (
     CREATION,
     DELETION,
     EDIT,
-    PAUSE,
+    PAUSING,
     RESUMED,
     Cause,
 )
@@ -55,7 +55,7 @@ def cause_of(old: CrMemo | None, new: CrMemo, metadata: Json) -> Cause:
     if old is None or old.uid != new.uid:
         return CREATION
     if old.is_paused != new.is_paused:
-        return PAUSE if new.is_paused else RESUMED
+        return PAUSING if new.is_paused else RESUMED
     if old.version == new.version:
         return Cause("edit of annotations")
     return EDIT if new.generation is None else Cause(f"edit of generation {new.generation}")
