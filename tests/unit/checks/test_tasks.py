@@ -20,8 +20,8 @@ def problems(workshop: Workshop, tasks: str) -> list[str]:
     ("task", "expected"),
     [
         (
-            "debugg: {msg: x}",
-            "1:3: there is no module `debugg` of Ansible's own; did you mean `debug`?",
+            "debuq: {msg: x}",
+            "1:3: there is no module `debuq` of Ansible's own; did you mean `debug`?",
         ),
         (
             "ansible.builtin.copi: {src: x}",
@@ -43,8 +43,8 @@ def problems(workshop: Workshop, tasks: str) -> list[str]:
             " hard, link, touch; did you mean `absent`?",
         ),
         (
-            "debug: {msg: x}\n  whenn: true",
-            "2:3: `whenn` is neither a keyword of a task nor a module; did you mean `when`?",
+            "debug: {msg: x}\n  whens: true",
+            "2:3: `whens` is neither a keyword of a task nor a module; did you mean `when`?",
         ),
         ("name: nothing", "1:3: the task names no module, so Ansible refuses the file"),
         (
@@ -227,7 +227,7 @@ HEAD = "apiVersion: demo.example.com/v1\nkind: Demo\nmetadata: {name: x}\n"
 def test_everything_is_told_at_once_in_the_order_of_the_files(workshop: Workshop) -> None:
     workshop.write(SAMPLE, f"{HEAD}spec: {{}}\n")
     workshop.replace(WATCHES, "manageStatus: false", "manageStatus: false\n  ansibleVerbosity: 9")
-    found = problems(workshop, '- debugg: {msg: x}\n- debug: {mgs: "{{ nowhere }}"}\n')
+    found = problems(workshop, '- debuq: {msg: x}\n- debug: {mgs: "{{ nowhere }}"}\n')
 
     assert [text.split(": ")[0] for text in found][:4] == [
         f"{SAMPLE}:4:1",
