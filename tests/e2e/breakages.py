@@ -87,7 +87,7 @@ BREAKAGES = [
         files={APPLY: _config_map(kind="Secret", more="      stringData: {page: hello}\n")},
         described=("secrets", "rolecall rbac", "resources"),
         logged=("run failed", "secrets", "rolecall rbac"),
-        listed=("failed", "secrets"),
+        listed=("failed", "secrets", "rolecall rbac"),
     ),
     Breakage(
         what="A role that hangs",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rolecall.history import FailedTask, KeptRun, read_run, this_process, write_run
 from rolecall.runner.artifacts import Rotation, rotate
-from rolecall.runner.contract import Ending, RunRequest, RunResult
+from rolecall.runner.contract import Ending, RunRequest, RunResult, TaskFailure
 from rolecall.runner.folders import make_private, private_dir_of
 from rolecall.settings import RunnerSettings
 
@@ -46,8 +46,13 @@ def run_that_ended(run: KeptRun, result: RunResult, now: datetime) -> KeptRun:
         seconds=round(result.seconds, 3),
         changed_tasks=tuple(result.changed_tasks),
         failed_task=FailedTask(failed.task, failed.place, failed.message) if failed else None,
-        reason=result.reason_text or (failed.message if failed else ""),
+        reason=result.reason_text or (_reason_of(failed) if failed else ""),
     )
+
+
+def _reason_of(failed: TaskFailure) -> str:
+    """With its detail, which has the way out: the rule of a right that is missing, say."""
+    return f"{failed.message}: {failed.detail}" if failed.detail else failed.message
 
 
 def outcome_of(result: RunResult) -> str:

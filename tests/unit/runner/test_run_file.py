@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rolecall.history import RUN_FILE, kept_crs, read_run
-from rolecall.runner import Ending, create_runner
+from rolecall.runner import Ending, RunResult, TaskFailure, create_runner
 from rolecall.runner.fold import Exit
+from rolecall.runner.run_file import run_that_ended
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play
 from tests.unit.runner.cases import app, run_request
@@ -89,3 +91,16 @@ async def test_run_that_could_not_start_is_told_too_and_they_do_not_pile_up(tmp_
     assert [run.run for run in runs] == ["3", "2"]
     assert (runs[0].outcome, runs[0].ending) == ("failed", "NotStarted")
     assert "missing" in runs[0].reason
+
+
+def test_reason_has_the_way_out_that_the_failure_came_with(tmp_path: Path) -> None:
+    recorded = Recorded(tmp_path)
+    failed = RunResult(
+        "7",
+        Ending.FINISHED,
+        2,
+        failures=(TaskFailure("no", "t", "main.yml:3", detail="add the rule"),),
+    )
+    begun = read_run(recorded.artifacts)
+    ended = run_that_ended(begun, failed, datetime.now(UTC))
+    assert ended.reason == "no: add the rule"
