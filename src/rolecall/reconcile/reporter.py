@@ -24,9 +24,9 @@ from rolecall.status import (
     Cancelled,
     Ended,
     InFlight,
+    NotRun,
     ObjectWriter,
     Paused,
-    Refused,
     Started,
     StatusChange,
     StatusMissingError,
@@ -61,7 +61,7 @@ class RunReport:
     def change(self) -> StatusChange:
         has_ready, verdict = self.plan.watch.ready_condition, self._told_verdict()
         if self.result.ending is Ending.NOT_STARTED:
-            return Refused(verdict.message, has_ready)
+            return NotRun(verdict.message, has_ready)
         return Ended(verdict, generation_of(self.plan.cr), has_ready, self.unsettled)
 
     def _told_verdict(self) -> Verdict:
@@ -123,7 +123,7 @@ class Reporter:
         """No run could be started; status is told if it can be."""
         self._events.failed(key, cr, message)
         try:
-            await self._write(watch, cr, Refused(message, has_ready=watch.ready_condition))
+            await self._write(watch, cr, NotRun(message, has_ready=watch.ready_condition))
         except NotLeadingError:
             raise
         except RolecallError as error:

@@ -101,7 +101,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class NotRun:
     """No run could be started, and why."""
 
     message: str

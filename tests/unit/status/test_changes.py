@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rolecall.json_object import Json
-from rolecall.status import Cancelled, Ended, Paused, Refused, Started, Verdict, find
+from rolecall.status import Cancelled, Ended, NotRun, Paused, Started, Verdict, find
 from rolecall.status.changes import StatusChange
 
 OLD = "2026-11-21T08:00:00Z"
@@ -106,7 +106,7 @@ def test_ready_that_a_role_writes_is_left_alone(of_a_role: Json) -> None:
     running = applied(cr_of(), Started())
     running["status"]["conditions"][0] = copy.deepcopy(of_a_role)  # during the run
 
-    done = applied(running, Ended(GOOD, 1), Started(), Ended(BAD, 1), Refused("x"), now=NOW)
+    done = applied(running, Ended(GOOD, 1), Started(), Ended(BAD, 1), NotRun("x"), now=NOW)
 
     assert condition(done, "Ready") == of_a_role
 
@@ -115,7 +115,7 @@ def test_watch_without_ready_gets_neither_ready_nor_observed_generation() -> Non
     changes: list[StatusChange] = [
         Started(has_ready=False),
         Ended(GOOD, 1, has_ready=False),
-        Refused("x", has_ready=False),
+        NotRun("x", has_ready=False),
     ]
 
     status = applied(cr_of(), *changes)["status"]
@@ -168,7 +168,7 @@ def test_status_of_an_unexpected_shape_does_not_stop_us(status: Any) -> None:
 
 
 def test_refused_run_is_a_failure_of_this_generation() -> None:
-    refused = applied(cr_of(4), Refused("Unable to run reconciliation"))
+    refused = applied(cr_of(4), NotRun("Unable to run reconciliation"))
 
     assert ready(refused) == ("False", "RunFailed", 4)
     assert refused["status"]["observedGeneration"] == 4
@@ -209,7 +209,7 @@ def test_paused_is_taken_back_by_the_next_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [Started(), Ended(BAD, 1), Refused("x"), Cancelled("x"), Paused("x")]
+    "change", [Started(), Ended(BAD, 1), NotRun("x"), Cancelled("x"), Paused("x")]
 )
 def test_change_leaves_the_given_object_alone_and_repeats_to_the_same(change: StatusChange) -> None:
     cr = applied(cr_of(), Started(), Ended(GOOD, 1))

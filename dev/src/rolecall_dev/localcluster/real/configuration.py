@@ -14,7 +14,7 @@ import yaml
 from rolecall.errors import InputError
 from rolecall_dev.localcluster.layout import Layout
 from rolecall_dev.localcluster.real.enclosure import nodes_folder
-from rolecall_dev.localcluster.real.images import PAUSE
+from rolecall_dev.localcluster.real.images import PAUSE_IMAGE
 from rolecall_dev.localcluster.real.plan import Plan, node_name
 from rolecall_dev.localcluster.real.probe import cni_folder, find_program
 
@@ -91,7 +91,7 @@ def _containerd(layout: Layout, name: str) -> str:
     return _CONTAINERD.format(
         root=nodes_folder(layout) / name,
         state=state_of(name),
-        pause=PAUSE,
+        pause=PAUSE_IMAGE,
         runc=find_program("runc"),
         plugins=plugins,
         network=layout.folder / "config" / "network",

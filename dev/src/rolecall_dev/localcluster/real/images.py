@@ -15,7 +15,7 @@ from rolecall_dev.localcluster.real.archive import Image, write_image
 from rolecall_dev.localcluster.real.programs import REAL_PROGRAMS
 
 REGISTRY = "registry.local"
-PAUSE = f"{REGISTRY}/pause:3.10"
+PAUSE_IMAGE = f"{REGISTRY}/pause:3.10"
 COREDNS = f"{REGISTRY}/coredns:local"
 APP = f"{REGISTRY}/app:v1"
 ETCD = f"{REGISTRY}/etcd"
@@ -35,7 +35,7 @@ def etcd_versions() -> tuple[str, ...]:
 def write_cluster_images(cache: Path) -> list[Path]:
     """What every real cluster needs, from the cache or written now."""
     images = (
-        _image(PAUSE, {"pause": "pause"}, cache, entrypoint="pause"),
+        _image(PAUSE_IMAGE, {"pause": "pause"}, cache, entrypoint="pause"),
         _image(COREDNS, {"coredns": "coredns"}, cache, entrypoint="coredns"),
     )
     return [_written(image) for image in images]
