@@ -6,7 +6,7 @@ import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rolecall.history import RUN_FILE, kept_crs, read_run
+from rolecall.history import RUN_FILE, KeptRun, kept_crs, read_run
 from rolecall.runner import Ending, RunResult, TaskFailure, create_runner
 from rolecall.runner.fold import Exit
 from rolecall.runner.run_file import run_that_ended
@@ -93,14 +93,7 @@ async def test_run_that_could_not_start_is_told_too_and_they_do_not_pile_up(tmp_
     assert "missing" in runs[0].reason
 
 
-def test_reason_has_the_way_out_that_the_failure_came_with(tmp_path: Path) -> None:
-    recorded = Recorded(tmp_path)
-    failed = RunResult(
-        "7",
-        Ending.FINISHED,
-        2,
-        failures=(TaskFailure("no", "t", "main.yml:3", detail="add the rule"),),
-    )
-    begun = read_run(recorded.artifacts)
-    ended = run_that_ended(begun, failed, datetime.now(UTC))
-    assert ended.reason == "no: add the rule"
+def test_reason_has_the_way_out_that_the_failure_came_with() -> None:
+    failures = (TaskFailure("no", "t", "main.yml:3", detail="add the rule"),)
+    failed = RunResult("7", Ending.FINISHED, 2, failures=failures)
+    assert run_that_ended(KeptRun("7"), failed, datetime.now(UTC)).reason == "no: add the rule"
