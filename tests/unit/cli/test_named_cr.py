@@ -36,7 +36,7 @@ def test_kind_is_found_however_it_is_written(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("Website", "is written KIND/NAME, such as `Website/NAME`"),
+        ("Website", "write KIND/NAME, such as `Website/NAME`"),
         ("cr.yaml", "`--cr cr.yaml`"),
         ("config/samples/cr.yaml", "`--cr config/samples/cr.yaml`"),
         ("websit/web", "did you mean `Website`?"),
