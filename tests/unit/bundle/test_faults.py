@@ -53,7 +53,7 @@ EXAMPLE = '[{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "spec": 
         (lambda csv: csv["spec"].update(version="0.2.0"), "is not `memcached-operator.v0.2.0`"),
         (lambda csv: csv["spec"].update(replaces=csv["metadata"]["name"]), "replaces itself"),
         (lambda csv: csv["spec"].update(replaces="memcached-operator.v0.10.0"), "is not older"),
-        (lambda csv: csv["spec"].update(replaces="other.v0.0.1"), "no version of this package"),
+        (lambda csv: csv["spec"].update(replaces="other.v0.0.1"), "not a version of this package"),
         (lambda csv: csv["spec"].update(minKubeVersion="1.25"), "minKubeVersion `1.25`"),
         (
             lambda csv: csv["spec"]["customresourcedefinitions"].update(owned=[]),

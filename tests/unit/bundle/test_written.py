@@ -142,7 +142,7 @@ def test_deployment_of_its_own_namespace_leaves_the_choice_to_olm(
         ("1.0.0-rc.2", ("--replaces", "1.0.0-rc.10"), "cannot replace 1.0.0-rc.10"),
         ("1.0.0", ("--default-channel", "beta"), "default channel `beta`"),
         ("1.0.0", ("--manifests", "nowhere"), "`nowhere` could not be read"),
-        ("1.0.0", ("--manifests", "watches.yaml"), "no Kubernetes object"),
+        ("1.0.0", ("--manifests", "watches.yaml"), "not a Kubernetes object"),
         ("", (), "`--version` is needed"),
     ],
 )
