@@ -79,8 +79,8 @@ async def test_role_that_may_not_create_config_maps_is_told_the_rule_to_add(
     )
     advice = (
         f"the operator may not create configmaps in namespace `{namespace}`: add"
-        ' `- {apiGroups: [""], resources: [configmaps], verbs: [create]}` to `rules` in'
-        " config/rbac/role.yaml, or let `rolecall rbac` write it"
+        ' `- {apiGroups: [""], resources: [configmaps], verbs: [create]}` to a role in'
+        " config/rbac, or let `rolecall rbac` write it"
     )
     assert advice in failure(told)
     assert advice.replace('"', '\\"') in engine.log or advice in engine.log

@@ -169,7 +169,7 @@ def error_from_status(target: Target, code: int, status: dict[str, Any]) -> Clus
 
 def missing_rule_hint(target: Target) -> str:
     """How the operator comes by a right, in words to paste."""
-    return f"add `- {target.rule}` to `rules` in config/rbac/role.yaml, or let `rolecall rbac` write it"
+    return f"add `- {target.rule}` to a role in config/rbac, or let `rolecall rbac` write it"
 
 
 def _status_of(body: bytes) -> dict[str, Any] | None:

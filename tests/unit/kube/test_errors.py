@@ -61,8 +61,8 @@ def test_refusal_names_the_rule_to_add() -> None:
     assert isinstance(error, ForbiddenError)
     assert error.rule == '{apiGroups: ["apps"], resources: [deployments/status], verbs: [patch]}'
     assert error.hint == (
-        'add `- {apiGroups: ["apps"], resources: [deployments/status], verbs: [patch]}` to `rules`'
-        " in config/rbac/role.yaml, or let `rolecall rbac` write it"
+        'add `- {apiGroups: ["apps"], resources: [deployments/status], verbs: [patch]}` to a role'
+        " in config/rbac, or let `rolecall rbac` write it"
     )
 
 

@@ -127,8 +127,8 @@ async def test_right_that_the_engine_lacks_to_read_discovery_is_named(play: Play
     assert (response.status, told["reason"]) == (403, "Forbidden")
     assert told["message"] == (
         "the request was not sent to the API server: could not get `/apis/shop.example.com/v1`: sealed;"
-        ' add `- {nonResourceURLs: ["/apis/shop.example.com/v1"], verbs: [get]}` to `rules`'
-        " in config/rbac/role.yaml, or let `rolecall rbac` write it"
+        ' add `- {nonResourceURLs: ["/apis/shop.example.com/v1"], verbs: [get]}` to a role'
+        " in config/rbac, or let `rolecall rbac` write it"
     )
     assert writes(play) == []
 

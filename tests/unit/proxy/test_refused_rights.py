@@ -12,7 +12,7 @@ SENTENCE = (
     'configmaps is forbidden: User "system:serviceaccount:a:b" cannot create resource "configmaps"'
     ' in API group "" in the namespace "shop"'
 )
-WAY_OUT = "to `rules` in config/rbac/role.yaml, or let `rolecall rbac` write it"
+WAY_OUT = "to a role in config/rbac, or let `rolecall rbac` write it"
 
 
 def answer(sentence: str) -> bytes:
