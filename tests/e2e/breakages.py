@@ -18,6 +18,7 @@ class Breakage:
     described: tuple[str, ...] = ()  # in `kubectl describe`: conditions and Events
     logged: tuple[str, ...] = ()  # on one line of the log
     listed: tuple[str, ...] = ()  # in `rolecall status`
+    got: str = ""  # in `kubectl get -o wide`
     is_deleted: bool = False  # its user deletes the custom resource as well
     annotations: dict[str, str] = field(default_factory=dict)
 
@@ -96,6 +97,7 @@ BREAKAGES = [
         },
         described=("Apply | wait for the database", f"{APPLY}:2"),
         listed=("running", "wait for the database"),
+        got="Running task `Apply | wait for the database`",
     ),
     Breakage(
         what="A role that never settles",

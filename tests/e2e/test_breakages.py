@@ -175,13 +175,20 @@ def _tell(website: Website, name: str, breakage: Breakage, log_from: int) -> dic
         return all(words in text for words in breakage.described)
 
     described = eventually(lambda: _joined(website.described(name)), is_told, timeout_s=PATIENCE_S)
-    lines = website.engine.log[log_from:].splitlines()
-    found = [line for line in lines if breakage.logged and all(w in line for w in breakage.logged)]
-    assert found or not breakage.logged, "\n".join(lines)
+
+    def told_lines() -> list[str]:
+        lines = website.engine.log[log_from:].splitlines()
+        return [line for line in lines if all(words in line for words in breakage.logged)]
+
+    # The log's line comes after the status has been written.
+    found = eventually(told_lines, timeout_s=PATIENCE_S) if breakage.logged else []
     status = website.status(name)
+    got = website.kubectl("get", "website", name, "-o", "wide")
+    assert breakage.got in got
     said = {
         "`rolecall check`, before anything runs": checked if breakage.checked else "",
         "`kubectl describe`": _conditions_and_events(website.described(name)),
+        "`kubectl get -o wide`": got if breakage.got else "",
         "the log": "\n".join(found[:1]),
         "`rolecall status`": status,
     }

@@ -160,4 +160,4 @@ async def test_kind_that_may_not_be_watched_is_named_with_the_rule_and_others_go
     await api.create(PLAIN, cr(PLAIN, namespace))
     await came_to(api, PLAIN, namespace, "x", is_successful)
     assert f"`makers.{GROUP}`" in engine.log
-    assert "config/rbac/role.yaml" in engine.log
+    assert "to a role in config/rbac" in engine.log

@@ -14,7 +14,7 @@ from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
 from tests.e2e.kinds import CONFIG_MAP, cr, is_successful
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.eventually import eventually_async
+from tests.fixtures.eventually import eventually, eventually_async
 
 MEMCACHED = Gvk("cache.example.com", "v1alpha1", "Memcached")
 
@@ -83,4 +83,6 @@ async def test_role_that_may_not_create_config_maps_is_told_the_rule_to_add(
         " config/rbac, or let `rolecall rbac` write it"
     )
     assert advice in failure(told)
-    assert advice.replace('"', '\\"') in engine.log or advice in engine.log
+    # The log's line comes after the status has been written.
+    quoted = advice.replace('"', '\\"')
+    eventually(lambda: quoted in engine.log or advice in engine.log, timeout_s=PATIENCE_S)

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from rolecall.clock import Clock
@@ -22,7 +22,7 @@ from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbos
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults
 from rolecall.reconcile.progress import Progress
-from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult, TaskFailure
+from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import Cause, Key, Turn
 
@@ -134,7 +134,7 @@ class ActiveRuns:
             if active.cancelled:  # while it was starting
                 active.handle.cancel(active.cancelled)
             async with self._cancelling_when_pointless(active, plan):
-                return _with_missing_rights(await active.handle.result(), access)
+                return await active.handle.result()
 
     def _request(self, plan: RunPlan, access: RunAccess, asked_verbosity: int | None) -> RunRequest:
         watch, defaults = plan.watch, self._defaults
@@ -146,6 +146,7 @@ class ActiveRuns:
             kubeconfig=access.kubeconfig,
             cause=plan.cause.text,
             modules_kubeconfig=access.modules_kubeconfig,
+            missing_right=access.missing_right,
             verbosity=_or(asked_verbosity, watch.verbosity),
             keep_artifacts=kept_artifacts_of(plan.cr, watch),
             timeout_s=_or(watch.run_timeout_s, defaults.timeout_s),
@@ -216,18 +217,6 @@ class ActiveRuns:
 
 def _not_started(plan: RunPlan, reason: str) -> RunResult:
     return RunResult(plan.run_id, Ending.NOT_STARTED, None, reason_text=reason)
-
-
-def _with_missing_rights(result: RunResult, access: RunAccess) -> RunResult:
-    """Say of each task that failed for want of a right what is to be granted."""
-    return replace(result, failures=[_with_missing_right(one, access) for one in result.failures])
-
-
-def _with_missing_right(failure: TaskFailure, access: RunAccess) -> TaskFailure:
-    right = access.missing_right(f"{failure.message}\n{failure.detail}")
-    if not right:
-        return failure
-    return replace(failure, detail="; ".join(part for part in (right, failure.detail) if part))
 
 
 def _or(value: T | None, default: D) -> T | D:

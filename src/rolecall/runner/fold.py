@@ -201,13 +201,14 @@ class Fold:
         said = message or task.message
         detail = detail or ("" if message else task.detail)
         whole = f"{said}\n{detail}"
+        right = self._prepared.request.missing_right(whole)
         way_out = way_out_of(whole) or way_out_of_missing(whole)
         return TaskFailure(
             message=self._redactor.text(said),
             task=self._redactor.text(task.task),
             place=self._place(task),
             host=task.host,
-            detail=self._redactor.text("; ".join(part for part in (detail, way_out) if part)),
+            detail=self._redactor.text("; ".join(filter(None, (right, detail, way_out)))),
         )
 
     def _requeue(self) -> tuple[float | None, list[TaskFailure]]:

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rolecall.runner import Ending, Recap
 from rolecall.runner.events import completion_time
-from tests.unit.runner.cases import Told
+from tests.unit.runner.cases import Told, prepared_run, run_request
 
 REQUEUE = "operator_sdk.util.requeue_after"
 
@@ -31,6 +32,24 @@ def test_a_failed_task_is_named_with_its_place_and_message() -> None:
     assert failure.message == "no such class"
     assert failure.task == "create claim | apply"
     assert failure.place == "roles/app/tasks/main.yml:3"
+
+
+def test_right_that_a_failed_task_tells_of_comes_before_what_else_is_known() -> None:
+    asked: list[str] = []
+
+    def missing_right(said: str) -> str:
+        asked.append(said)
+        return "add the rule"
+
+    request = replace(run_request(), missing_right=missing_right)
+    told = Told(prepared=prepared_run(request))
+    failed = told.failed(
+        "apply", "it is forbidden", res={"msg": "it is forbidden", "stderr": "403"}
+    )
+    (failure,) = failed.stats(failures=1).result(2).failures
+    assert failure.message == "it is forbidden"
+    assert failure.detail.startswith("add the rule")
+    assert "it is forbidden" in asked[0]
 
 
 def test_an_ignored_failure_is_none() -> None:
