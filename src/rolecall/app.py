@@ -60,7 +60,6 @@ async def serve(settings: Settings, environment: Mapping[str, str], plays: PlayL
     watches = watches_of(settings, environment)
     settings = replace(settings, runner=with_search_paths(settings, environment, watches))
     credentials = Credentials.load(environment)
-    _logger.info("cluster to work on", extra=log_fields(cluster=credentials.target))
     server = (await credentials.current()).server
     metrics = EngineMetrics(__version__, api_host=server.authority)
     listeners = Listeners(settings, metrics, SystemClock())
@@ -234,7 +233,13 @@ class Engine:
     def _control_ports(self) -> EnginePorts:
         kinds = [watch.gvk for watch in self._watches]
         return EnginePorts(
-            facts=EngineFacts(__version__, os.getpid(), self._clock.now(), kinds),
+            facts=EngineFacts(
+                __version__,
+                os.getpid(),
+                self._clock.now(),
+                kinds,
+                str(self._client.credentials.server),
+            ),
             clock=self._clock,
             plurals=lambda: self._reactor.plurals,
             known=self._reactor.known,

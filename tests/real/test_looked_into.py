@@ -76,7 +76,7 @@ def test_engine_of_the_pod_that_leads_tells_its_state(
     person: Person, operator: Operator, world: World
 ) -> None:
     said = person.rolecall("status", "mapping", "-n", world.namespace)
-    assert said.stderr.startswith(f"engine of pod {NAMESPACE}/{operator.leader()} leads")
+    assert f"\nengine of pod {NAMESPACE}/{operator.leader()} leads" in said.stderr
     assert f"mapping/{NAME}" in said.stdout
     state = person.json("status", f"mapping/{NAME}", "-n", world.namespace)
     assert state["engine"]["leads"] is True

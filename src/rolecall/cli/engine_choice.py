@@ -176,7 +176,8 @@ def place_or_relay(arguments: argparse.Namespace) -> Here | int:
 def _introduce(engine: Json, environ: Mapping[str, str]) -> None:
     if RELAYED_VARIABLE not in environ:
         role = "leads" if engine.get("leads") else "does not lead"
-        say(f"engine of this machine (process {engine.get('pid')}) {role}")
+        process = f"engine of this machine (process {engine.get('pid')})"
+        say(f"{process} {role}, cluster {engine.get('server')}")
 
 
 def _by_short_name(word: str, known: Sequence[KindWords]) -> KindWords | None:

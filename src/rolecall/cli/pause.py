@@ -12,10 +12,11 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rolecall.cli.cluster_line import say_cluster
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
-from rolecall.cli.terminal import plain, say
+from rolecall.cli.terminal import plain
 from rolecall.errors import ClusterError, InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -79,7 +80,7 @@ async def _change(
     word: CrWord, arguments: argparse.Namespace, environ: Mapping[str, str]
 ) -> dict[str, Any]:
     async with Client(Credentials.load(environ)) as client:
-        say(f"cluster {client.credentials.server}")
+        say_cluster(client.credentials)
         kind = await _kind(client, word)
         gvk = Gvk(kind.group, kind.version, kind.kind)
         namespace = arguments.namespace or client.credentials.namespace

@@ -7,6 +7,7 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
+from rolecall.cli.cluster_line import say_cluster
 from rolecall.cli.terminal import RELAYED_VARIABLE, relayed_words, say, screen_of
 from rolecall.kube import (
     Channel,
@@ -48,18 +49,19 @@ def words_to_relay(typed: Sequence[str]) -> list[str]:
 async def _relayed(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     credentials = Credentials.load(environ)
     async with Client(credentials, timeouts=_TIMEOUTS) as client:
+        say_cluster(credentials)
         operator = await find_operator(client, arguments.operator or "")
         pod, lead = await leading_pod(client, operator)
-        say(f"engine of pod {operator.namespace}/{pod.name} {lead} ({_about(operator, client)})")
+        say(f"engine of pod {operator.namespace}/{pod.name} {lead} ({_about(operator)})")
         variables = {name: environ[name] for name in _PASSED_ON if name in environ}
         variables[RELAYED_VARIABLE] = relayed_words(screen_of(environ))
         words = words_to_relay(arguments.typed)
         return await run_there(client, (operator, pod), words, variables, _print)
 
 
-def _about(operator: Operator, client: Client) -> str:
+def _about(operator: Operator) -> str:
     replicas = f"{len(operator.pods)} pods" if len(operator.pods) > 1 else "1 pod"
-    return f"operator {operator.name}, {replicas}, cluster {client.credentials.server.host}"
+    return f"operator {operator.name}, {replicas}"
 
 
 def _print(channel: Channel, data: bytes) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import gc
 import logging
 import os
@@ -68,6 +69,8 @@ def run_operator(arguments: argparse.Namespace) -> int:
     set_up_logs(settings.logs, sys.stderr)
     if settings.logs.is_dev:
         show_dev_lines(sys.stderr)
+    if not chosen["validate"]:
+        _log_cluster(environment)
     _log_settings(chosen, environment, warnings)
     try:
         for warning in require_installed():
@@ -125,6 +128,16 @@ def _play_log(settings: Settings) -> PlayLog:
     return PrintedPlays(
         logs.ansible_events, prints_stdout=settings.runner.debug_logs, stream=sys.stdout
     )
+
+
+def _log_cluster(environment: Mapping[str, str]) -> None:
+    """First of all, for whoever forgot which cluster the kubeconfig leads to."""
+    from rolecall.kube import Credentials  # noqa: PLC0415 - as below
+
+    # Where there is none, the start fails, and says why after what is wrong with the project.
+    with contextlib.suppress(RolecallError):
+        target = Credentials.load(environment).target
+        _logger.info("cluster to work on", extra=log_fields(cluster=target))
 
 
 def _log_settings(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> None:

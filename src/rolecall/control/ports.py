@@ -50,6 +50,7 @@ class EngineFacts:
     pid: int
     began: datetime
     kinds: Sequence[Gvk]
+    server: str  # of the cluster
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class Snapshot:
             "pid": facts.pid,
             "leads": self.leads,
             "began": written(facts.began),
+            "server": facts.server,
             "watches": [
                 {
                     "kind": gvk.kind,

@@ -24,6 +24,7 @@ ENGINE = {
     "pid": 71,
     "leads": True,
     "began": "2026-11-22T20:00:00Z",
+    "server": "https://10.0.0.1:6443",
     "watches": [{"kind": "Website", "api_version": "example.com/v1", "plural": "websites"}],
 }
 

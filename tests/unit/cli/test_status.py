@@ -23,7 +23,9 @@ def test_running_cr_tells_its_task_and_how_long_it_has_been_at_it(engine: FakeEn
     row = columns(said.stdout)[1]
     assert [each.strip() for each in row[:4]] == ["default", "website/shop", "running", "1h15m"]
     assert "install nginx" in row[4]
-    assert said.stderr == "engine of this machine (process 71) leads\n"
+    assert (
+        said.stderr == "engine of this machine (process 71) leads, cluster https://10.0.0.1:6443\n"
+    )
 
 
 def test_waiting_key_tells_its_urgency_and_its_cause(engine: FakeEngine) -> None:

@@ -52,7 +52,7 @@ class World:
         self.clock = SystemClock()
         self.last_runs = LastRuns(self.root)
         self.ports = EnginePorts(
-            facts=EngineFacts("1.2.3", 4711, NOON, [SITE]),
+            facts=EngineFacts("1.2.3", 4711, NOON, [SITE], "https://10.0.0.1:6443"),
             clock=self.clock,
             plurals=lambda: {SITE: "websites"},
             known=lambda: {SITE: {(key.namespace, key.name): it for key, it in self.known.items()}},

@@ -54,9 +54,10 @@ def test_pod_that_leads_runs_the_same_command(cluster: FakeCluster) -> None:
     assert {"NO_COLOR=1", "ROLECALL_RELAYED=no terminal"} <= set(asked[1])
     assert asked[1][-5:] == ["rolecall", "status", "website/shop", "-n", "default"]
     assert (said.stdout, said.returncode) == ("NAMESPACE\n", 0)
-    first, second = said.stderr.splitlines()
-    assert first.startswith("engine of pod ops/web-2 leads")
-    assert second == "beware"
+    first, second, third = said.stderr.splitlines()
+    assert first.startswith("cluster: ")
+    assert second.startswith("engine of pod ops/web-2 leads")
+    assert third == "beware"
 
 
 @pytest.mark.parametrize("protocol", ["v5.channel.k8s.io", "v4.channel.k8s.io"])

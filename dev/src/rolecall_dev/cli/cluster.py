@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
@@ -182,6 +182,7 @@ def load_image(arguments: argparse.Namespace) -> int:
             f"cluster `{cluster.name}` has simulated nodes, which do not run images",
             hint="`rolecall cluster up --real` starts one with real nodes",
         )
+    _say_cluster({"KUBECONFIG": str(cluster.kubeconfig)})
     archives = list(arguments.archives)
     if arguments.trial:
         archives += localcluster.write_trial_images(localcluster.default_cache())
@@ -207,6 +208,9 @@ def kubectl(arguments: argparse.Namespace) -> int:
     if cluster is not None:
         program = cluster.record.programs["kubectl"]
         command = [program, f"--kubeconfig={cluster.kubeconfig}", *words]
+        # Programs read kubectl's own words there, and have named the cluster themselves.
+        if sys.stderr.isatty():
+            _say_cluster({"KUBECONFIG": str(cluster.kubeconfig)})
     elif words and words[0] in _WITHOUT_CLUSTER and "kubectl" in binaries.paths:
         command = [str(binaries["kubectl"]), *words]
     else:
@@ -220,8 +224,12 @@ def _kubectl_of_environment(words: list[str]) -> int:
     if not program:
         raise InputError("kubectl was not found", hint="`rolecall cluster build` builds it")
     if words and words[0] not in _WITHOUT_CLUSTER:
-        _tell(f"cluster: {Credentials.load(os.environ).target}")
+        _say_cluster(os.environ)
     return subprocess.run([program, *words], check=False).returncode
+
+
+def _say_cluster(environment: Mapping[str, str]) -> None:
+    _tell(f"cluster: {Credentials.load(environment).target}")
 
 
 def logs(arguments: argparse.Namespace) -> int:
@@ -327,4 +335,4 @@ def _print_table(rows: Sequence[Sequence[str]]) -> None:
 
 
 def _tell(message: str) -> None:
-    print(message, file=sys.stderr)
+    print(message, file=sys.stderr, flush=True)

@@ -65,6 +65,7 @@ def demo(arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with RunningDemo(project, arguments.name, arguments.engine_arguments, say) as running:
+            print(f"cluster: {_credentials(running).target}", flush=True)
             running.install_crds()
             running.start_engine()
             running.create(project.shown)
@@ -79,8 +80,7 @@ async def _show(
     running: RunningDemo, project: DemoProject, arguments: argparse.Namespace, console: Console
 ) -> int:
     """Keep the table true; the exit code is the verdict."""
-    credentials = Credentials.load({**os.environ, "KUBECONFIG": str(running.kubeconfig)})
-    async with Client(credentials) as client:
+    async with Client(_credentials(running)) as client:
         kinds = [gvk for gvk in project.kinds if gvk in {sample.gvk for sample in project.shown}]
         live_rows = LiveRows(client, kinds, SystemClock())
         live = Live(console=console, auto_refresh=False, transient=not sys.stdout.isatty())
@@ -92,6 +92,10 @@ async def _show(
                     await _go_on(live_rows, live)
         console.print(table_of(live_rows.rows(), ""))
     return _verdict(live_rows.rows(), running, is_done=is_done)
+
+
+def _credentials(running: RunningDemo) -> Credentials:
+    return Credentials.load({**os.environ, "KUBECONFIG": str(running.kubeconfig)})
 
 
 async def _until_ready(

@@ -12,6 +12,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
@@ -19,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from rolecall.cli import settings_of
 from rolecall.errors import RolecallError
+from rolecall.kube import Credentials
 from rolecall.startup import watches_of
 from rolecall_dev.cli.project_arguments import add_watches_file
+from rolecall_dev.cli.role_terminal import say
 from rolecall_dev.doctor import (
     LOOKS,
     UNINSTALL_LOOKS,
@@ -69,6 +72,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, print, and say by the exit code whether something must be done."""
+    with suppress(RolecallError):  # told by the look at the cluster
+        say(f"cluster: {Credentials.load(os.environ).target}")
     surroundings = _surroundings(arguments)
     printed = _print_json if arguments.output == "json" else _print_lines
     looks = UNINSTALL_LOOKS if arguments.uninstall else LOOKS

@@ -1,0 +1,152 @@
+"""Every command that touches a cluster says which, before anything else that it says of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rolecall.cli import commands, parser_for
+from rolecall_dev import localcluster
+from rolecall_dev.cli import demo as demo_command
+from tests.unit.cli.fake_engine import FakeEngine
+
+SERVER = "https://127.0.0.1:1"
+LINE = f"context elsewhere, {SERVER}"
+KUBECONFIG = f"""\
+apiVersion: v1
+kind: Config
+current-context: elsewhere
+clusters: [{{name: c, cluster: {{server: "{SERVER}"}}}}]
+users: [{{name: u, user: {{token: t}}}}]
+contexts: [{{name: elsewhere, context: {{cluster: c, user: u}}}}]
+"""
+FROM_A_KUBECONFIG = [
+    ["status"],
+    ["runs", "site/x"],
+    ["logs", "site/x"],
+    ["reconcile", "site/x"],
+    ["pause", "site/x"],
+    ["resume", "site/x"],
+    ["run"],
+    ["run-role", "site/x"],
+    ["doctor"],
+    ["cluster", "kubectl", "--current", "get", "pods"],
+]
+# Beside these, `demo` and verbs of `cluster` know their cluster by its name: see below.
+WITHOUT_CLUSTER = {
+    *("bundle", "catalog", "check", "completion", "create", "init", "rbac", "version"),
+}
+# They begin, end or describe a local cluster, and name it in what they say.
+NAMING_VERBS = {"build", "up", "down", "status", "list", "kubeconfig", "logs"}
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    path = tmp_path / "kubeconfig"
+    path.write_text(KUBECONFIG)
+    return path
+
+
+def test_no_command_is_left_out() -> None:
+    known = {words[0] for words in FROM_A_KUBECONFIG} | {"demo"}
+    assert known | WITHOUT_CLUSTER == set(commands())
+    (verbs,) = (
+        action.choices
+        for outer in _subparsers(parser_for(["cluster"]))
+        for action in outer["cluster"]._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    assert set(verbs) == NAMING_VERBS | {"kubectl", "load-image"}
+
+
+@pytest.mark.parametrize("words", FROM_A_KUBECONFIG, ids=" ".join)
+def test_first_line_is_the_cluster_of_the_kubeconfig(
+    words: list[str], kubeconfig: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "roles" / "site" / "tasks").mkdir(parents=True)
+    (tmp_path / "roles" / "site" / "tasks" / "main.yml").write_text("[]\n")
+    if words != ["run"]:  # which shall end by itself
+        watch = "- {group: a.example.com, version: v1, kind: Site, role: site}\n"
+        (tmp_path / "watches.yaml").write_text(watch)
+    variables = {
+        "KUBECONFIG": str(kubeconfig),
+        "ROLECALL_ARTIFACTS_DIR": str(tmp_path / "none"),
+        "HOME": os.environ["HOME"],
+        "PATH": os.environ["PATH"],
+    }
+    said = subprocess.run(
+        [sys.executable, "-m", "rolecall", *words],
+        cwd=tmp_path,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert LINE in said.stderr.splitlines()[0]
+    assert LINE not in said.stdout
+
+
+@pytest.mark.parametrize("word", ["status", "runs", "logs", "reconcile"])
+def test_first_line_is_the_cluster_of_the_engine_that_runs_here(
+    word: str, engine: FakeEngine
+) -> None:
+    said = engine.rolecall(word, *([] if word == "status" else ["website/shop"]))
+    assert "cluster https://10.0.0.1:6443" in said.stderr.splitlines()[0]
+
+
+@pytest.mark.parametrize("verb", ["kubectl", "load-image"])
+def test_local_cluster_is_named_to_people(
+    verb: str, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _stand_in(monkeypatch, kubeconfig)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    parsed = parser_for(["cluster"]).parse_args(["cluster", verb])
+    assert parsed.run(parsed) == 0
+    said = capsys.readouterr()
+    assert said.err == f"cluster: {LINE}\n"
+    assert LINE not in said.out
+
+
+def test_programs_that_read_stderr_get_the_words_of_kubectl_alone(
+    kubeconfig: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _stand_in(monkeypatch, kubeconfig)
+    parsed = parser_for(["cluster"]).parse_args(["cluster", "kubectl"])
+    assert parsed.run(parsed) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_demo_names_its_cluster_before_it_writes_there(
+    kubeconfig: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def install_crds() -> None:
+        raise KeyboardInterrupt
+
+    running = SimpleNamespace(kubeconfig=kubeconfig, install_crds=install_crds)
+    monkeypatch.setattr(demo_command, "find_project", lambda _: SimpleNamespace(samples=()))
+    monkeypatch.setattr(demo_command, "RunningDemo", lambda *_: nullcontext(running))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    parsed = parser_for(["demo"]).parse_args(["demo"])
+    assert parsed.run(parsed) == 0
+    assert capsys.readouterr().out.startswith(f"cluster: {LINE}\n")
+
+
+def _stand_in(monkeypatch: pytest.MonkeyPatch, kubeconfig: Path) -> None:
+    record = SimpleNamespace(programs={"kubectl": "true"})
+    cluster = SimpleNamespace(name="default", kubeconfig=kubeconfig, record=record, plan=object())
+    monkeypatch.setattr(localcluster, "find_cluster", lambda _: cluster)
+    monkeypatch.setattr(localcluster, "find_binaries", lambda: SimpleNamespace(paths={}))
+    monkeypatch.setattr(localcluster, "load_images", lambda *_: None)
+
+
+def _subparsers(parser: argparse.ArgumentParser) -> list[Any]:
+    return [each.choices for each in parser._actions if each.choices and each.dest != "help"]
