@@ -12,6 +12,7 @@ import pytest
 
 from rolecall.settings import ElectionSettings, MetricsSettings, ProxySettings, RunnerSettings
 from rolecall_dev.doctor import LOOKS, Diagnosis, DiagnosisState, Surroundings, examine
+from tests.unit.cli.fake_engine import ENGINE, fake_engine
 from tests.unit.doctor.conftest import ServeTime
 
 Made = Callable[..., Surroundings]
@@ -31,6 +32,33 @@ async def test_port_that_is_taken_names_who_has_it_and_the_flag(surroundings: Ma
     assert seen.state is DiagnosisState.TO_DO
     assert f"{port} (proxy) is taken by process {os.getpid()}" in seen.what
     assert "--proxy-port" in seen.way_out
+
+
+async def test_ports_that_the_operator_of_this_folder_holds_are_fine(
+    surroundings: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ENGINE, "pid", os.getpid())
+    with fake_engine() as engine, socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        runner = RunnerSettings(root=engine.root)
+        made = surroundings(proxy=ProxySettings(port=port), runner=runner)
+        (seen,) = await look("ports", made)
+    told = f"{port} (proxy): held by the operator that runs here (process {os.getpid()})"
+    assert (seen.state, seen.what) == (DiagnosisState.OK, told)
+
+
+async def test_ports_of_an_operator_of_another_folder_are_taken(
+    surroundings: Made, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ENGINE, "pid", os.getpid())
+    (project / "engine").mkdir()
+    monkeypatch.chdir(project / "engine")
+    with fake_engine() as engine, socket.create_server(("127.0.0.1", 0)) as taken:
+        proxy = ProxySettings(port=taken.getsockname()[1])
+        made = surroundings(proxy=proxy, runner=RunnerSettings(root=engine.root))
+        monkeypatch.setattr(Path, "cwd", lambda: project)
+        (seen,) = await look("ports", made)
+    assert seen.state is DiagnosisState.TO_DO
 
 
 async def test_free_ports_are_one_line(surroundings: Made) -> None:
