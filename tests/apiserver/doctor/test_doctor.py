@@ -160,6 +160,44 @@ def test_webhook_without_its_service_is_named_with_what_it_blocks(
 
 
 @pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    ("narrowed", "told"),
+    [
+        ({}, f"refuses writes of sites.{GROUP}"),
+        ({"namespaceSelector": {"matchLabels": {"team": "none"}}}, ""),
+        ({"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "Exists"}]}}, ""),
+        (
+            {"objectSelector": {"matchLabels": {"team": "none"}}},
+            f"may refuse writes of sites.{GROUP}",
+        ),
+        (
+            {"matchConditions": [{"name": "team", "expression": "false"}]},
+            f"may refuse writes of sites.{GROUP}",
+        ),
+    ],
+)
+def test_webhook_blocks_what_its_selectors_leave(
+    project: Path, cluster: Cluster, namespace: str, narrowed: Json, told: str
+) -> None:
+    rule = {"apiGroups": [GROUP], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}
+    hook = {
+        "name": f"narrow.{GROUP}",
+        "clientConfig": {"service": {"namespace": namespace, "name": "gone"}},
+        "rules": [rule],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+    }
+    cluster.api.create(_HOOKS, {"metadata": {"name": namespace}, "webhooks": [hook | narrowed]})
+    try:
+        _, seen = doctor(project, cluster.kubeconfig, WATCH_NAMESPACE=namespace)
+    finally:
+        cluster.api.delete(f"{_HOOKS}/{namespace}")
+    (row,) = seen["webhooks"]
+    assert (row["state"], told in row["what"]) == ("to_do" if told else "ok", True)
+
+
+@pytest.mark.usefixtures("site")
 def test_webhook_that_may_be_ignored_blocks_nothing(
     project: Path, cluster: Cluster, namespace: str
 ) -> None:

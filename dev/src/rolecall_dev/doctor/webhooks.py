@@ -13,13 +13,12 @@ from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
 from rolecall_dev.doctor.diagnosis import Diagnosis, done, not_looked, to_do
 from rolecall_dev.doctor.surroundings import Surroundings
+from rolecall_dev.doctor.webhook_reach import Resource, WatchedPlaces
 from rolecall_dev.rbac import RightsSources, derive
 
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _WRITES = frozenset({"create", "update", "patch", "delete"})
 _CONFIGURATIONS = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
-
-_Resource = tuple[str, str]  # group and plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +28,7 @@ class _Hook:
     place: str  # what holds it, and how it is removed
     service: str  # namespace/name
     about: str
+    is_certain: bool = True  # False: it may be asked about other objects only
 
 
 async def look_at_webhooks(surroundings: Surroundings) -> Sequence[Diagnosis]:
@@ -43,26 +43,28 @@ async def look_at_webhooks(surroundings: Surroundings) -> Sequence[Diagnosis]:
 
 
 def _told(hook: _Hook) -> Diagnosis:
+    refuses = "refuses" if hook.is_certain else "may refuse"
     return to_do(
         f"{hook.place} calls the service `{hook.service}`, which nobody answers, so the API server"
-        f" refuses {hook.about}",
+        f" {refuses} {hook.about}",
         f"bring that service back; if its operator is gone: `kubectl delete {hook.place}`"
         if "conversion" not in hook.about
         else "bring that service back, or set the CRD's `spec.conversion.strategy` to `None`",
     )
 
 
-def _written(surroundings: Surroundings) -> set[_Resource]:
+def _written(surroundings: Surroundings) -> set[Resource]:
     sources = RightsSources(surroundings.project, surroundings.watches)
     rights = derive(sources).rights
     return {(it.group, it.resource.partition("/")[0]) for it in rights if it.verb in _WRITES}
 
 
-async def _blocking(surroundings: Surroundings, written: set[_Resource]) -> AsyncIterator[_Hook]:
+async def _blocking(surroundings: Surroundings, written: set[Resource]) -> AsyncIterator[_Hook]:
+    places = await WatchedPlaces.read(surroundings)
     for plural in _CONFIGURATIONS:
         configurations = await surroundings.read(f"{_ADMISSION}/{plural}")
         for item in configurations.get("items", ()):
-            for hook in _admission_hooks(plural, item, written):
+            for hook in _admission_hooks(plural, item, written, places):
                 yield hook
     for group, plural in sorted(written):
         conversion = await _conversion(surroundings, group, plural)
@@ -70,20 +72,23 @@ async def _blocking(surroundings: Surroundings, written: set[_Resource]) -> Asyn
             yield conversion
 
 
-def _admission_hooks(plural: str, item: Json, written: set[_Resource]) -> Iterator[_Hook]:
+def _admission_hooks(
+    plural: str, item: Json, written: set[Resource], places: WatchedPlaces
+) -> Iterator[_Hook]:
     kind = plural.removesuffix("s")
     for webhook in item.get("webhooks", ()):
         service = webhook.get("clientConfig", {}).get("service")
         if service is None or webhook.get("failurePolicy") == "Ignore":
             continue
-        met = sorted(_met(webhook.get("rules", ()), written))
-        if met:
+        reach = places.reach(webhook, _met(webhook.get("rules", ()), written))
+        if met := sorted(reach.resources):
             names = ", ".join(f"{name}.{group}" if group else name for group, name in met[:3])
             place = f"{kind} {item['metadata']['name']}"
-            yield _Hook(place, _name_of(service), f"writes of {names}")
+            about = f"writes of {names}{reach.where}"
+            yield _Hook(place, _name_of(service), about, reach.is_certain)
 
 
-def _met(rules: Iterable[Json], written: set[_Resource]) -> set[_Resource]:
+def _met(rules: Iterable[Json], written: set[Resource]) -> set[Resource]:
     return {
         (group, name)
         for rule in rules
