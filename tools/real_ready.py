@@ -8,13 +8,10 @@ that real nodes cannot run here: another kernel, no root, a container without pr
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import sys
 
 from rolecall_dev import localcluster
-from tools import image_archive
+from tools import debian_packages, image_archive
 
 NOT_HERE = 3
 
@@ -24,19 +21,9 @@ def what_is_missing() -> str:
     return localcluster.what_is_missing() or image_archive.what_is_missing()
 
 
-def install_packages() -> None:
-    """What can be had from Debian; whatever comes of it, the look afterwards tells."""
-    packages = [*localcluster.missing_packages(), *image_archive.missing_packages()]
-    if not packages or os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (("update",), ("install", "--yes", "--no-install-recommends", *packages)):
-        subprocess.run(["apt-get", "-qq", *command], env=environment, check=False)
-
-
 def main() -> int:
     """Zero when the tests can run."""
-    install_packages()
+    debian_packages.install([*localcluster.missing_packages(), *image_archive.missing_packages()])
     if lack := what_is_missing():
         print(f"tests of real nodes are left out: {lack}")
         return NOT_HERE

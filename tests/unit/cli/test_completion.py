@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from tools.shells_ready import SHELLS, missing
 
+from tests.fixtures.lacking import skip_or_fail
 from tests.unit.cli.fake_engine import FakeEngine, cr
+
+# `.ci/run` tells of those that the machine cannot have.
+LEFT_OUT = os.environ.get("WITHOUT_SHELLS", "").split()
 
 ASK = """
 source <(rolecall completion bash)
@@ -62,12 +67,23 @@ def test_names_of_what_ran_are_known_without_an_engine(ended_engine: FakeEngine)
     assert ended_engine.rolecall("__complete", "logs", "website/").stdout == "website/shop\n"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", [each for each in SHELLS if each not in LEFT_OUT])
 def test_script_is_understood_by_its_shell(engine: FakeEngine, shell: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text(engine.rolecall("completion", shell).stdout)
     assert "rolecall __complete" in script.read_text()
-    if shutil.which(shell) is None:
-        # Few machines for tests have all three; what the scripts ask is tested above in any case.
-        pytest.skip(f"apt-get install {shell}")
+    require(shell)
     subprocess.run([shell, "-n", str(script)], check=True)
+
+
+def test_missing_shell_is_no_silent_skip_where_all_is_required(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("REQUIRE_ALL", "1")
+    with pytest.raises(pytest.fail.Exception, match="apt-get install no-such-shell"):
+        require("no-such-shell")
+
+
+def require(shell: str) -> None:
+    if missing([shell]):
+        skip_or_fail(f"a shell was not found\nhint: `apt-get install {shell}`")

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import install_collections, lock, setup
+from tools import install_collections, lock, setup, shells_ready
 
 from tests.unit.house.documents import ROOT
 
@@ -245,3 +245,15 @@ def test_unknown_check_is_named() -> None:
     )
     assert result.returncode == 1
     assert "`spelling` is not one of format, lint" in result.stderr
+
+
+def test_shells_that_cannot_be_had_are_named_for_the_tests_and_for_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "bash").write_text("")
+    (tmp_path / "bash").chmod(0o700)
+    assert shells_ready.main() == 0
+    said = capsys.readouterr()
+    assert said.out == "zsh fish\n"
+    assert said.err == "completion is not tested in zsh fish: `apt-get install zsh fish`\n"
