@@ -44,6 +44,7 @@ HELD_MESSAGE = (
     "Deletion waits: reconciling is paused, and the finalizer runs only when it is resumed"
 )
 HELD_BY_FAILURE = "Deletion waits for the finalizer run, which failed"
+HELD_BY_REFUSAL = "Deletion waits for the finalizer run, which cannot start"
 PAUSED_MESSAGE = "Nothing runs for this object, not even its finalizer, while it is paused"
 
 _logger = logging.getLogger(__name__)
@@ -69,10 +70,9 @@ class RunReport:
         if self.verdict.succeeded or not self.plan.is_finalizer:
             return self.verdict
         text = self.verdict.message
-        held = HELD_BY_FAILURE[0].lower() + HELD_BY_FAILURE[1:]
         return replace(
             self.verdict,
-            message=f"{text}\n{held}" if "\n" in text else f"{text}; {held}",
+            message=_with_held(text, HELD_BY_FAILURE),
             ready_message=f"{HELD_BY_FAILURE}: {text}",
         )
 
@@ -121,9 +121,14 @@ class Reporter:
 
     async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> None:
         """No run could be started; status is told if it can be."""
-        self._events.failed(key, cr, message)
+        told = message
+        if is_finalizer_run(watch, cr):
+            told = _with_held(message, HELD_BY_REFUSAL)
+            self._events.finalizer_failed(key, cr, f"{HELD_BY_REFUSAL}: {message}")
+        else:
+            self._events.failed(key, cr, message)
         try:
-            await self._write(watch, cr, NotRun(message, has_ready=watch.ready_condition))
+            await self._write(watch, cr, NotRun(told, has_ready=watch.ready_condition))
         except NotLeadingError:
             raise
         except RolecallError as error:
@@ -170,3 +175,9 @@ class Reporter:
         except (StatusMissingError, UnprocessableError, ForbiddenError) as error:
             self._events.status_unwritable(cr, str(error))
             raise
+
+
+def _with_held(text: str, held: str) -> str:
+    """Why there was no good run, and then what that means for a deletion."""
+    held = held[0].lower() + held[1:]
+    return f"{text}\n{held}" if "\n" in text else f"{text}; {held}"

@@ -48,6 +48,24 @@ async def test_finalizer_run_that_could_not_start_says_so_too(holding_setting: S
     assert message.endswith("; deletion waits for the finalizer run, which failed")
 
 
+async def test_annotation_that_lets_no_run_start_says_that_the_deletion_waits(
+    holding_setting: Setting,
+) -> None:
+    setting = holding_setting
+    wrong = {"ansible.sdk.operatorframework.io/reconcile-period": "5x"}
+    await setting.shop.create(finalizers=[FINALIZER], annotations=wrong)
+    await setting.shop.delete()
+
+    await setting.turn()
+
+    text = 'Unable to parse reconcile period annotation: time: unknown unit "x" in duration "5x"'
+    held = "eletion waits for the finalizer run, which cannot start"
+    assert await setting.told("Failure") == ("True", "Failed", f"{text}; d{held}")
+    assert await setting.told("Ready") == ("False", "RunFailed", f"{text}; d{held}")
+    assert setting.events.told == [("Warning", "DeletionWaits", f"D{held}: {text}")]
+    assert setting.runner.requests == []
+
+
 async def test_failed_run_of_an_object_that_stays_says_nothing_of_deletion(
     holding_setting: Setting,
 ) -> None:
