@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rolecall.cli.cluster_line import say_cluster
+from rolecall.cli.engine_choice import silent_place
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
@@ -20,7 +21,7 @@ from rolecall.cli.terminal import plain
 from rolecall.errors import ClusterError, InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import Client, Credentials, NotFoundError, named_kinds
+from rolecall.kube import Client, Credentials, CredentialsError, NotFoundError, named_kinds
 from rolecall.reconcile import PAUSED_ANNOTATION, PAUSED_BECAUSE, PAUSED_BY
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def change_pause(arguments: argparse.Namespace) -> int:
 async def _change(
     word: CrWord, arguments: argparse.Namespace, environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    async with Client(Credentials.load(environ)) as client:
+    async with Client(_credentials(environ)) as client:
         say_cluster(client.credentials)
         kind = await _kind(client, word)
         gvk = Gvk(kind.group, kind.version, kind.kind)
@@ -103,6 +104,19 @@ async def _change(
         "by": by,
         "because": because,
     }
+
+
+def _credentials(environ: Mapping[str, str]) -> Credentials:
+    """Those of the person; where there are none, an operator that runs here knows the cluster."""
+    try:
+        return Credentials.load(environ)
+    except CredentialsError as error:
+        state = silent_place(environ).state
+        server = state["engine"].get("server") if state else None
+        if not server:
+            raise
+        hint = f"the operator that runs here works on {server}; set KUBECONFIG to its file"
+        raise CredentialsError(error.message, hint=hint) from None
 
 
 async def _kind(client: Client, word: CrWord) -> KindWords:
