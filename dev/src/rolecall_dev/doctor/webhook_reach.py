@@ -10,7 +10,7 @@ from rolecall.kube import ForbiddenError, named_kinds
 from rolecall.watches import Requirement, Selector
 from rolecall_dev.doctor.surroundings import Surroundings
 
-Resource = tuple[str, str]  # group and plural
+WrittenResource = tuple[str, str]  # group and plural
 
 _NAME = "kubernetes.io/metadata.name"  # on every namespace, by the API server
 _NAMESPACES = ("", "namespaces")  # whose own labels count
@@ -21,7 +21,7 @@ _MOST_NAMED = 3
 class Reach:
     """What of the written resources a webhook is asked about."""
 
-    resources: set[Resource]
+    resources: set[WrittenResource]
     is_certain: bool
     where: str = ""  # " in namespace `a`", where it is not everywhere
 
@@ -31,7 +31,7 @@ class WatchedPlaces:
     """Where the operator works: its namespaces with their labels, and what is in none."""
 
     labels: Mapping[str, Mapping[str, str]] | None  # None: they may not be read
-    of_no_namespace: set[Resource]
+    of_no_namespace: set[WrittenResource]
 
     @classmethod
     async def read(cls, surroundings: Surroundings) -> WatchedPlaces:
@@ -50,7 +50,7 @@ class WatchedPlaces:
         wanted = surroundings.settings.reactor.namespaces or tuple(found)
         return cls({name: found.get(name, {_NAME: name}) for name in wanted}, wide)
 
-    def reach(self, webhook: Json, met: set[Resource]) -> Reach:
+    def reach(self, webhook: Json, met: set[WrittenResource]) -> Reach:
         """Of what its rules name, what its selectors leave."""
         is_certain = not (webhook.get("objectSelector") or webhook.get("matchConditions"))
         selector = webhook.get("namespaceSelector") or {}

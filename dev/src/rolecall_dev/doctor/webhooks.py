@@ -13,7 +13,7 @@ from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
 from rolecall_dev.doctor.diagnosis import Diagnosis, done, not_looked, to_do
 from rolecall_dev.doctor.surroundings import Surroundings
-from rolecall_dev.doctor.webhook_reach import Resource, WatchedPlaces
+from rolecall_dev.doctor.webhook_reach import WatchedPlaces, WrittenResource
 from rolecall_dev.rbac import RightsSources, derive
 
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
@@ -53,13 +53,15 @@ def _told(hook: _Hook) -> Diagnosis:
     )
 
 
-def _written(surroundings: Surroundings) -> set[Resource]:
+def _written(surroundings: Surroundings) -> set[WrittenResource]:
     sources = RightsSources(surroundings.project, surroundings.watches)
     rights = derive(sources).rights
     return {(it.group, it.resource.partition("/")[0]) for it in rights if it.verb in _WRITES}
 
 
-async def _blocking(surroundings: Surroundings, written: set[Resource]) -> AsyncIterator[_Hook]:
+async def _blocking(
+    surroundings: Surroundings, written: set[WrittenResource]
+) -> AsyncIterator[_Hook]:
     places = await WatchedPlaces.read(surroundings)
     for plural in _CONFIGURATIONS:
         configurations = await surroundings.read(f"{_ADMISSION}/{plural}")
@@ -73,7 +75,7 @@ async def _blocking(surroundings: Surroundings, written: set[Resource]) -> Async
 
 
 def _admission_hooks(
-    plural: str, item: Json, written: set[Resource], places: WatchedPlaces
+    plural: str, item: Json, written: set[WrittenResource], places: WatchedPlaces
 ) -> Iterator[_Hook]:
     kind = plural.removesuffix("s")
     for webhook in item.get("webhooks", ()):
@@ -88,7 +90,7 @@ def _admission_hooks(
             yield _Hook(place, _name_of(service), about, reach.is_certain)
 
 
-def _met(rules: Iterable[Json], written: set[Resource]) -> set[Resource]:
+def _met(rules: Iterable[Json], written: set[WrittenResource]) -> set[WrittenResource]:
     return {
         (group, name)
         for rule in rules
