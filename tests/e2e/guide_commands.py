@@ -1,0 +1,131 @@
+"""Which commands of a guide are not simply run until they end well: how they are, or why not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MENTION = "names a program, and is not meant to be typed like this"
+IMAGES = "builds an image, or needs a registry"
+NEEDS_OLM = "needs a cluster with OLM, or objects that OLM makes"
+BLANK = "has a place for the reader's own words"
+ELSEWHERE = "another guide has it, and its test runs it"
+FINDINGS = (0, 1)
+
+
+@dataclass(frozen=True)
+class Guide:
+    """Whatever is not named here is run, and must end with 0."""
+
+    # Why it is not run.
+    not_run: Mapping[str, str] = field(default_factory=dict)
+    # These stay in the foreground. An engine goes on until the next one; what shows something, or
+    # writes a file, is interrupted when that was seen.
+    engines: tuple[str, ...] = ()
+    follows: Mapping[str, str] = field(default_factory=dict)
+    records: Mapping[str, str] = field(default_factory=dict)
+    # Repeated until it prints this.
+    shows: Mapping[str, str] = field(default_factory=dict)
+    # Ends with another code, too: it is an answer.
+    codes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def named(self) -> set[str]:
+        return {
+            *self.not_run,
+            *self.engines,
+            *self.follows,
+            *self.records,
+            *self.shows,
+            *self.codes,
+        }
+
+
+_OF_IMAGES = [
+    f"{command}{version}"
+    for version in ("0.1.0", "0.2.0")
+    for command in (
+        "make bundle-image VERSION=",
+        "docker push registry.example.com/rolecall-bundle:v",
+        "make catalog-image VERSION=",
+        "docker push registry.example.com/rolecall-catalog:v",
+    )
+]
+
+GUIDES = {
+    "new-operator": Guide(
+        not_run={
+            "pip install 'rolecall[dev]'": "needs a registry",
+            "operator-sdk init": MENTION,
+            "operator-sdk create api": MENTION,
+            "ansible-galaxy collection install -r requirements.yml -p .collections": (
+                "Galaxy cannot be reached everywhere; set-up brought its collections"
+            ),
+            "make test": "tests/e2e/test_scaffolded.py runs it",
+        },
+        engines=("make run",),
+        records={"rolecall run --proxy-record asked": "asked"},
+        shows={
+            "rolecall cluster kubectl --name memcached-operator get memcacheds": (
+                "memcached-sample +True"
+            )
+        },
+    ),
+    "local-cluster": Guide(
+        not_run={"rolecall cluster up --assets DIR": BLANK},
+        follows={"rolecall cluster logs kube-apiserver --follow": "apiserver"},
+        shows={"kubectl get nodes": r"\bReady\b"},
+    ),
+    "try-a-role": Guide(
+        not_run={
+            "rolecall run-role": MENTION,
+            "rolecall run --adopt": MENTION,
+            "rolecall run": ELSEWHERE,
+            "make run": ELSEWHERE,
+        },
+        engines=("rolecall run --dev",),
+    ),
+    "operate": Guide(
+        not_run={
+            "kubectl exec": MENTION,
+            'kubectl get --raw "/api/v1/namespaces/NS/pods/POD:6789/proxy/readyz?verbose"': BLANK,
+        },
+        engines=("rolecall run",),
+        follows={
+            "rolecall status -w": "shop",
+            "rolecall logs -f website/shop": "TASK",
+        },
+        shows={
+            "rolecall status website/shop -n shops": "no such disk",
+            "rolecall runs website/shop": "failed",
+            "rolecall logs --failed website/shop": "no such disk",
+        },
+    ),
+    "logs": Guide(not_run={"kubectl logs": MENTION}),
+    "migrate": Guide(
+        not_run={
+            "ansible-operator run": "belongs to the Go operator",
+            "rolecall run-role": MENTION,
+            "rolecall run": ELSEWHERE,
+            "make image ANSIBLE_CORE=2.18": IMAGES,
+            "make setup ANSIBLE_CORE=2.18": "needs a registry, and replaces what the tests run with",
+        },
+    ),
+    "deploy": Guide(not_run={"make deploy": "runs above, with IMG"}),
+    "olm": Guide(
+        not_run={
+            **dict.fromkeys(_OF_IMAGES, IMAGES),
+            "make test-apiserver": "a tier of these tests",
+            "operator-sdk bundle validate": MENTION,
+            "opm validate": MENTION,
+            **dict.fromkeys(("make deploy", "make undeploy", "rolecall run"), ELSEWHERE),
+            "kubectl apply -f olm.yaml": NEEDS_OLM,
+            "kubectl delete subscription,csv --all -n rolecall": NEEDS_OLM,
+            "kubectl delete crd NAME": BLANK,
+            "kubectl delete lease rolecall -n rolecall": NEEDS_OLM,
+            "kubectl delete pvc NAME": BLANK,
+            "kubectl delete operator NAME": NEEDS_OLM,
+        },
+        codes={"rolecall doctor --uninstall": FINDINGS},
+    ),
+}
