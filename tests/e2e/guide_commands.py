@@ -41,6 +41,13 @@ class Guide:
         }
 
 
+# Guides of which nothing is run here.
+NO_GUIDES = {
+    "image": IMAGES,
+    "real-nodes": "needs nodes that run containers: tests/real",
+    "when-it-breaks": "tests/e2e/test_breakages.py writes it",
+}
+
 _OF_IMAGES = [
     f"{command}{version}"
     for version in ("0.1.0", "0.2.0")

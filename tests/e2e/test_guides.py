@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rolecall_dev.localcluster import Binaries
-from tests.e2e.guide_commands import GUIDES, Guide
+from tests.e2e.guide_commands import GUIDES, NO_GUIDES, Guide
 from tests.e2e.guides import PATIENCE_S, PORTS, ROOT, Terminal, commands, stop
 from tests.fixtures.eventually import eventually
 
@@ -85,6 +85,11 @@ def run(terminal: Terminal, guide: Guide, command: str) -> None:
         ignoring=(AssertionError,) if command in guide.shows else (),
     )
     print(said)
+
+
+def test_each_guide_is_followed_or_has_a_reason() -> None:
+    guides = {file.stem for file in (ROOT / "docs" / "guides").glob("*.md")}
+    assert guides == {*GUIDES, *NO_GUIDES}
 
 
 @pytest.mark.parametrize("name", GUIDES)
