@@ -118,7 +118,12 @@ GUIDES = {
             "make setup ANSIBLE_CORE=2.18": "needs a registry, and replaces what the tests run with",
         },
     ),
-    "deploy": Guide(not_run={"make deploy": "runs above, with IMG"}),
+    "deploy": Guide(
+        not_run={
+            "make deploy": "runs above, with IMG",
+            "make undeploy": "waits until the namespace is gone, which may take minutes",
+        }
+    ),
     "olm": Guide(
         not_run={
             **dict.fromkeys(_OF_IMAGES, IMAGES),
