@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,9 +64,13 @@ class Person:
             stderr=subprocess.DEVNULL,
             text=True,
         ) as process:
+            limit = threading.Timer(2 * PATIENCE_S, process.terminate)
+            limit.start()
             try:
                 yield process
             finally:
+                limit.cancel()
+                limit.join()
                 process.terminate()
 
 

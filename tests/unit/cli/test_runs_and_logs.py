@@ -143,6 +143,26 @@ def test_follow_prints_a_run_in_flight_and_the_next_one(engine: FakeEngine) -> N
     assert "Traceback" not in said
 
 
+def test_follow_waits_for_a_run_whose_folder_is_just_being_made(engine: FakeEngine) -> None:
+    engine.crs = [cr("shop")]
+    first = engine.keep_run("shop", "aa11", "first\n", outcome="succeeded", began=NOW)
+    command = engine.command("logs", "-f", "website/shop")
+    with subprocess.Popen(
+        command, env=engine.environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "first\n"
+        (first.folder.parent / "cc33").mkdir()
+        soon, later = NOW + timedelta(seconds=1), NOW + timedelta(seconds=2)
+        # Once this one is printed, the folder has been looked at.
+        engine.keep_run("shop", "bb22", "next\n", outcome="succeeded", began=soon)
+        assert process.stdout.readline() == "next\n"
+        engine.keep_run("shop", "cc33", "last\n", outcome="succeeded", began=later)
+        assert process.stdout.readline() == "last\n"
+        process.send_signal(2)
+        process.communicate()
+
+
 COMMANDS = (
     "status",
     "runs website/shop",
