@@ -153,7 +153,7 @@ def _print_next(here: Here, cr: Json, after: KeptRun | None, printer: _Printer) 
     began = after.began if after else None
     while True:
         for run in reversed(here.runs(cr, _NEWEST)):
-            if not run.kind:
+            if not run.has_file:
                 continue  # its folder is there, and what is to be said of it will be in a moment
             if run.run not in seen and run.began and (began is None or run.began > began):
                 seen.add(run.run)

@@ -37,7 +37,8 @@ def as_lost(run: KeptRun) -> KeptRun:
 
 def _without_file(folder: Path) -> KeptRun:
     began, ended = _changed_at(folder / "command"), _changed_at(folder / "status")
-    run = KeptRun(folder.name, began=began or ended or _changed_at(folder), folder=folder)
+    began_at_all = began or ended or _changed_at(folder)
+    run = KeptRun(folder.name, began=began_at_all, folder=folder, has_file=False)
     outcome, ending = _ENDINGS.get(_text(folder / "status"), ("", ""))
     if not outcome:
         return as_lost(run)

@@ -60,7 +60,9 @@ class KeptRun:
     failed_task: FailedTask | None = None
     reason: str = ""
     engine: Process = Process()
-    folder: Path = field(default=Path(), compare=False)  # where it is kept; not part of the file
+    # Not part of the file: where it is kept, and whether there is one.
+    folder: Path = field(default=Path(), compare=False)
+    has_file: bool = field(default=True, compare=False)
 
     @property
     def stdout(self) -> Path:
@@ -69,7 +71,7 @@ class KeptRun:
 
     def as_json(self) -> dict[str, Any]:
         values = asdict(self)
-        del values["folder"]
+        del values["folder"], values["has_file"]
         values["began"], values["ended"] = _written(self.began), _written(self.ended)
         values["changed_tasks"] = list(self.changed_tasks)
         return values
@@ -95,7 +97,7 @@ def read_file(folder: Path) -> KeptRun | None:
         return None
     if not isinstance(values, dict):
         return None
-    known = {each.name for each in fields(KeptRun)} - {"folder"}
+    known = {each.name for each in fields(KeptRun)} - {"folder", "has_file"}
     read = {name: _read(name, value) for name, value in values.items() if name in known}
     understood = {name: value for name, value in read.items() if value is not None}
     return KeptRun(**{**understood, "run": folder.name, "folder": folder})
