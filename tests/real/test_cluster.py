@@ -61,7 +61,7 @@ def test_nothing_is_left_however_a_cluster_ends(real_cluster: Cluster, end: str)
             status = status_of(cluster.layout)
             assert status is not None
             assert status.state == "stopped"
-            with pytest.raises(ClusterError, match="lost its namespaces"):
+            with pytest.raises(ClusterError, match="lost its kernel namespaces"):
                 bring_up(Wanted(name=cluster.name, kept=False, real=True), binaries)
     assert traces(cluster) == before | {"cgroups": []}
     assert not cluster.layout.folder.exists()

@@ -160,7 +160,7 @@ def test_samples_become_ready_with_the_least_rights(operator: Operator, world: W
     for pod in operator.pods():
         said = operator.log(pod["metadata"]["name"])
         assert "forbidden" not in said.lower()
-        assert "not warm" not in said
+        assert "which is slower" not in said
     kinds = [f"{sample['kind'].lower()}/{sample['metadata']['name']}" for sample in found]
     # An operation goes with its machine, and may be gone already.
     world.kubectl("delete", *kinds, "--ignore-not-found", f"--timeout={PATIENCE_S:.0f}s")
