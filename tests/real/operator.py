@@ -68,21 +68,20 @@ class Operator:
 
     def leader(self) -> str:
         """The name of the pod that leads, empty while none does."""
-        return self.holder().rpartition("_")[0]
+        return _pod_of(self.holder())
 
     def wait_for_leader(self) -> str:
         """Until some pod leads that is there."""
-        self.wait_for_next("")
-        return self.leader()
+        return _pod_of(self.wait_for_next(""))
 
-    def wait_for_next(self, holder: str) -> None:
+    def wait_for_next(self, holder: str) -> str:
         """Until an engine leads that is not this one; in the same pod, where that was back first."""
 
         def leads(found: str) -> bool:
             pods = [pod["metadata"]["name"] for pod in self.pods()]
-            return found != holder and found.rpartition("_")[0] in pods
+            return found != holder and _pod_of(found) in pods
 
-        eventually(self.holder, leads, timeout_s=PATIENCE_S)
+        return eventually(self.holder, leads, timeout_s=PATIENCE_S)
 
     def wait_complete(self, image: str) -> None:
         """Until two replicas of this image are ready, and no others are left."""
@@ -116,3 +115,8 @@ class Operator:
 def moment(text: str) -> datetime:
     """A time as Kubernetes writes it."""
     return datetime.fromisoformat(text)
+
+
+def _pod_of(holder: str) -> str:
+    """An engine holds the Lease as its pod's name and a mark of its own."""
+    return holder.rpartition("_")[0]

@@ -128,8 +128,7 @@ def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> He
         if arguments.artifacts_dir:
             raise InputError("only one of `--artifacts-dir` and `--operator` may be set")
         return None
-    chosen = arguments.artifacts_dir or environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default
-    places = roots_of(Path(chosen))
+    places = _places(environ, arguments.artifacts_dir)
     found = _leading(engines_of(places))
     if len(found) > 1:
         named = ", ".join(f"`{engine.root}`" for engine, _ in found)
@@ -146,9 +145,14 @@ def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> He
 
 def silent_place(environ: Mapping[str, str]) -> Here:
     """This machine, for what nobody should be told of."""
-    places = roots_of(Path(environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default))
+    places = _places(environ)
     found = _leading(engines_of(places))
     return Here([found[0][0].root], *found[0]) if found else Here(places)
+
+
+def _places(environ: Mapping[str, str], named: str | None = None) -> list[Path]:
+    """The folders of runs: where a person says, else where an engine keeps them."""
+    return roots_of(Path(named or environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default))
 
 
 def _leading(found: _Found) -> _Found:
@@ -167,7 +171,7 @@ def place_or_relay(arguments: argparse.Namespace) -> Here | int:
         code = relay_command(arguments, os.environ)
         if code is not None:
             return code
-        here = Here(roots_of(Path(os.environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default)))
+        here = Here(_places(os.environ))
     if here.engine is None:
         say(f"no operator answers in `{here.roots[0]}`; this is from the files of its runs")
     return here

@@ -11,6 +11,7 @@ import re
 
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
+from rolecall.reconcile.shortened import one_line
 from rolecall.watches import Watch, parse_duration
 
 PREFIX = "ansible.sdk.operatorframework.io"
@@ -52,8 +53,7 @@ def who_paused(cr: Json) -> str:
     """Who paused it and why, as far as its annotations say."""
     by = _annotation(cr, PAUSED_BY) or "annotation"
     because = _annotation(cr, PAUSED_BECAUSE)
-    note = " ".join((f"{by} ({because})" if because else by).split())
-    return note if len(note) <= _LONGEST_NOTE else note[: _LONGEST_NOTE - 1] + "…"
+    return one_line(f"{by} ({because})" if because else by, _LONGEST_NOTE)
 
 
 def is_deleted(cr: Json) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from rolecall.reconcile.shortened import one_line
 from rolecall.runner import RunEvent
 
 _TASK_STARTS = frozenset({"playbook_on_task_start", "playbook_on_handler_task_start"})
@@ -38,8 +39,8 @@ class Progress:
             return replace(self, last_word=now)
         return replace(
             self,
-            task=_one_line(task),
-            place=_one_line(event.place),
+            task=_name(task),
+            place=_name(event.place),
             task_since=now,
             last_word=now,
         )
@@ -52,7 +53,5 @@ class Progress:
         return f"task `{self.task}` ({self.place})" if self.place else f"task `{self.task}`"
 
 
-def _one_line(text: str) -> str:
-    # No lone surrogate either, which JSON cannot carry.
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+def _name(text: str) -> str:
+    return one_line("".join(one if one.isprintable() else " " for one in text), _LONGEST)

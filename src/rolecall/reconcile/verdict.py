@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rolecall.reconcile.shortened import bounded, one_line
 from rolecall.runner import Ending, Recap, RunResult, TaskFailure
 from rolecall.status import FAILED, Verdict
 
@@ -54,7 +55,7 @@ def message_of(result: RunResult, run: str = "") -> str:
     """Why a run failed, for the CR's user; the same text for the same failure but for `run`."""
     if result.ending is Ending.FINISHED:
         return _of_tasks(result.failures, run)
-    text = _bounded(result.reason_text, MAX_MESSAGE)
+    text = bounded(result.reason_text, MAX_MESSAGE)
     if result.ending is Ending.NOT_STARTED:
         text = f"{UNABLE}: {text}" if text else UNABLE
     # The time only where the run is named, too: the same failure has the same text without both.
@@ -69,7 +70,7 @@ def told_of_failure(result: RunResult, cause: str) -> dict[str, object]:
     told: dict[str, object] = {"cause": cause}
     if result.failures:
         first = result.failures[0]
-        at = {"task": _bounded(first.task, MAX_DETAIL), "place": first.place}
+        at = {"task": bounded(first.task, MAX_DETAIL), "place": first.place}
         told |= {name: value for name, value in at.items() if value}
     text = message_of(result)
     if result.ending is Ending.FINISHED:
@@ -93,8 +94,8 @@ def _of_tasks(failures: Sequence[TaskFailure], run: str) -> str:
 
 def _texts_of(failures: Sequence[TaskFailure]) -> str:
     shown = failures[:MAX_FAILURES]
-    text = "\n".join(_bounded(failure.message, MAX_MESSAGE) for failure in shown)
-    details = [_one_line(failure.detail) for failure in shown if failure.detail]
+    text = "\n".join(bounded(failure.message, MAX_MESSAGE) for failure in shown)
+    details = [one_line(failure.detail, MAX_DETAIL) for failure in shown if failure.detail]
     return _joined(text + ":", "; ".join(details)) if details else text
 
 
@@ -112,7 +113,7 @@ def _with_places(text: str, places: Sequence[str], run: str) -> str:
 
 
 def _place_of(failure: TaskFailure) -> str:
-    parts = [f"task `{_bounded(failure.task, MAX_NAME)}`"] if failure.task else []
+    parts = [f"task `{bounded(failure.task, MAX_NAME)}`"] if failure.task else []
     if failure.place:
         parts.append(failure.place)
     if failure.host not in ("", "localhost"):
@@ -122,13 +123,3 @@ def _place_of(failure: TaskFailure) -> str:
 
 def _joined(text: str, addition: str) -> str:
     return f"{text}\n{addition}" if "\n" in text else f"{text} {addition}"
-
-
-def _one_line(text: str) -> str:
-    return _bounded(" ".join(text.split()), MAX_DETAIL)
-
-
-def _bounded(text: str, limit: int) -> str:
-    # JSON cannot carry a lone surrogate.
-    text = text.encode("utf-8", "replace").decode()
-    return text if len(text) <= limit else text[: limit - 1] + "…"

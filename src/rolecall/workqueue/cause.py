@@ -1,7 +1,7 @@
 """Why a key waits, in words for people.
 
 Urgency says how soon a key is taken and nothing more; this says what happened. It is carried along, and
-nothing is ever decided by it.
+the queue decides nothing by it; `changed_files` knows by it the runs that it asked for itself.
 """
 
 from __future__ import annotations
