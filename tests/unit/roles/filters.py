@@ -11,7 +11,7 @@ ROLES = Path(__file__).parents[3] / "roles"
 
 
 def role_filter(role: str, name: str, file: str = "") -> Callable[..., Any]:
-    """The filter `name` of a role, from `file` (its name without `.py`) or the one of the role's name."""
+    """The filter `name` of a role, from `file` (without `.py`) or the one of its name."""
     spec = importlib.util.spec_from_file_location(
         f"{file or role}_filters", ROLES / role / "filter_plugins" / f"{file or role}.py"
     )
