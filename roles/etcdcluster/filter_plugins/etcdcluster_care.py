@@ -19,7 +19,7 @@ def etcdcluster_care_arguments(quota: str, compaction: Json) -> list[str]:
 
 
 def etcdcluster_fragmented(
-    members: list[Json], status_json: str, above: int, at_least: str
+    members: list[Json], status_json: str, above: int, larger_than: str
 ) -> Json:
     """The member whose file is made smaller now, as `{name, size, unused}`; empty for none.
 
@@ -33,7 +33,7 @@ def etcdcluster_fragmented(
     sizes = _sizes(status_json)
     for member in sorted(members, key=lambda each: bool(each["leader"])):
         size, used = sizes.get(member["id"], (0, 0))
-        if size and size >= _bytes(at_least) and (size - used) * 100 > above * size:
+        if size and size > _bytes(larger_than) and (size - used) * 100 > above * size:
             return {"name": member["name"], "size": size, "unused": size - used}
     return {}
 
