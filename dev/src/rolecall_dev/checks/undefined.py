@@ -46,7 +46,14 @@ _ALWAYS = frozenset(
     """.split()  # noqa: SIM905 - a list of words
 )
 # Collections whose modules are known to give no facts, but for these.
-_NO_FACTS = ("", "ansible.builtin", "ansible.legacy", "kubernetes.core", "operator_sdk.util")
+_NO_FACTS = (
+    "",
+    "ansible.builtin",
+    "ansible.legacy",
+    "kubernetes.core",
+    "operator_sdk.util",
+    "rolecall.operator",
+)
 _FACTS = {"service_facts": "services", "package_facts": "packages", "mount_facts": "mount_points"}
 _EXPRESSIONS = frozenset(("when", "failed_when", "changed_when", "until", "break_when", "that"))
 _TEXT_TAGS = ("tag:yaml.org,2002:str",)
