@@ -28,7 +28,7 @@ from tests.fixtures.eventually import eventually
 # the same figures, and what they were.
 MOST = {
     "DemoVolume": 3,
-    "Appoperator": 12,
+    "Appoperator": 3,
     "Mapping": 5,
     "PodSet": 3,
     "Machine": 6,
