@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 Json = dict[str, Any]
 
 
-def etcdcluster_care_arguments(quota: str, compaction: Json) -> list[str]:
+def etcdcluster_care_arguments(quota: float, compaction: Json) -> list[str]:
     """What etcd is started with; nothing where nothing is asked for."""
-    found = [f"--quota-backend-bytes={int(_bytes(quota))}"] if quota else []
+    found = [f"--quota-backend-bytes={int(quota)}"] if quota else []
     if compaction:
         found.append(f"--auto-compaction-mode={compaction['mode']}")
         found.append(f"--auto-compaction-retention={compaction['retention']}")
@@ -19,7 +18,7 @@ def etcdcluster_care_arguments(quota: str, compaction: Json) -> list[str]:
 
 
 def etcdcluster_fragmented(
-    members: list[Json], status_json: str, above: int, larger_than: str
+    members: list[Json], status_json: str, above: int, larger_than: float
 ) -> Json:
     """The member whose file is made smaller now, as `{name, size, unused}`; empty for none.
 
@@ -33,7 +32,7 @@ def etcdcluster_fragmented(
     sizes = _sizes(status_json)
     for member in sorted(members, key=lambda each: bool(each["leader"])):
         size, used = sizes.get(member["id"], (0, 0))
-        if size and size > _bytes(larger_than) and (size - used) * 100 > above * size:
+        if size and size > larger_than and (size - used) * 100 > above * size:
             return {"name": member["name"], "size": size, "unused": size - used}
     return {}
 
@@ -51,21 +50,6 @@ def _sizes(status_json: str) -> dict[str, tuple[int, int]]:
     }
 
 
-def etcdcluster_small_claims(claims: list[Json], wanted: str) -> list[str]:
-    """Names of the claims that ask for less than is wanted."""
-    return [
-        claim["metadata"]["name"]
-        for claim in claims
-        if _bytes(claim["spec"]["resources"]["requests"]["storage"]) < _bytes(wanted)
-    ]
-
-
-def _bytes(quantity: str) -> float:
-    number, unit = re.fullmatch(r"([0-9.]+)([KMGTPEkmi]*)", quantity).groups()  # type: ignore[union-attr]
-    base, letter = (1024, unit[0]) if unit.endswith("i") else (1000, unit.upper())
-    return float(float(number) * base ** (" KMGTPE".index(letter) if letter else 0))
-
-
 class FilterModule:
     """How Ansible finds the filters."""
 
@@ -74,5 +58,4 @@ class FilterModule:
         return {
             "etcdcluster_care_arguments": etcdcluster_care_arguments,
             "etcdcluster_fragmented": etcdcluster_fragmented,
-            "etcdcluster_small_claims": etcdcluster_small_claims,
         }

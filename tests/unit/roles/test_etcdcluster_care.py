@@ -11,7 +11,6 @@ from tests.unit.roles.filters import role_filter
 
 arguments = role_filter("etcdcluster", "etcdcluster_care_arguments", "etcdcluster_care")
 fragmented = role_filter("etcdcluster", "etcdcluster_fragmented", "etcdcluster_care")
-small_claims = role_filter("etcdcluster", "etcdcluster_small_claims", "etcdcluster_care")
 
 MI = 1024**2
 
@@ -40,12 +39,12 @@ THREE = [member(0), member(1), member(2)]
 
 
 def test_leader_is_the_last_whose_file_is_made_smaller() -> None:
-    assert fragmented(THREE, status((200, 10), (200, 10), (200, 10)), 50, "100Mi") == {
+    assert fragmented(THREE, status((200, 10), (200, 10), (200, 10)), 50, 100 * MI) == {
         "name": "db-1",
         "size": 200 * MI,
         "unused": 190 * MI,
     }
-    assert fragmented(THREE, status((200, 10), (12, 10), (12, 10)), 50, "100Mi")["name"] == "db-0"
+    assert fragmented(THREE, status((200, 10), (12, 10), (12, 10)), 50, 100 * MI)["name"] == "db-0"
 
 
 @pytest.mark.parametrize(
@@ -62,26 +61,17 @@ def test_leader_is_the_last_whose_file_is_made_smaller() -> None:
 def test_no_file_is_made_smaller_without_need_or_while_a_member_is_missed(
     members: list[dict[str, Any]], sizes: tuple[int, int], above: int
 ) -> None:
-    assert fragmented(members, status(sizes, sizes, sizes), above, "100Mi") == {}
+    assert fragmented(members, status(sizes, sizes, sizes), above, 100 * MI) == {}
 
 
 def test_nobody_reached_means_nothing_to_do() -> None:
-    assert fragmented(THREE, "", 50, "100Mi") == {}
-    assert fragmented(THREE, "null", 50, "100Mi") == {}
-
-
-def test_only_claims_that_ask_for_less_grow() -> None:
-    def claim(name: str, asked: str) -> dict[str, Any]:
-        requests = {"requests": {"storage": asked}}
-        return {"metadata": {"name": name}, "spec": {"resources": requests}}
-
-    claims = [claim("a", "1Gi"), claim("b", "2048Mi"), claim("c", "3Gi"), claim("d", "2G")]
-    assert small_claims(claims, "2Gi") == ["a", "d"]
+    assert fragmented(THREE, "", 50, 100 * MI) == {}
+    assert fragmented(THREE, "null", 50, 100 * MI) == {}
 
 
 def test_etcd_is_started_as_before_where_nothing_is_asked_for() -> None:
-    assert arguments("", {}) == []
-    assert arguments("64Mi", {"mode": "periodic", "retention": "8h"}) == [
+    assert arguments(0, {}) == []
+    assert arguments(64 * MI, {"mode": "periodic", "retention": "8h"}) == [
         "--quota-backend-bytes=67108864",
         "--auto-compaction-mode=periodic",
         "--auto-compaction-retention=8h",
