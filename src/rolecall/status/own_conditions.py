@@ -7,10 +7,12 @@ They stay where they are in the list, so the order of the three that it has is a
 first run is under way or still waits. A repeated run of the same generation leaves it alone, so it does
 not flap. Many roles write a `Ready` of their own, which says more than ours can. Ours is known by its
 reasons, which all begin with `Run`, and by its fields. Any other is left alone, with one exception: a
-`Ready` that is True does not outlive a run that failed. The role cannot take it back then, since a run
-may fail before its first task or be killed; so we do, and the role's next word replaces ours. What a role
-says of its own failure stays. A mark of ours on the object was rejected, since nothing but status may be
-written there, and so was memory, which a restart would lose.
+`Ready` that is True does not outlive a run that failed. The role cannot take it back, since a run may
+fail before its first task or be killed; so we do, and the role's next word replaces ours. What a role
+says of its own failure stays.
+
+A mark of ours on the object was rejected, since nothing but status may be written there, and so was
+memory, which a restart would lose.
 """
 
 from __future__ import annotations
