@@ -63,6 +63,11 @@ IN_LINE = "definition: {apiVersion: v1, kind: ConfigMap}"
             {"get ingresses.networking.k8s.io"},
         ),
         ("ansible.builtin.debug: {msg: kind}", set()),
+        ("rolecall.operator.report: {ready: true, reason: A}", set()),  # as the engine itself
+        (
+            "rolecall.operator.report: {events: [{reason: A}]}",
+            {"get events", "create events", "patch events"},
+        ),
     ],
 )
 def test_module_needs_what_it_does(tmp_path: Path, task: str, expected: set[str]) -> None:
