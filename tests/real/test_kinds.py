@@ -79,7 +79,7 @@ def test_podset_replaces_pods_that_failed(world: World) -> None:
 def test_disk_survives_a_reboot_and_not_a_rebuild(world: World, operation: str, kept: bool) -> None:
     name = operation.lower()
     version = "compute.rolecall.dev/v1alpha1"
-    world.apply(cr(version, "Machine", name, image=APP))
+    world.apply(cr(version, "Machine", name, image=APP, user=10001))
     world.wait_ready("machine", name)
     world.execute(name, "app", "write", "/data/kept", "hello")
     pod = world.get("pod", name)["metadata"]["uid"]
@@ -94,6 +94,44 @@ def test_disk_survives_a_reboot_and_not_a_rebuild(world: World, operation: str, 
     assert world.get("pod", name)["metadata"]["uid"] != pod
     present = world.execute(name, "app", "has", "/data/kept").strip()
     assert present == ("yes" if kept else "no")
+
+
+def test_machine_that_is_stopped_started_and_damaged_has_its_data(world: World) -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "no-more"}}
+    name, version = "lasts", "compute.rolecall.dev/v1alpha1"
+    world.apply(cr(version, "Machine", name, image=APP, user=10001))
+    world.wait_ready("machine", name)
+    world.execute(name, "app", "write", "/data/kept", "hello")
+
+    world.patch("machine", name, {"spec": {"running": False}})
+    wait_reason(world, name, "Stopped")
+    assert world.get("pod", name) == {}
+    world.patch("machine", name, {"spec": {"running": True}})
+    world.wait_ready("machine", name)
+    assert world.execute(name, "app", "read", "/data/kept") == "hello"
+
+    world.apply(quota | {"spec": {"hard": {"requests.storage": "1Gi"}}})
+    world.patch("machine", name, {"spec": {"disk": 5}})
+    wait_reason(world, name, "DiskRefused")
+    lost = world.get("pod", name)["metadata"]["uid"]
+    world.kubectl("delete", "pod", name, "--grace-period=1")
+    eventually(
+        lambda: world.get("pod", name),
+        lambda pod: bool(pod) and pod["metadata"]["uid"] != lost and condition(pod, "Ready"),
+        timeout_s=PATIENCE_S,
+    )
+    world.patch("machine", name, {"spec": {"disk": 1}})
+    world.wait_ready("machine", name)
+    assert world.execute(name, "app", "read", "/data/kept") == "hello"
+    world.kubectl("delete", "resourcequota", "no-more")
+
+
+def wait_reason(world: World, machine: str, reason: str) -> None:
+    eventually(
+        lambda: condition(world.get("machine", machine), "Ready").get("reason"),
+        lambda found: found == reason,
+        timeout_s=PATIENCE_S,
+    )
 
 
 def images_of(pod: Json) -> list[str]:

@@ -67,7 +67,7 @@ async def test_pods_and_disks_of_somebody_else_survive_machine_and_rebuild(
     disk = await api.create(CLAIM, their_claim(namespace, "x-disk"))
     await api.create(MACHINE, make(MACHINE, namespace, "x", {"image": IMAGE, "disk": 5}))
     said = await wait_reason(api, MACHINE, namespace, "x", "NameTaken")
-    assert "a Pod and a PersistentVolumeClaim of its name" in said["message"]
+    assert "Pod x and PersistentVolumeClaim x-disk were there before" in said["message"]
 
     rebuild = make(OPERATION, namespace, "x", {"machine": "x", "type": "Rebuild"})
     await api.create(OPERATION, rebuild)

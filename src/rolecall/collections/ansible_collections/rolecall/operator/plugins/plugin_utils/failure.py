@@ -87,6 +87,13 @@ def failure_of(task: Mapping[str, Any], result: Mapping[str, Any]) -> Failure:
     return Failure(name, reason, f"{words}; {way_out}" if way_out else words)
 
 
+def why_failed(result: Any) -> str:
+    """The words of a failed task alone, for a role that tells them and goes on."""
+    if not isinstance(result, Mapping):
+        raise ValueError("`why_failed` is for the result of a task, such as `ansible_failed_result`")
+    return failure_of({}, result).words
+
+
 def _parts(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The failed items of a loop, and the result itself."""
     items = result.get("results")
