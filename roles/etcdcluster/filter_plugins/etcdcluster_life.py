@@ -171,6 +171,17 @@ def etcdcluster_pods_end(found: Json) -> int:
     return int(spec.get("ordinals", {}).get("start", 0)) + int(spec.get("replicas", 0))
 
 
+def etcdcluster_running(pods: list[Json], told: list[Json]) -> list[str]:
+    """Pods that may answer, those that were unwell last: asking one on a node that hangs takes long."""
+    unwell = {member["name"] for member in told if not member.get("healthy")}
+    running = [
+        _name(pod)
+        for pod in pods
+        if pod.get("status", {}).get("phase") == "Running" and not _is_going(pod)
+    ]
+    return sorted(running, key=lambda name: (name in unwell, name))
+
+
 def etcdcluster_volumes(claims: list[Json]) -> Json:
     """The uid of each member's claim, by the name of its pod."""
     return {_name(claim).removeprefix("data-"): claim["metadata"]["uid"] for claim in claims}
@@ -194,6 +205,7 @@ class FilterModule:
             "etcdcluster_pods_end": etcdcluster_pods_end,
             "etcdcluster_recovery": etcdcluster_recovery,
             "etcdcluster_renewal": etcdcluster_renewal,
+            "etcdcluster_running": etcdcluster_running,
             "etcdcluster_target": etcdcluster_target,
             "etcdcluster_volumes": etcdcluster_volumes,
         }

@@ -14,6 +14,7 @@ renewal = role_filter("etcdcluster", "etcdcluster_renewal", LIFE)
 loss = role_filter("etcdcluster", "etcdcluster_loss", LIFE)
 recovery = role_filter("etcdcluster", "etcdcluster_recovery", LIFE)
 pods_of = role_filter("etcdcluster", "etcdcluster_pods", LIFE)
+running = role_filter("etcdcluster", "etcdcluster_running", LIFE)
 leftovers = role_filter("etcdcluster", "etcdcluster_leftovers", LIFE)
 
 OLD, NEW = "etcd:v3.5.1", "etcd:v3.6.1"
@@ -230,3 +231,13 @@ def test_volumes_are_left_over_that_neither_a_member_nor_a_pod_has() -> None:
     claims = [claim(0), claim(1), claim(2), claim(3)]
 
     assert leftovers(claims, members(2), [pod(2)]) == ["data-db-3"]
+
+
+def test_member_that_was_unwell_is_asked_last_and_a_pod_that_goes_not_at_all() -> None:
+    found = [*pods(), pod(3)]
+    for one in found:
+        one["status"]["phase"] = "Running"
+    found[1]["metadata"]["deletionTimestamp"] = "now"
+    told = [{"name": f"db-{n}", "healthy": n != 0} for n in range(4)]
+
+    assert running(found, told) == ["db-2", "db-3", "db-0"]
