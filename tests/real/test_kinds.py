@@ -13,8 +13,6 @@ from tests.real.world import OFTEN, PATIENCE_S, World, app_pod, condition, is_cu
 
 pytestmark = pytest.mark.usefixtures("operator")
 
-MISSING = "registry.local/app:never-built"
-
 
 def cr(api_version: str, kind: str, name: str, /, **spec: Any) -> Json:
     metadata = {"name": name, "annotations": OFTEN}
@@ -37,27 +35,33 @@ def test_demovolume_keeps_what_was_written_when_it_grows(world: World) -> None:
     assert world.execute("writer", "app", "read", "/data/kept") == "hello"
 
 
-def test_appoperator_with_a_bad_image_goes_back_to_the_last_good_one(world: World) -> None:
+def test_appoperator_that_crashes_after_seconds_is_rolled_back_while_it_is_scaled(
+    world: World,
+) -> None:
+    pod_security = {"runAsNonRoot": True, "runAsUser": 10001}
     app = cr(
         *("tools.rolecall.dev/v1beta1", "Appoperator", "app"),
         image=APP,
         replicas=2,
         rolloutDeadlineSeconds=15,
+        podSecurityContext={**pod_security, "seccompProfile": {"type": "RuntimeDefault"}},
     )
     world.apply(app)
     world.wait_ready("appoperator", "app")
 
-    world.patch("appoperator", "app", {"spec": {"image": MISSING}})
+    # Its container is ready at once, and is ended after two seconds, again and again.
+    crash = {"exec": {"command": ["app", "fail"]}, "initialDelaySeconds": 2, "periodSeconds": 1}
+    world.patch("appoperator", "app", {"spec": {"livenessProbe": {**crash, "failureThreshold": 1}}})
+    world.kubectl("scale", "--replicas=3", "appoperator/app")
+    wait_rolled_back(world)
+    world.kubectl("scale", "--replicas=1", "appoperator/app")
     eventually(
-        lambda: condition(world.get("appoperator", "app"), "Ready").get("reason"),
-        lambda reason: reason == "RolledBack",
+        lambda: [container_of(pod) for pod in world.list("pods", "app=app")],
+        lambda containers: len(containers) == 1 and "livenessProbe" not in containers[0],
         timeout_s=PATIENCE_S,
     )
-    eventually(
-        lambda: [images_of(pod) for pod in world.list("pods", "app=app")],
-        lambda images: images == [[APP], [APP]],
-        timeout_s=PATIENCE_S,
-    )
+    wait_rolled_back(world)
+    assert world.get("appoperator", "app")["status"]["revisions"][0]["revision"] == 1
 
 
 def test_podset_replaces_pods_that_failed(world: World) -> None:
@@ -134,8 +138,19 @@ def wait_reason(world: World, machine: str, reason: str) -> None:
     )
 
 
-def images_of(pod: Json) -> list[str]:
-    return [container["image"] for container in pod["spec"]["containers"]]
+def wait_rolled_back(world: World) -> None:
+    """Until the Appoperator says so, about the spec that it has now."""
+    eventually(
+        lambda: world.get("appoperator", "app"),
+        lambda found: is_current(found) and condition(found, "Ready").get("reason") == "RolledBack",
+        timeout_s=PATIENCE_S,
+    )
+
+
+def container_of(pod: Json) -> Json:
+    """The first one."""
+    container: Json = pod["spec"]["containers"][0]
+    return container
 
 
 def pods_of(world: World, kind: str, name: str) -> list[str]:
