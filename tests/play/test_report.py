@@ -32,14 +32,18 @@ class Reported(Workspace):
         return path
 
 
-@pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Played, FakeApi]:
+@pytest.fixture(scope="module", params=["stock", "warm"])
+def reported(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Played, FakeApi]:
     """A run that says what it can, and fails in many ways."""
-    workspace = Reported(tmp_path_factory.mktemp("reported"))
+    workspace = Reported(tmp_path_factory.mktemp("reported"), way=request.param)
     spec = {"count": "3", "version": "3.50", "note": "{{ hostile }}", "attempts": ATTEMPTS}
     with serving() as api:
         workspace.server = api.url
-        return play(workspace, "reporting", spec), api
+        played = play(workspace, "reporting", spec)
+    assert played.result.way == request.param
+    return played, api
 
 
 def test_values_keep_their_types(reported: tuple[Played, FakeApi]) -> None:
