@@ -13,6 +13,8 @@ from tests.real.world import OFTEN, PATIENCE_S, World, app_pod, condition, is_cu
 
 pytestmark = pytest.mark.usefixtures("operator")
 
+POD_SET = ("apps.rolecall.dev/v1alpha1", "PodSet")
+
 
 def cr(api_version: str, kind: str, name: str, /, **spec: Any) -> Json:
     metadata = {"name": name, "annotations": OFTEN}
@@ -64,19 +66,36 @@ def test_appoperator_that_crashes_after_seconds_is_rolled_back_while_it_is_scale
     assert world.get("appoperator", "app")["status"]["revisions"][0]["revision"] == 1
 
 
-def test_podset_replaces_pods_that_failed(world: World) -> None:
-    container = {"name": "app", "image": APP}
-    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-    world.apply(cr("apps.rolecall.dev/v1alpha1", "PodSet", "crew", replicas=2, template=template))
-    world.wait_ready("podset", "crew")
-    victim = pods_of(world, "PodSet", "crew")[0]
-    world.kubectl("exec", victim, "--", "app", "end")
-    eventually(
-        lambda: pods_of(world, "PodSet", "crew"),
-        lambda pods: len(pods) == 2 and victim not in pods,
-        timeout_s=PATIENCE_S,
+def test_podset_keeps_the_logs_of_a_bad_template_and_rolls_to_a_good_one(world: World) -> None:
+    strategy = {"type": "RollingUpdate", "minReadySeconds": 1}
+    good = pod_template("sleep")
+    world.apply(
+        cr(*POD_SET, "crew", replicas=2, template=good, strategy=strategy),
     )
     world.wait_ready("podset", "crew")
+    first = pods_of(world, "PodSet", "crew")
+
+    world.patch("podset", "crew", {"spec": {"template": pod_template("fail")}})
+    said = eventually(
+        lambda: world.get("podset", "crew").get("status", {}),
+        lambda status: status.get("failures", 0) > 1 and status["waitingReplicas"] == 1,
+        timeout_s=PATIENCE_S,
+    )
+    # One pod was given up for the new template, and no more; of those that ended, one is left.
+    assert (said["readyReplicas"], len({*first} & {*said["podNames"]})) == (1, 1)
+    kept = {*pods_of(world, "PodSet", "crew")} - {*said["podNames"]}
+    assert kept == {said["lastFailedPod"]}
+    assert "told to fail" in world.kubectl("logs", said["lastFailedPod"])
+
+    world.patch("podset", "crew", {"spec": {"template": pod_template("sleep", version="2")}})
+    status = world.wait_ready("podset", "crew")["status"]
+    assert (status["updatedReplicas"], {*first} & {*status["podNames"]}) == (2, set())
+
+
+def pod_template(*command: str, version: str = "1") -> Json:
+    container = {"name": "app", "image": APP, "args": command}
+    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [container]}
+    return {"metadata": {"annotations": {"version": version}}, "spec": spec}
 
 
 @pytest.mark.parametrize(("operation", "kept"), [("Reboot", True), ("Rebuild", False)])

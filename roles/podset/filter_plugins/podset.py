@@ -44,6 +44,9 @@ def podset_plan(
     keep, surplus = alive[: wish["replicas"]], alive[wish["replicas"] :]
     last = ended[-1] if ended and wish["replicas"] else None
     failure = _failure(ended, cr.get("status", {}), now)
+    if last is not None and _is_outdated(last, template):
+        # What the old template did says nothing of the present one: no waiting for its sake.
+        failure |= {"failures": 0, "waiting": 0}
     rolled = _outdated_to_remove(keep, last, failure, wish, now)
     keep = [pod for pod in keep if pod not in rolled]
     missing = wish["replicas"] - len(keep)

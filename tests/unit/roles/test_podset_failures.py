@@ -106,6 +106,15 @@ def test_pod_that_somebody_deleted_is_made_anew_while_another_waits() -> None:
     assert plan(pods, {**CR, "status": status}, wish(2), NOW)["created"] == ["web-1"]
 
 
+def test_edit_of_the_template_ends_the_waiting() -> None:
+    old = ended("web-0")
+    old["metadata"]["labels"]["apps.rolecall.dev/template"] = "older"
+    status = {"failures": 5, "lastFailureTime": NOW, "waitingReplicas": 1, "podNames": []}
+    made = plan([old], {**CR, "status": status}, wish(1), NOW)
+
+    assert (made["created"], made["failure"]["failures"]) == (["web-1"], 0)
+
+
 def test_only_the_pod_that_ended_last_is_kept() -> None:
     made = plan(
         [ended("web-0", "01"), ended("web-1", "03"), ended("web-2", "02")], CR, wish(1), NOW
