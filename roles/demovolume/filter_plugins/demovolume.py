@@ -2,11 +2,12 @@
 
 Sizes are numbers of bytes here, since one size has many texts: `1Ti` is `1024Gi`. `wish` holds what is
 wanted and what is there in the same numbers: `size` (as text), `bytes`, `requested`, `capacity`, and
-`retain`, `ours` and `can_grow`.
+`retain`, `ours`, `can_grow` and `now`.
 """
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 Json = dict[str, Any]
@@ -14,6 +15,8 @@ Json = dict[str, Any]
 OWNER_LABEL = "demo.rolecall.dev/owner"
 # On a claim that gave its owner up, so that it is taken back by a decision and not by accident.
 RETAINED = "demo.rolecall.dev/retained"
+_YOUNG_S = 60
+_FORM = "%Y-%m-%dT%H:%M:%SZ"
 _NOT_FEASIBLE = ("ControllerResizeInfeasible", "NodeResizeInfeasible")
 
 
@@ -119,11 +122,20 @@ def demovolume_verdict(claim: Json, wish: Json, storage_class: Json, lacks: list
     """
     lack: Json = next((one for one in lacks if one), {})
     verdict = lack if lack and not claim else _verdict_on_claim(claim, wish, storage_class)
-    if lack and verdict["ready"]:
-        verdict = lack
+    if verdict["again"] == "rarely" and _is_young(claim, wish["now"]):
+        return {**verdict, "again": "soon"}
     if verdict["again"] == "rarely" and (wish["retain"] or not wish["ours"]):
         return {**verdict, "again": "unowned"}
-    return verdict
+    return lack if lack and verdict["ready"] else verdict
+
+
+def _is_young(claim: Json, now: str) -> bool:
+    """Whether it may have changed before anybody followed the claims of its namespace."""
+    created = claim.get("metadata", {}).get("creationTimestamp")
+    if not created:
+        return False
+    age = datetime.strptime(now, _FORM) - datetime.strptime(created, _FORM)
+    return age < timedelta(seconds=_YOUNG_S)
 
 
 def _verdict_on_claim(claim: Json, wish: Json, storage_class: Json) -> Json:

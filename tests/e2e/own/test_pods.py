@@ -25,8 +25,10 @@ async def test_pods_that_a_webhook_changed_stay_and_those_of_another_template_ar
     before = await _uids(api, namespace)
 
     # As a webhook would have it; the label brings a run that could find fault with the image.
-    mutated = {"spec": {"containers": [{"name": "app", "image": "mirror.example.com/app:1.0"}]}}
-    await api.merge_patch(POD, namespace, "x-0", {"metadata": {"labels": {OWNER: None}}, **mutated})
+    container = (await api.get(POD, namespace, "x-0"))["spec"]["containers"][0]
+    mutated = {"containers": [{**container, "image": "mirror.example.com/app:1.0"}]}
+    change: Json = {"metadata": {"labels": {OWNER: None}}, "spec": mutated}
+    await api.merge_patch(POD, namespace, "x-0", change)
 
     async def is_marked() -> bool:
         return OWNER in (await api.get(POD, namespace, "x-0"))["metadata"]["labels"]

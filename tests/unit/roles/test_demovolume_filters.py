@@ -16,6 +16,7 @@ source_lack = role_filter("demovolume", "demovolume_source_lack")
 snapshots = role_filter("demovolume", "demovolume_snapshots")
 
 GI = 2**30
+NOW = "2026-01-01T00:10:00Z"
 CR: Json = {
     "apiVersion": "demo.rolecall.dev/v1",
     "kind": "DemoVolume",
@@ -31,6 +32,7 @@ def claim(phase: str = "Bound", has: str = "1Gi", **more: Any) -> Json:
         "namespace": "shop",
         "labels": {"demo.rolecall.dev/owner": "u-1"},
         "ownerReferences": [OWNER],
+        "creationTimestamp": "2026-01-01T00:00:00Z",
         **more.pop("metadata", {}),
     }
     status: Json = {"phase": phase, **more.pop("status", {})}
@@ -43,7 +45,7 @@ def claim(phase: str = "Bound", has: str = "1Gi", **more: Any) -> Json:
 def wish(size: int = 1, requested: int = 1, capacity: int = 1, **more: Any) -> Json:
     """In GiB."""
     numbers = {"bytes": size * GI, "requested": requested * GI, "capacity": capacity * GI}
-    also = {"retain": False, "ours": True, "can_grow": True, "source": 0}
+    also = {"retain": False, "ours": True, "can_grow": True, "source": 0, "now": NOW}
     return {"size": f"{size}Gi", **numbers, **also, **more}
 
 
@@ -112,6 +114,12 @@ def test_claim_is_looked_at_often_only_where_no_event_will_come(
     told = said(found, wish(capacity=0), storage_class)
 
     assert (told["state"], told["ready"], told["again"]) == (state, False, again)
+
+
+def test_claim_that_was_just_made_is_looked_at_soon_for_its_first_events_may_be_missed() -> None:
+    fresh = claim("Pending", metadata={"creationTimestamp": "2026-01-01T00:09:30Z"})
+
+    assert said(fresh, wish(), LATE)["again"] == "soon"
 
 
 def test_claim_that_is_not_owned_is_looked_at_since_it_makes_no_events() -> None:
