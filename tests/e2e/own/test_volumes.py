@@ -64,7 +64,7 @@ async def _has(api: Client, namespace: str, size: str) -> bool:
     return bool(claim["status"]["capacity"]["storage"] == size)
 
 
-async def test_claim_that_waits_for_its_consumer_says_so_and_hears_of_it_by_an_event(
+async def test_claim_that_waits_for_its_consumer_says_so_and_goes_on_by_an_event(
     api: Client, namespace: str
 ) -> None:
     await api.create(CLASS, late_class(namespace))
