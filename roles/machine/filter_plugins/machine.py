@@ -16,6 +16,7 @@ Object = dict[str, Any]
 
 SHAPE = "compute.rolecall.dev/shape"
 _CONTAINER = "machine"
+_GROUP = 1000
 # A pod that is older and still not ready is left to the period of the watch.
 _YOUNG_S = 120
 _RESIZE_FAILED = ("ControllerResizeError", "NodeResizeError")
@@ -30,6 +31,21 @@ def machine_shape(image: str, resources: Object, user: int | str) -> str:
     if int(user) >= 0:
         words.append(f"user {int(user)}")
     return hashlib.sha1(" ".join(words).encode(), usedforsecurity=False).hexdigest()
+
+
+def machine_pod_security(user: int | str) -> Object:
+    """What Pod Security `restricted` asks of a pod, but for a machine that asks to run as root.
+
+    A group of its own may write on the disk, whatever user the image has.
+    """
+    number = int(user)
+    return {
+        "runAsNonRoot": number != 0,
+        "fsGroup": number if number > 0 else _GROUP,
+        "fsGroupChangePolicy": "OnRootMismatch",
+        "seccompProfile": {"type": "RuntimeDefault"},
+        **({"runAsUser": number} if number >= 0 else {}),
+    }
 
 
 def machine_plan(pod: Object, disk: Object, said: Object, wanted: Object) -> Object:
@@ -190,6 +206,7 @@ class FilterModule:
         """Name to function."""
         return {
             "machine_plan": machine_plan,
+            "machine_pod_security": machine_pod_security,
             "machine_seen": machine_seen,
             "machine_shape": machine_shape,
             "machine_verdict": machine_verdict,

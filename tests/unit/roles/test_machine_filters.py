@@ -10,6 +10,7 @@ import pytest
 from tests.unit.roles.filters import role_filter
 
 shape = role_filter("machine", "machine_shape")
+security = role_filter("machine", "machine_pod_security")
 plan = role_filter("machine", "machine_plan")
 seen = role_filter("machine", "machine_seen")
 verdict = role_filter("machine", "machine_verdict")
@@ -92,6 +93,18 @@ def test_shape_without_a_user_is_what_it_always_was() -> None:
 
     assert shape("app:1", size, "-1") == before.hexdigest()
     assert shape("app:1", size, 0) != shape("app:1", size, 1) != before.hexdigest()
+
+
+def test_machine_without_a_user_runs_as_that_of_its_image_and_never_as_root() -> None:
+    found = security("-1")
+
+    assert "runAsUser" not in found
+    assert (found["runAsNonRoot"], found["fsGroup"]) == (True, 1000)
+    assert security(10001)["runAsUser"] == security(10001)["fsGroup"] == 10001
+
+
+def test_machine_that_asks_for_root_gets_it() -> None:
+    assert (security(0)["runAsNonRoot"], security(0)["runAsUser"]) == (False, 0)
 
 
 def test_image_and_sidecar_of_a_webhook_do_not_replace_the_pod() -> None:
