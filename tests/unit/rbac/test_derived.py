@@ -178,3 +178,21 @@ def test_line_that_is_no_record_is_refused(
     (tmp_path / "record").write_text("hello\n")
     assert main(["rbac", "--record", "record"]) == 2
     assert "record:1: is not a line of a record" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "{{ wanted | those_that_differ(found) }}",
+        "{{ [lookup('ansible.builtin.template', 'x.yaml') | from_yaml] | those_that_differ(found) }}",
+    ],
+)
+def test_kinds_of_a_loop_are_known_whatever_a_filter_picks(tmp_path: Path, loop: str) -> None:
+    found = derived(
+        tmp_path,
+        f'- k8s: {{definition: "{{{{ item }}}}"}}\n  loop: "{loop}"\n  vars:\n'
+        "    wanted: [\"{{ lookup('template', 'x.yaml') | from_yaml }}\"]\n",
+        templates__x_yaml="apiVersion: v1\nkind: ConfigMap\n",
+    )
+    assert rights(found) == CREATED
+    assert not found.notes

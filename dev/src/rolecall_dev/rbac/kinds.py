@@ -16,6 +16,7 @@ _FOREIGN = {
     "monitoring.coreos.com": "PodMonitor Probe PrometheusRule ServiceMonitor",
     "cert-manager.io": "Certificate CertificateRequest ClusterIssuer Issuer",
     "route.openshift.io": "Route",
+    "snapshot.storage.k8s.io": "VolumeSnapshot VolumeSnapshotClass VolumeSnapshotContent",
 }
 _IRREGULAR = {"Endpoints": "endpoints"}
 
