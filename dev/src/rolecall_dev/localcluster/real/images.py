@@ -19,6 +19,8 @@ PAUSE_IMAGE = f"{REGISTRY}/pause:3.10"
 COREDNS = f"{REGISTRY}/coredns:local"
 APP = f"{REGISTRY}/app:v1"
 ETCD = f"{REGISTRY}/etcd"
+RCLONE = f"{REGISTRY}/rclone:v1"
+S3 = f"{REGISTRY}/s3:v1"
 
 _BIN = "/usr/local/bin"
 _ETCD_PROGRAMS: Sequence[Mapping[str, str]] = (
@@ -42,14 +44,14 @@ def write_cluster_images(cache: Path) -> list[Path]:
 
 
 def write_trial_images(cache: Path) -> list[Path]:
-    """What tests and samples run: a small app, and etcd in each version."""
+    """What tests and samples run: a small app, etcd in each version, a bucket and its client."""
     etcds = (
         _image(f"{ETCD}:{version_of(_program(each['etcd']))}", each, cache, entrypoint="etcd")
         for each in _ETCD_PROGRAMS
     )
-    return [
-        _written(image) for image in (_image(APP, {"app": "app"}, cache, entrypoint="app"), *etcds)
-    ]
+    others = ((APP, "app"), (RCLONE, "rclone"), (S3, "s3"))
+    small = (_image(name, {each: each}, cache, entrypoint=each) for name, each in others)
+    return [_written(image) for image in (*small, *etcds)]
 
 
 def _image(name: str, programs: Mapping[str, str], cache: Path, *, entrypoint: str) -> Image:
