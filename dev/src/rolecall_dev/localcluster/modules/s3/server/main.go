@@ -28,10 +28,13 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Fatal(embedgw.RunVersityGW(context.Background(), backend, &embedgw.Config{
-		RootUserAccess: os.Getenv("AWS_ACCESS_KEY_ID"),
-		RootUserSecret: os.Getenv("AWS_SECRET_ACCESS_KEY"),
-		Region:         "us-east-1",
-		Ports:          []string{":9000"},
-		Quiet:          true,
+		RootUserAccess:    os.Getenv("AWS_ACCESS_KEY_ID"),
+		RootUserSecret:    os.Getenv("AWS_SECRET_ACCESS_KEY"),
+		Region:            "us-east-1",
+		Ports:             []string{":9000"},
+		MaxConnections:    64,
+		MaxRequests:       64,
+		MultipartMaxParts: 10000,
+		Quiet:             true,
 	}))
 }
