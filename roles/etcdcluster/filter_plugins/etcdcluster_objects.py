@@ -54,7 +54,8 @@ def _holds(found: Any, wanted: Any) -> bool:
     """Whether all that is wanted is there; the API server adds what was left out."""
     if isinstance(wanted, dict):
         return isinstance(found or {}, dict) and all(
-            _holds((found or {}).get(key), value) for key, value in wanted.items()
+            (_has_owners if key == "ownerReferences" else _holds)((found or {}).get(key), value)
+            for key, value in wanted.items()
         )
     if isinstance(wanted, list):
         others = found or []
@@ -64,6 +65,11 @@ def _holds(found: Any, wanted: Any) -> bool:
             and all(_holds(*pair) for pair in zip(others, wanted, strict=True))
         )
     return bool(found == wanted)
+
+
+def _has_owners(found: list[Json] | None, wanted: list[Json]) -> bool:
+    """Others may own it too: the custom resource always does."""
+    return {one["uid"] for one in wanted} <= {one["uid"] for one in found or []}
 
 
 class FilterModule:
