@@ -64,7 +64,7 @@ async def test_disk_that_may_not_grow_is_told_while_the_pod_is_cared_for(
 
     async def is_replaced() -> bool:
         pod = await api.get(POD, namespace, "m")
-        return pod["metadata"]["uid"] != lost and pod["status"]["phase"] == "Running"
+        return bool(pod["metadata"]["uid"] != lost and pod["status"]["phase"] == "Running")
 
     await wait(is_replaced)
     with pytest.raises(UnprocessableError, match="disk cannot shrink below the size that it has"):
@@ -115,7 +115,7 @@ async def test_pod_that_a_webhook_changed_is_left_alone(api: Client, namespace: 
     async def is_seen() -> bool:
         status = (await api.get(MACHINE, namespace, "m"))["status"]
         seen: Json = status["podSeen"]
-        return seen["uid"] == before and status["diskSize"] == 2
+        return bool(seen["uid"] == before and status["diskSize"] == 2)
 
     await wait(is_seen)
     await wait_reason(api, MACHINE, namespace, "m", "PodReady")

@@ -57,6 +57,7 @@ IN_LINE = "definition: {apiVersion: v1, kind: ConfigMap}"
             "k8s_scale: {api_version: apps/v1, kind: Deployment, name: x, replicas: 2}",
             {"get deployments.apps", "get deployments.apps/scale", "patch deployments.apps/scale"},
         ),
+        ("k8s_log: {name: x}", {"get pods", "list pods", "get pods/log"}),
         ("k8s_exec: {pod: x, command: y}", {"get pods", "get pods/exec", "create pods/exec"}),
         (
             "k8s_info: {api_version: networking.k8s.io/v1, kind: Ingress, name: x}",

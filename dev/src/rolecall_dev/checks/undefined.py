@@ -86,6 +86,7 @@ def check_undefined(
     uses = list(_uses(sources))
     known = {*_ALWAYS, *variables.names(), *_more_names(sources, docs)}
     known |= {name for watch, _ in watches for name in _cr_names(watch)}
+    known |= {name for use in uses for name in _handed_on(use.template)}
     guarded = {name for use in uses for name in _guarded(use.template)}
     told: set[tuple[str, Any]] = set()
     for use in uses:
@@ -240,6 +241,14 @@ def _free(template: nodes.Template) -> set[str]:
         return meta.find_undeclared_variables(template)
     except (TemplateError, RecursionError):
         return set()
+
+
+def _handed_on(template: nodes.Template) -> Iterator[str]:
+    """Names that a template sets and that the templates which it includes then know."""
+    if template.find(nodes.Include) is None:
+        return
+    for each in template.find_all((nodes.Assign, nodes.AssignBlock)):
+        yield from _root(each.target)
 
 
 def _guarded(template: nodes.Template) -> Iterator[str]:

@@ -140,7 +140,7 @@ class TaskReader:
     def _read_kinds(
         self, module: str, arguments: Mapping[str, Any], scope: VariableScope, place: str
     ) -> None:
-        pairs = kinds_asked_for(arguments, scope)
+        pairs = kinds_asked_for({**_USUAL.get(module, {}), **arguments}, scope)
         if pairs is None:
             self.notes.append(f"{place}: the kind is only known when the task runs; use --record")
             return
@@ -188,6 +188,9 @@ def _k8s_scale(_arguments: Mapping[str, Any], plural: str) -> Needs:
 def _get_patch(_arguments: Mapping[str, Any], plural: str) -> Needs:
     return [(plural, ("get", "patch"))]
 
+
+# What a module takes where its arguments do not say.
+_USUAL = {"k8s_log": {"kind": "Pod"}}
 
 _BY_KIND: dict[str, Callable[[Mapping[str, Any], str], Needs]] = {
     "k8s": _k8s,
