@@ -208,7 +208,9 @@ def test_variable_in_a_template_and_in_defaults_is_told_at_its_place(workshop: W
     ]
 
 
-def test_included_template_knows_what_the_template_that_includes_it_sets(workshop: Workshop) -> None:
+def test_included_template_knows_what_the_template_that_includes_it_sets(
+    workshop: Workshop,
+) -> None:
     workshop.write(
         "roles/demo/templates/all.j2",
         "{% set plan = 1 %}{% set head %}x{% endset %}{% include 'one.j2' %}\n",

@@ -247,8 +247,10 @@ def _handed_on(template: nodes.Template) -> Iterator[str]:
     """Names that a template sets and that the templates which it includes then know."""
     if template.find(nodes.Include) is None:
         return
-    for each in template.find_all((nodes.Assign, nodes.AssignBlock)):
-        yield from _root(each.target)
+    for assigned in template.find_all(nodes.Assign):
+        yield from _root(assigned.target)
+    for filled in template.find_all(nodes.AssignBlock):
+        yield from _root(filled.target)
 
 
 def _guarded(template: nodes.Template) -> Iterator[str]:
