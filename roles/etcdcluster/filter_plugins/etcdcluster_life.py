@@ -81,8 +81,9 @@ def etcdcluster_renewal(
     """Pods to delete so that they come anew from the set's template.
 
     Also whom it waits for, how many are left and which are done: `{pods, waits_for, left, renewed}`.
-    A pod whose member is down anyway costs nothing. Of healthy ones one goes at a time, the leader's
-    last, and only while etcd says that every member is well. `is_forced` while a person has a cluster
+    A pod whose etcd does not run costs nothing, nor one that is unwell while all others are well. One
+    that runs is otherwise never taken: while a leader is elected all are unwell for a moment. Of healthy
+    ones one goes at a time, the leader's last, and only while etcd says that every member is well. `is_forced` while a person has a cluster
     made anew from one member, which cannot answer yet.
     """
     latest = found.get("status", {}).get("updateRevision", "")
@@ -91,13 +92,13 @@ def etcdcluster_renewal(
     if not outdated or not _is_observed(found):
         return {"pods": [], "waits_for": "", "left": 0, "renewed": renewed}
     healthy = {member["name"] for member in members if member["healthy"]}
-    in_use = {_image(pod) for pod in pods if _name(pod) in healthy}
+    in_use = {_image(pod) for pod in pods if _name(pod) in healthy or _runs(pod)}
     down = [
         pod
         for pod in outdated
-        if _name(pod) not in healthy and (members or is_forced or not _runs(pod))
+        if _name(pod) not in healthy and (is_forced or not _runs(pod) or _is_alone(pod, members))
     ]
-    chosen = [_name(pod) for pod in down if not _would_upgrade(pod, in_use, image)]
+    chosen = [_name(pod) for pod in down if is_forced or not _would_upgrade(pod, in_use, image)]
     sick = [member["name"] for member in members if not member["healthy"] or member["learner"]]
     going = [_name(pod) for pod in pods if _is_going(pod)]
     waits_for = next(iter(sick + going), "")
@@ -106,6 +107,12 @@ def etcdcluster_renewal(
         order = sorted(outdated, key=lambda pod: (_name(pod) in leaders, -_ordinal(_name(pod))))
         chosen = [_name(order[0])]
     return {"pods": chosen, "waits_for": waits_for, "left": len(outdated), "renewed": renewed}
+
+
+def _is_alone(pod: Json, members: list[Json]) -> bool:
+    """Whether its member is the only one that is unwell."""
+    others = [member for member in members if member["name"] != _name(pod)]
+    return bool(members) and all(one["healthy"] and not one["learner"] for one in others)
 
 
 def _would_upgrade(pod: Json, in_use: set[str], image: str) -> bool:

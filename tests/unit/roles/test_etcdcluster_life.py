@@ -70,6 +70,19 @@ def test_upgrade_takes_nobody_while_a_member_is_down_and_names_it(runs: bool) ->
     assert plan["waits_for"] == "db-1"
 
 
+def test_nobody_is_taken_while_all_are_unwell_for_a_moment() -> None:
+    unwell = members(healthy=False, leader=False)
+
+    assert taken(pods(), found(), unwell, NEW) == []
+    assert taken(pods(), found(), unwell, OLD) == [], "nor for other arguments of the same version"
+
+
+def test_member_that_runs_and_is_unwell_comes_anew_only_while_all_others_are_well() -> None:
+    assert taken(pods(), found(), members(down=1), OLD) == ["db-1"]
+    two_down = [*members(down=1)[:2], *members(down=2)[2:]]
+    assert taken(pods(), found(), two_down, OLD) == []
+
+
 def test_upgrade_waits_for_the_member_that_was_taken_last() -> None:
     half = [pod(0), pod(1, "new", NEW), pod(2)]
 
