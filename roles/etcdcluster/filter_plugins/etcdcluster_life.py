@@ -81,10 +81,11 @@ def etcdcluster_renewal(
     """Pods to delete so that they come anew from the set's template.
 
     Also whom it waits for, how many are left and which are done: `{pods, waits_for, left, renewed}`.
-    A pod whose etcd does not run costs nothing, nor one that is unwell while all others are well. One
-    that runs is otherwise never taken: while a leader is elected all are unwell for a moment. Of healthy
-    ones one goes at a time, the leader's last, and only while etcd says that every member is well. `is_forced` while a person has a cluster
-    made anew from one member, which cannot answer yet.
+    A pod whose etcd does not run costs nothing, nor one that is unwell while all others are well.
+    One that runs is otherwise never taken: while a leader is elected all are unwell for a moment.
+    Of healthy ones one goes at a time, the leader's last, and only while etcd says that every member
+    is well. `is_forced` while a person has a cluster made anew from one member, which cannot answer
+    yet.
     """
     latest = found.get("status", {}).get("updateRevision", "")
     outdated = [pod for pod in pods if latest and not _is_going(pod) and _revision(pod) != latest]
