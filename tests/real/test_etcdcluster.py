@@ -81,19 +81,19 @@ def test_upgrade_takes_nobody_while_a_member_is_down_and_loses_no_write(etcd: Et
     keys, before = etcd.fill(), _uids(etcd)
     with Witness(etcd) as witness:
         node = _node_with_the_fewer_members(etcd)
+        down = next(pod for pod in _pods(etcd) if pod["spec"]["nodeName"] == node)
+        named = f"`{down['metadata']['name']}` is not healthy, so no member is taken"
         with frozen_node(etcd.world.cluster, node):
             change(etcd, version=NEW)
             said = eventually(
                 lambda: condition(etcd.cr, "Ready"),
-                lambda ready: "no member is taken" in ready.get("message", ""),
+                lambda ready: named in ready.get("message", ""),
                 timeout_s=PATIENCE_S,
             )
             # With a second member gone, no write would be accepted any more.
             written = witness.written
             eventually(lambda: witness.written > written + 50, timeout_s=PATIENCE_S)
             assert (_uids(etcd), said["reason"]) == (before, "MembersUnhealthy")
-        down = next(pod for pod in _pods(etcd) if pod["spec"]["nodeName"] == node)
-        assert f"`{down['metadata']['name']}`" in said["message"]
         etcd.wait_healthy(3, NEW)
     assert witness.longest_gap_s < MOMENT_S, witness.refused
     assert etcd.has(keys)

@@ -100,7 +100,9 @@ def etcdcluster_renewal(
         if _name(pod) not in healthy and (is_forced or not _runs(pod) or _is_alone(pod, members))
     ]
     chosen = [_name(pod) for pod in down if is_forced or not _would_upgrade(pod, in_use, image)]
-    sick = [member["name"] for member in members if not member["healthy"] or member["learner"]]
+    unwell = [member for member in members if not member["healthy"] or member["learner"]]
+    # First whoever does not answer: it is why the others are without a leader for a moment.
+    sick = [member["name"] for member in sorted(unwell, key=lambda one: bool(one.get("version")))]
     going = [_name(pod) for pod in pods if _is_going(pod)]
     waits_for = next(iter(sick + going), "")
     if not chosen and not waits_for and members:

@@ -83,6 +83,15 @@ def test_member_that_runs_and_is_unwell_comes_anew_only_while_all_others_are_wel
     assert taken(pods(), found(), two_down, OLD) == []
 
 
+def test_member_that_does_not_answer_is_named_before_those_that_lack_a_leader() -> None:
+    unwell = members(healthy=False, leader=False)
+    answering = [{**one, "version": "3.5.1"} for one in (unwell[0], unwell[2])]
+
+    plan = renewal(pods(), found(), [answering[0], unwell[1], answering[1]], NEW)
+
+    assert plan["waits_for"] == "db-1"
+
+
 def test_upgrade_waits_for_the_member_that_was_taken_last() -> None:
     half = [pod(0), pod(1, "new", NEW), pod(2)]
 
