@@ -28,10 +28,10 @@ from tests.fixtures.eventually import eventually
 # the same figures, and what they were.
 MOST = {
     "DemoVolume": 3,
-    "Appoperator": 3,
-    "Mapping": 5,
+    "Appoperator": 4,
+    "Mapping": 6,
     "PodSet": 3,
-    "Machine": 6,
+    "Machine": 4,
     "MachineOperation": 0,
     "EtcdCluster": 32,
 }
