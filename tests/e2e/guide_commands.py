@@ -46,7 +46,6 @@ class Guide:
 NO_GUIDES = {
     "image": IMAGES,
     "real-nodes": "needs nodes that run containers: tests/real",
-    "report": "has no commands: tests/play/test_report.py runs what it describes",
     "when-it-breaks": "tests/e2e/test_breakages.py writes it",
 }
 

@@ -28,7 +28,6 @@ _DOCKERFILE = """\
 FROM {engine}
 COPY watches.yaml ${{HOME}}/watches.yaml
 COPY roles/ ${{HOME}}/roles/
-COPY playbooks/ ${{HOME}}/playbooks/
 RUN rolecall run --validate
 """
 
@@ -43,8 +42,7 @@ def build_second(builder: Builder, folder: Path) -> Path:
     """The version that follows; the archive."""
     build_engine(builder)
     project = folder / "project"
-    for part in ("roles", "playbooks"):
-        shutil.copytree(ROOT / part, project / part)
+    shutil.copytree(ROOT / "roles", project / "roles")
     shutil.copy(ROOT / "watches.yaml", project)
     report = project / "roles" / "mapping" / "tasks" / "report.yml"
     text = report.read_text()

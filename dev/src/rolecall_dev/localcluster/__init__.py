@@ -37,9 +37,7 @@ from rolecall_dev.localcluster.real.faults import frozen_node
 from rolecall_dev.localcluster.real.images import (
     APP,
     ETCD,
-    RCLONE,
     REGISTRY,
-    S3,
     etcd_versions,
     write_trial_images,
 )
@@ -57,10 +55,8 @@ __all__ = [
     "ETCD",
     "FOLDER_MARK",
     "PROGRAMS",
-    "RCLONE",
     "REAL_PROGRAMS",
     "REGISTRY",
-    "S3",
     "Binaries",
     "BuildListener",
     "BuildStep",

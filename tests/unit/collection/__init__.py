@@ -1,1 +1,0 @@
-"""What the collection rolecall.operator decides, without Ansible."""
