@@ -1,5 +1,5 @@
-# Two images. `--target engine`: what other operators build upon (`FROM rolecall`, then COPY watches.yaml and
-# roles/). Without a target: our own operator, which is the same with the roles of this repository.
+# Two images. `--target engine`: what other operators build upon (`FROM rolecall`, then COPY watches.yaml,
+# roles/ and playbooks/). Without a target: our own operator, which is the same with the roles and playbooks of this repository.
 #
 # Any Debian or Ubuntu with Python 3.11 or newer does as base; what it has already is not installed again.
 ARG BASE_IMAGE=docker.io/library/debian:bookworm-slim
@@ -95,4 +95,5 @@ ENTRYPOINT ["tini", "--", "rolecall", "run", "--watches-file=./watches.yaml"]
 FROM engine AS operator
 COPY --chown=1001:0 watches.yaml ./
 COPY --chown=1001:0 roles/ roles/
+COPY --chown=1001:0 playbooks/ playbooks/
 RUN rolecall run --validate

@@ -55,10 +55,25 @@ def disagreements(root: Path) -> Iterator[str]:
         if watch is None:
             yield f"crds/{file}: nothing in watches.yaml watches {kind}"
             continue
-        yield from _role_problems(root, watch["role"], crd)
+        yield from _role_problems(root, _role_of(root, watch), crd)
         yield from _sample_problems(root, crd)
         yield from _rbac_problems(rules, crd)
         yield from _doc_problems(root, crd)
+
+
+def _role_of(root: Path, watch: Json) -> str:
+    """The role that a kind runs, or the one that its playbook imports."""
+    if "role" in watch:
+        return str(watch["role"])
+    plays = yaml.safe_load((root / watch["playbook"]).read_text())
+    imported = {
+        task["ansible.builtin.import_role"]["name"]
+        for play in plays
+        for task in play.get("tasks", [])
+        if "ansible.builtin.import_role" in task
+    }
+    (role,) = imported
+    return str(role)
 
 
 def _crds(root: Path) -> dict[str, Json]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
+import tempfile
 import threading
 import time
 import urllib.request
@@ -32,6 +34,25 @@ class Etcd:
 
     world: World
     name: str
+    is_sealed: bool = False  # clients show a certificate
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.is_sealed else "http"
+
+    def context(self) -> ssl.SSLContext | None:
+        """As a client of the cluster, by the Secret that is made for clients."""
+        if not self.is_sealed:
+            return None
+        data = self.world.get("secret", f"{self.name}-client-tls")["data"]
+        found = {name: base64.b64decode(value).decode() for name, value in data.items()}
+        context = ssl.create_default_context(cadata=found["ca.crt"])
+        context.check_hostname = False  # the address of a Service is in no certificate
+        with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
+            file.write(found["tls.crt"] + found["tls.key"])
+            file.flush()
+            context.load_cert_chain(file.name)
+        return context
 
     def apply(self, **spec: Any) -> None:
         """Create it or change it."""
@@ -63,7 +84,7 @@ class Etcd:
         look = ("etcdctl", "endpoint", "status", "--cluster", "--write-out=table")
         table = eventually(
             lambda: self.world.execute(f"{self.name}-0", *look),
-            lambda table: table.count("http://") == replicas,
+            lambda table: table.count(f"{self.scheme}://") == replicas,
             timeout_s=PATIENCE_S,
             ignoring=(ClusterError,),
         )
@@ -77,7 +98,7 @@ class Etcd:
     def ask(self, path: str, body: Json | None = None) -> Json:
         """A call of etcd's gateway, through the Service."""
         address = self.world.get("service", f"{self.name}-client")["spec"]["clusterIP"]
-        return ask(address, path, body)
+        return ask(address, path, body, self.context())
 
     def members(self) -> dict[str, str]:
         """What etcd itself says: name to `voter`, `learner` or `unstarted`."""
@@ -117,6 +138,7 @@ class Witness:
         self._address = self.etcd.world.get("service", f"{self.etcd.name}-client")["spec"][
             "clusterIP"
         ]
+        self._context = self.etcd.context()
         self._thread = threading.Thread(target=self._watch)
         self._thread.start()
         return self
@@ -159,14 +181,16 @@ class Witness:
             self.lists.append(seen)
 
     def _ask(self, path: str, body: Json | None = None) -> Json:
-        return ask(self._address, path, body)
+        return ask(self._address, path, body, self._context)
 
 
-def ask(address: str, path: str, body: Json | None = None) -> Json:
+def ask(
+    address: str, path: str, body: Json | None = None, context: ssl.SSLContext | None = None
+) -> Json:
     """One request on a connection of its own, so that each may reach another member."""
-    url = f"http://{address}:2379{path}"
+    url = f"{'https' if context else 'http'}://{address}:2379{path}"
     request = urllib.request.Request(url, json.dumps(body or {}).encode())
-    with urllib.request.urlopen(request, timeout=_REQUEST_S) as answer:
+    with urllib.request.urlopen(request, timeout=_REQUEST_S, context=context) as answer:
         found: Json = json.load(answer)
     return found
 

@@ -28,6 +28,7 @@ _DOCKERFILE = """\
 FROM {engine}
 COPY watches.yaml ${{HOME}}/watches.yaml
 COPY roles/ ${{HOME}}/roles/
+COPY playbooks/ ${{HOME}}/playbooks/
 RUN rolecall run --validate
 """
 
@@ -42,7 +43,8 @@ def build_second(builder: Builder, folder: Path) -> Path:
     """The version that follows; the archive."""
     build_engine(builder)
     project = folder / "project"
-    shutil.copytree(ROOT / "roles", project / "roles")
+    for part in ("roles", "playbooks"):
+        shutil.copytree(ROOT / part, project / part)
     shutil.copy(ROOT / "watches.yaml", project)
     report = project / "roles" / "mapping" / "tasks" / "report.yml"
     text = report.read_text()

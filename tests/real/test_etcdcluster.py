@@ -9,10 +9,11 @@ from collections import Counter
 
 import pytest
 
+from rolecall.json_object import Json
 from rolecall_dev.localcluster import etcd_versions, frozen_node
 from tests.fixtures.eventually import eventually
 from tests.real.etcd import Etcd, Witness
-from tests.real.world import PATIENCE_S, World
+from tests.real.world import PATIENCE_S, World, condition
 
 pytestmark = pytest.mark.usefixtures("operator")
 
@@ -76,28 +77,45 @@ def test_member_that_lost_its_volume_is_replaced_by_a_fresh_one(etcd: Etcd) -> N
     assert any(event["reason"] == "MemberReplaced" for event in events)
 
 
-def test_minor_upgrade_loses_no_write_that_was_accepted(etcd: Etcd) -> None:
-    keys = etcd.fill()
+def test_upgrade_takes_nobody_while_a_member_is_down_and_loses_no_write(etcd: Etcd) -> None:
+    keys, before = etcd.fill(), _uids(etcd)
     with Witness(etcd) as witness:
-        change(etcd, version=NEW)
+        node = _node_with_the_fewer_members(etcd)
+        down = next(pod for pod in _pods(etcd) if pod["spec"]["nodeName"] == node)
+        named = f"`{down['metadata']['name']}` is not healthy, so no member is taken"
+        with frozen_node(etcd.world.cluster, node):
+            change(etcd, version=NEW)
+            said = eventually(
+                lambda: condition(etcd.cr, "Ready"),
+                lambda ready: named in ready.get("message", ""),
+                timeout_s=PATIENCE_S,
+            )
+            # With a second member gone, no write would be accepted any more.
+            written = witness.written
+            eventually(lambda: witness.written > written + 50, timeout_s=PATIENCE_S)
+            assert (_uids(etcd), said["reason"]) == (before, "MembersUnhealthy")
         etcd.wait_healthy(3, NEW)
     assert witness.longest_gap_s < MOMENT_S, witness.refused
     assert etcd.has(keys)
     assert witness.is_kept
 
 
-def test_frozen_node_with_the_fewer_members_does_not_stop_writes(etcd: Etcd) -> None:
-    version = etcd.cr["status"]["version"]
-    pods = etcd.world.list("pods", "mycompany.com/part=member")
-    nodes = Counter(pod["spec"]["nodeName"] for pod in pods)
-    node, members = nodes.most_common()[-1]
-    assert members == 1, f"members are not spread over both nodes: {nodes}"
-    with Witness(etcd) as witness:
-        with frozen_node(etcd.world.cluster, node):
-            before = witness.written
-            eventually(lambda: witness.written > before + 50, timeout_s=PATIENCE_S)
-        etcd.wait_healthy(3, version)
-    assert witness.is_kept
+def test_set_that_is_deleted_by_accident_is_made_again_over_its_volumes(etcd: Etcd) -> None:
+    version, keys = etcd.cr["status"]["version"], etcd.fill()
+    before = [(member["id"], member["volume"]) for member in etcd.cr["status"]["members"]]
+    etcd.put("last", "before the accident")
+    old = etcd.world.get("statefulset", etcd.name)["metadata"]["uid"]
+    etcd.world.kubectl("delete", "statefulset", etcd.name, "--cascade=foreground")
+    eventually(
+        lambda: etcd.world.get("statefulset", etcd.name),
+        lambda found: found and found["metadata"]["uid"] != old,
+        timeout_s=PATIENCE_S,
+    )
+    eventually(lambda: len(_uids(etcd)) == 3, timeout_s=PATIENCE_S)
+    etcd.wait_healthy(3, version)
+    after = [(member["id"], member["volume"]) for member in etcd.cr["status"]["members"]]
+    assert (after, etcd.get("last")) == (before, "before the accident")
+    assert etcd.has(keys)
 
 
 def test_going_back_is_refused_and_says_why(etcd: Etcd) -> None:
@@ -110,6 +128,21 @@ def test_going_back_is_refused_and_says_why(etcd: Etcd) -> None:
     )
     change(etcd, version=version)
     etcd.wait_healthy(3, version)
+
+
+def _pods(etcd: Etcd) -> list[Json]:
+    return etcd.world.list("pods", "mycompany.com/part=member")
+
+
+def _uids(etcd: Etcd) -> set[str]:
+    return {pod["metadata"]["uid"] for pod in _pods(etcd)}
+
+
+def _node_with_the_fewer_members(etcd: Etcd) -> str:
+    nodes = Counter(pod["spec"]["nodeName"] for pod in _pods(etcd))
+    node, members = nodes.most_common()[-1]
+    assert members == 1, f"members are not spread over both nodes: {nodes}"
+    return str(node)
 
 
 def _sizes(witness: Witness) -> list[dict[str, str]]:

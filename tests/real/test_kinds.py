@@ -13,7 +13,7 @@ from tests.real.world import OFTEN, PATIENCE_S, World, app_pod, condition, is_cu
 
 pytestmark = pytest.mark.usefixtures("operator")
 
-MISSING = "registry.local/app:never-built"
+POD_SET = ("apps.rolecall.dev/v1alpha1", "PodSet")
 
 
 def cr(api_version: str, kind: str, name: str, /, **spec: Any) -> Json:
@@ -37,49 +37,72 @@ def test_demovolume_keeps_what_was_written_when_it_grows(world: World) -> None:
     assert world.execute("writer", "app", "read", "/data/kept") == "hello"
 
 
-def test_appoperator_with_a_bad_image_goes_back_to_the_last_good_one(world: World) -> None:
+def test_appoperator_that_crashes_after_seconds_is_rolled_back_while_it_is_scaled(
+    world: World,
+) -> None:
+    pod_security = {"runAsNonRoot": True, "runAsUser": 10001}
     app = cr(
         *("tools.rolecall.dev/v1beta1", "Appoperator", "app"),
         image=APP,
         replicas=2,
         rolloutDeadlineSeconds=15,
+        podSecurityContext={**pod_security, "seccompProfile": {"type": "RuntimeDefault"}},
     )
     world.apply(app)
     world.wait_ready("appoperator", "app")
 
-    world.patch("appoperator", "app", {"spec": {"image": MISSING}})
+    # Its container is ready at once, and is ended after two seconds, again and again.
+    crash = {"exec": {"command": ["app", "fail"]}, "initialDelaySeconds": 2, "periodSeconds": 1}
+    world.patch("appoperator", "app", {"spec": {"livenessProbe": {**crash, "failureThreshold": 1}}})
+    world.kubectl("scale", "--replicas=3", "appoperator/app")
+    wait_rolled_back(world)
+    world.kubectl("scale", "--replicas=1", "appoperator/app")
     eventually(
-        lambda: condition(world.get("appoperator", "app"), "Ready").get("reason"),
-        lambda reason: reason == "RolledBack",
+        lambda: [container_of(pod) for pod in world.list("pods", "app=app")],
+        lambda containers: len(containers) == 1 and "livenessProbe" not in containers[0],
         timeout_s=PATIENCE_S,
     )
-    eventually(
-        lambda: [images_of(pod) for pod in world.list("pods", "app=app")],
-        lambda images: images == [[APP], [APP]],
-        timeout_s=PATIENCE_S,
-    )
+    wait_rolled_back(world)
+    assert world.get("appoperator", "app")["status"]["revisions"][0]["revision"] == 1
 
 
-def test_podset_replaces_pods_that_failed(world: World) -> None:
-    container = {"name": "app", "image": APP}
-    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-    world.apply(cr("apps.rolecall.dev/v1alpha1", "PodSet", "crew", replicas=2, template=template))
-    world.wait_ready("podset", "crew")
-    victim = pods_of(world, "PodSet", "crew")[0]
-    world.kubectl("exec", victim, "--", "app", "end")
-    eventually(
-        lambda: pods_of(world, "PodSet", "crew"),
-        lambda pods: len(pods) == 2 and victim not in pods,
-        timeout_s=PATIENCE_S,
+def test_podset_keeps_the_logs_of_a_bad_template_and_rolls_to_a_good_one(world: World) -> None:
+    strategy = {"type": "RollingUpdate", "minReadySeconds": 1}
+    good = pod_template("sleep")
+    world.apply(
+        cr(*POD_SET, "crew", replicas=2, template=good, strategy=strategy),
     )
     world.wait_ready("podset", "crew")
+    first = pods_of(world, "PodSet", "crew")
+
+    world.patch("podset", "crew", {"spec": {"template": pod_template("fail")}})
+    said = eventually(
+        lambda: world.get("podset", "crew").get("status", {}),
+        lambda status: status.get("failures", 0) > 1 and status["waitingReplicas"] == 1,
+        timeout_s=PATIENCE_S,
+    )
+    # One pod was given up for the new template, and no more; of those that ended, one is left.
+    assert (said["readyReplicas"], len({*first} & {*said["podNames"]})) == (1, 1)
+    kept = {*pods_of(world, "PodSet", "crew")} - {*said["podNames"]}
+    assert kept == {said["lastFailedPod"]}
+    assert "told to fail" in world.kubectl("logs", said["lastFailedPod"])
+
+    world.patch("podset", "crew", {"spec": {"template": pod_template("sleep", version="2")}})
+    status = world.wait_ready("podset", "crew")["status"]
+    assert (status["updatedReplicas"], {*first} & {*status["podNames"]}) == (2, set())
+
+
+def pod_template(*command: str, version: str = "1") -> Json:
+    container = {"name": "app", "image": APP, "args": command}
+    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [container]}
+    return {"metadata": {"annotations": {"version": version}}, "spec": spec}
 
 
 @pytest.mark.parametrize(("operation", "kept"), [("Reboot", True), ("Rebuild", False)])
 def test_disk_survives_a_reboot_and_not_a_rebuild(world: World, operation: str, kept: bool) -> None:
     name = operation.lower()
     version = "compute.rolecall.dev/v1alpha1"
-    world.apply(cr(version, "Machine", name, image=APP))
+    world.apply(cr(version, "Machine", name, image=APP, user=10001))
     world.wait_ready("machine", name)
     world.execute(name, "app", "write", "/data/kept", "hello")
     pod = world.get("pod", name)["metadata"]["uid"]
@@ -96,8 +119,57 @@ def test_disk_survives_a_reboot_and_not_a_rebuild(world: World, operation: str, 
     assert present == ("yes" if kept else "no")
 
 
-def images_of(pod: Json) -> list[str]:
-    return [container["image"] for container in pod["spec"]["containers"]]
+def test_machine_that_is_stopped_started_and_damaged_has_its_data(world: World) -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "no-more"}}
+    name, version = "lasts", "compute.rolecall.dev/v1alpha1"
+    world.apply(cr(version, "Machine", name, image=APP, user=10001))
+    world.wait_ready("machine", name)
+    world.execute(name, "app", "write", "/data/kept", "hello")
+
+    world.patch("machine", name, {"spec": {"running": False}})
+    wait_reason(world, name, "Stopped")
+    assert world.get("pod", name) == {}
+    world.patch("machine", name, {"spec": {"running": True}})
+    world.wait_ready("machine", name)
+    assert world.execute(name, "app", "read", "/data/kept") == "hello"
+
+    world.apply(quota | {"spec": {"hard": {"requests.storage": "1Gi"}}})
+    world.patch("machine", name, {"spec": {"disk": 5}})
+    wait_reason(world, name, "DiskRefused")
+    lost = world.get("pod", name)["metadata"]["uid"]
+    world.kubectl("delete", "pod", name, "--grace-period=1")
+    eventually(
+        lambda: world.get("pod", name),
+        lambda pod: bool(pod) and pod["metadata"]["uid"] != lost and condition(pod, "Ready"),
+        timeout_s=PATIENCE_S,
+    )
+    world.patch("machine", name, {"spec": {"disk": 1}})
+    world.wait_ready("machine", name)
+    assert world.execute(name, "app", "read", "/data/kept") == "hello"
+    world.kubectl("delete", "resourcequota", "no-more")
+
+
+def wait_reason(world: World, machine: str, reason: str) -> None:
+    eventually(
+        lambda: condition(world.get("machine", machine), "Ready").get("reason"),
+        lambda found: found == reason,
+        timeout_s=PATIENCE_S,
+    )
+
+
+def wait_rolled_back(world: World) -> None:
+    """Until the Appoperator says so, about the spec that it has now."""
+    eventually(
+        lambda: world.get("appoperator", "app"),
+        lambda found: is_current(found) and condition(found, "Ready").get("reason") == "RolledBack",
+        timeout_s=PATIENCE_S,
+    )
+
+
+def container_of(pod: Json) -> Json:
+    """The first one."""
+    container: Json = pod["spec"]["containers"][0]
+    return container
 
 
 def pods_of(world: World, kind: str, name: str) -> list[str]:

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 Json = dict[str, Any]
+_CAUGHT_UP = 0.9
 
 
 def etcdcluster_members(list_json: str, status_json: str, name: str, volumes: Json) -> list[Json]:
@@ -18,27 +19,55 @@ def etcdcluster_members(list_json: str, status_json: str, name: str, volumes: Js
     `volumes` maps a pod's name to the uid of its claim. A member that never started has no name yet;
     its address tells which pod it is for.
     """
-    reachable = {
-        _id(row["Status"]["header"]["member_id"]): row["Status"] for row in _rows(status_json)
-    }
+    states = _states(status_json)
+    newest = max((int(state.get("raftIndex", 0)) for state in states.values()), default=0)
     members = []
     for row in json.loads(list_json)["members"]:
         member_id = _id(row["ID"])
-        status = reachable.get(member_id, {})
+        state = states.get(member_id, {})
         pod = row.get("name") or _pod_of(row["peerURLs"][0])
         members.append(
             {
                 "name": pod,
                 "id": member_id,
-                "healthy": bool(status) and not status.get("errors"),
+                "healthy": _is_healthy(state, newest),
                 "started": bool(row.get("name")),
                 "learner": bool(row.get("isLearner")),
-                "leader": bool(status) and _id(status.get("leader", 0)) == member_id,
-                "version": status.get("version", ""),
+                "leader": bool(state) and _id(state.get("leader", 0)) == member_id,
+                "version": state.get("version", ""),
                 "volume": volumes.get(pod, ""),
             }
         )
     return sorted(members, key=lambda member: _number(member["name"], name))
+
+
+def _is_healthy(state: Json, newest: int) -> bool:
+    """Whether a member answers, knows a leader, and has applied what the others have.
+
+    The share is the one that etcd itself asks of a learner before it may vote.
+    """
+    if not state or state.get("errors") or not state.get("leader"):
+        return False
+    return int(state.get("raftAppliedIndex", newest)) >= newest * _CAUGHT_UP
+
+
+def etcdcluster_list_as_told(status_json: str, said: Json, wanted: int) -> str:
+    """What `member list` would print, where it need not be asked; empty where it must be.
+
+    That is while the cluster was healthy when it was told last, and each member that was told answers.
+    """
+    told = said.get("members", [])
+    ready = next((one for one in said.get("conditions", []) if one["type"] == "Ready"), {})
+    answering = set(_states(status_json))
+    is_as_told = answering == {member["id"] for member in told} and len(told) == wanted
+    if not is_as_told or ready.get("reason") != "Healthy" or ready.get("status") != "True":
+        return ""
+    return json.dumps({"members": [{"ID": int(m["id"], 16), "name": m["name"]} for m in told]})
+
+
+def _states(text: str) -> Json:
+    """What `endpoint status` prints of each member that answers, by its id."""
+    return {_id(row["Status"]["header"]["member_id"]): row["Status"] for row in _rows(text)}
 
 
 def _rows(text: str) -> list[Json]:
@@ -71,6 +100,9 @@ def etcdcluster_step(
     lost = _lost(members, known)
     if lost:
         return {"do": "remove", "member": lost, "lost": True}
+    unwanted = _unwanted(members, name, wanted)
+    if unwanted:
+        return {"do": "remove", "member": unwanted}
     waiting = next((m for m in members if not m["started"]), None)
     if waiting:
         return {
@@ -99,6 +131,20 @@ def _lost(members: list[Json], known: list[Json]) -> Json | None:
     return None
 
 
+def _unwanted(members: list[Json], name: str, wanted: int) -> Json | None:
+    """A member that is not wanted any more and does nothing for the quorum: growing is taken back.
+
+    A learner, one that never started, or one that is down while all others are well.
+    """
+    for member in reversed(members):
+        others = [other for other in members if other is not member]
+        is_idle = member["learner"] or not member["started"]
+        is_down = not member["healthy"] and others and all(one["healthy"] for one in others)
+        if _number(member["name"], name) >= wanted and (is_idle or is_down):
+            return member
+    return None
+
+
 def _resize(members: list[Json], present: Json, name: str, pods: int, wanted: int) -> Json:
     if not all(member["healthy"] for member in members):
         return {"do": "wait", "member": next(m for m in members if not m["healthy"])}
@@ -107,7 +153,7 @@ def _resize(members: list[Json], present: Json, name: str, pods: int, wanted: in
     )
     if missing:
         return {"do": "add", "member": {"name": missing}}
-    if pods > len(members):
+    if f"{name}-{pods - 1}" not in present:
         return {"do": "shrink", "member": {"name": f"{name}-{pods - 1}"}}
     if len(members) < wanted:
         return {"do": "add", "member": {"name": f"{name}-{len(members)}"}}
@@ -120,29 +166,20 @@ def etcdcluster_told(members: list[Json], known: list[Json]) -> list[Json]:
     """Members as status tells them.
 
     A member that is not healthy keeps the volume that it was last healthy with: that is how a lost
-    volume is still known when the others are well enough to replace the member.
+    volume is still known when the others are well enough to replace the member. One that does not
+    answer keeps its version, so that it counts in what the cluster can go back to.
     """
-    volumes = {member["id"]: member.get("volume", "") for member in known}
+    before = {member["id"]: member for member in known}
     told = []
     for member in members:
-        volume = member["volume"]
-        if not member["healthy"]:
-            volume = volumes.get(member["id"], "")
-        fields = ("name", "id", "healthy", "learner", "version")
-        told.append({field: member[field] for field in fields} | {"volume": volume})
+        last = before.get(member["id"], {})
+        kept = {
+            "volume": member["volume"] if member["healthy"] else last.get("volume", ""),
+            "version": member["version"] or last.get("version", ""),
+        }
+        fields = ("name", "id", "healthy", "learner")
+        told.append({field: member[field] for field in fields} | kept)
     return told
-
-
-def etcdcluster_refusal(wanted: str, current: str) -> str:
-    """Why this change of version is refused; empty where it is allowed."""
-    if not current:
-        return ""
-    new, old = _parts(wanted), _parts(current)
-    if new < old:
-        return f"etcd cannot go back from {current} to {wanted}; restore a backup into a new one"
-    if new[0] != old[0] or new[1] > old[1] + 1:
-        return f"etcd cannot go from {current} to {wanted} at once; go one minor release at a time"
-    return ""
 
 
 def etcdcluster_version_of(members: list[Json]) -> str:
@@ -161,8 +198,8 @@ class FilterModule:
     def filters(self) -> dict[str, Any]:
         """Name to function."""
         return {
+            "etcdcluster_list_as_told": etcdcluster_list_as_told,
             "etcdcluster_members": etcdcluster_members,
-            "etcdcluster_refusal": etcdcluster_refusal,
             "etcdcluster_step": etcdcluster_step,
             "etcdcluster_told": etcdcluster_told,
             "etcdcluster_version_of": etcdcluster_version_of,

@@ -14,12 +14,15 @@ from typing import Any
 
 # Of `no_log` results only this key is left.
 _CENSORED = "censored"
-_REQUEUE_ACTIONS = frozenset({"requeue_after", "operator_sdk.util.requeue_after"})
+_REPORT, _REPORT_FAILURE = "rolecall.operator.report", "rolecall.operator.report_failure"
+_REQUEUE_ACTIONS = frozenset({"requeue_after", "operator_sdk.util.requeue_after", _REPORT})
 # What they write brings no CR back: status of any object, and Events.
 _TELLING_ACTIONS = frozenset(
-    f"{prefix}{name}"
-    for prefix in ("", "operator_sdk.util.")
-    for name in ("k8s_status", "k8s_event")
+    (
+        *("k8s_status", "operator_sdk.util.k8s_status"),
+        *("k8s_event", "operator_sdk.util.k8s_event"),
+        *(_REPORT, _REPORT_FAILURE),
+    )
 )
 _CREATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:\+00:00|Z)")
 # How much of a failed command's stderr helps, in a message of one line.
@@ -54,6 +57,17 @@ class TaskEvent:
         """Whether a `requeue_after` went well (its loop items count too)."""
         is_ok = self.name in ("runner_on_ok", "runner_item_on_ok")
         return is_ok and bool({self.action, self.resolved_action} & _REQUEUE_ACTIONS)
+
+    @property
+    def requeues_as(self) -> str:
+        """How the author of a role calls what asked for the next reconcile."""
+        is_report = _REPORT in (self.action, self.resolved_action)
+        return "`again` of `report`" if is_report else "`requeue_after`"
+
+    @property
+    def is_failure_report(self) -> bool:
+        """Whether it failed in the name of an earlier task, which it reported."""
+        return _REPORT_FAILURE in (self.action, self.resolved_action)
 
     @property
     def only_tells(self) -> bool:

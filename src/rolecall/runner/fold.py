@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +175,7 @@ class Fold:
         lost = _last_per_host(self._seen.unreachable, host_counts(stats, "dark"))
         failed = _last_per_host(self._seen.failed, host_counts(stats, "failures"))
         tasks = sorted([*failed, *lost], key=lambda task: task.counter)
-        failures = [self._failure(task) for task in tasks]
+        failures = [self._failure_at(task) for task in tasks]
         if failures or (exit_.rc == 0 and not _counts_failures(stats)):
             return failures
         # A crash after the recap, or a failed task whose event got lost.
@@ -197,6 +197,19 @@ class Fold:
     def _one_line(self, text: str) -> str:
         return " ".join(self._redactor.text(text)[:_LONGEST_NAME].split())
 
+    def _failure_at(self, task: TaskEvent) -> TaskFailure:
+        """The failure, with name and place of the task that it is about."""
+        told = self._failure(task)
+        if not task.is_failure_report:
+            return told
+        earlier = [
+            each
+            for each in self._seen.failed
+            if each.host == task.host and each.counter < task.counter
+        ]
+        about = max(earlier, key=lambda each: each.counter, default=task)
+        return replace(told, task=self._redactor.text(about.task), place=self._place(about))
+
     def _failure(self, task: TaskEvent, message: str = "", detail: str = "") -> TaskFailure:
         said = message or task.message
         detail = detail or ("" if message else task.detail)
@@ -216,13 +229,13 @@ class Fold:
         for task in sorted(self._seen.requeues, key=lambda task: task.counter):
             period = task.result.get("period")
             if task.is_censored:
-                message = "`requeue_after` has `no_log`, so the operator cannot read its period"
+                message = f"{task.requeues_as} has `no_log`, so the operator cannot read its period"
                 return None, [self._failure(task, message)]
             if isinstance(period, str):
                 try:
                     return parse_duration(period), []
                 except DurationError as error:
-                    return None, [self._failure(task, f"`requeue_after`: {error}")]
+                    return None, [self._failure(task, f"{task.requeues_as}: {error}")]
         return None, []
 
     def _recap(self) -> Recap | None:

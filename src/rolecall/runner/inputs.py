@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(__name__)
 
-# `operator_sdk.util` for projects that did not install it. On PYTHONPATH and not in
+# Collections for projects that did not install their own. On PYTHONPATH and not in
 # ANSIBLE_COLLECTIONS_PATH, because Ansible looks at Python's path last: whatever a project's own
 # ansible.cfg or environment configures, wins without our having to know it.
 BUNDLED_COLLECTIONS = Path(__file__).parent.parent / "collections"

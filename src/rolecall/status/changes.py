@@ -74,7 +74,8 @@ class Ended:
         verdict = self.verdict
         conditions = own.not_converging(conditions_of(cr), self.not_converging, now)
         if self.has_ready:
-            conditions = own.with_ready(conditions, self._ready(cr), now)
+            write = own.with_ready if verdict.succeeded else own.with_failed_ready
+            conditions = write(conditions, self._ready(cr), now)
         if verdict.succeeded:
             conditions = ansible.success(conditions, verdict.ansible_result, now)
         else:
@@ -113,7 +114,7 @@ class NotRun:
         if self.has_ready:
             reason = own.READY_PREFIX + ansible.FAILED
             ready = own.ready(FALSE, reason, self.message, generation)
-            conditions = own.with_ready(conditions, ready, now)
+            conditions = own.with_failed_ready(conditions, ready, now)
         return _with(cr, ansible.error(conditions, self.message, now), generation)
 
 

@@ -6,9 +6,13 @@ They stay where they are in the list, so the order of the three that it has is a
 `Ready` is True when the current generation was applied, False when that failed, Unknown while its
 first run is under way or still waits. A repeated run of the same generation leaves it alone, so it does
 not flap. Many roles write a `Ready` of their own, which says more than ours can. Ours is known by its
-reasons, which all begin with `Run`, and by its fields; any other is left alone for good. A mark of ours
-on the object was rejected, since nothing but status may be written there, and so was memory, which a
-restart would lose.
+reasons, which all begin with `Run`, and by its fields. Any other is left alone, with one exception: a
+`Ready` that is True does not outlive a run that failed. The role cannot take it back, since a run may
+fail before its first task or be killed; so we do, and the role's next word replaces ours. What a role
+says of its own failure stays.
+
+A mark of ours on the object was rejected, since nothing but status may be written there, and so was
+memory, which a restart would lose.
 """
 
 from __future__ import annotations
@@ -52,6 +56,15 @@ def with_ready(conditions: Conditions, ready: Json, now: str) -> list[Any]:
     if old is not None and not is_own_ready(old):
         return list(conditions)
     return _set_in_place(conditions, ready, now)
+
+
+def with_failed_ready(conditions: Conditions, ready: Json, now: str) -> list[Any]:
+    """As `with_ready`, and in place of a `Ready` that somebody else set to True."""
+    old = find(conditions, READY)
+    if old is None or is_own_ready(old) or old.get("status") != TRUE:
+        return with_ready(conditions, ready, now)
+    # Whole, so that it is ours: with a field of theirs nobody would take it away again.
+    return [{**ready, "lastTransitionTime": now} if each is old else each for each in conditions]
 
 
 def is_own_ready(found: Json) -> bool:

@@ -24,7 +24,9 @@ _FILES = ("requirements.yml", "requirements.yaml", "collections/requirements.yml
 _NAME = re.compile(r"[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*")
 _MODULE = re.compile(rf"({_NAME.pattern})\.[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 # Ansible's own, and those that rolecall brings along.
-_BUILT_IN = frozenset({"ansible.builtin", "ansible.legacy", "operator_sdk.util"})
+_BUILT_IN = frozenset(
+    {"ansible.builtin", "ansible.legacy", "operator_sdk.util", "rolecall.operator"}
+)
 _CONTENT = ("plugins", "roles", "playbooks")
 _FOLDERS_WITH_TASKS = ("tasks", "handlers")
 _LISTS_OF_TASKS = (

@@ -57,6 +57,40 @@ async def test_failure_and_recovery_read_right(setting: Setting) -> None:
     assert setting.events.reasons == ["Failed", "Recovered"]
 
 
+async def test_ready_of_a_role_does_not_outlive_a_failed_run_and_its_bad_news_do(
+    setting: Setting,
+) -> None:
+    """A run that ends before its first task leaves the role no chance to take its word back."""
+    await setting.shop.create()
+
+    def role_says(status: str, reason: str) -> Any:
+        said = {"type": "Ready", "status": status, "reason": reason, "message": "its own words"}
+        said["lastTransitionTime"] = "2026-11-21T08:00:00Z"
+
+        async def say(_: RunRequest) -> None:
+            conditions = (await setting.shop.get())["status"]["conditions"]
+            others = [each for each in conditions if each["type"] != "Ready"]
+            patch = {"status": {"conditions": [*others, said]}}
+            await setting.shop.patch(patch, subresource="status")
+
+        return say
+
+    good, bad = role_says("True", "Available"), role_says("False", "Retrying")
+    setting.runner.will(good, BAD, good, bad, BAD)
+    await setting.turn()
+    assert (await setting.told("Ready"))[:2] == ("True", "Available")
+    await setting.turn()
+    status, reason, message = await setting.told("Ready")
+    assert (status, reason) == ("False", "RunFailed")
+    assert message.startswith("disk full (task `apply | claim`")
+    await setting.turn()
+    assert (await setting.told("Ready"))[:2] == ("True", "Available")
+
+    await setting.turn()
+    await setting.turn()
+    assert await setting.told("Ready") == ("False", "Retrying", "its own words")
+
+
 async def test_status_is_about_the_generation_that_ran(setting: Setting) -> None:
     await setting.shop.create()
 

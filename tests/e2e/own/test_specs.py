@@ -7,6 +7,7 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, UnprocessableError
+from rolecall.reconcile import PAUSED_ANNOTATION
 from tests.e2e.own.cases import DEPLOYMENT, POD, SERVICE
 from tests.e2e.own.world import (
     APPOPERATOR,
@@ -82,12 +83,47 @@ async def test_refused_template_and_schedule_are_told_in_the_servers_words(
 ) -> None:
     template = {"spec": {"containers": [{"name": "Not A Name", "image": IMAGE}]}}
     await api.create(POD_SET, make(POD_SET, namespace, "x", {"template": template}))
-    bad = {"version": "3.6.16", "backupSchedule": "99 99 * * *"}
+    bad = {"version": "3.6.16", "backupSchedule": "30-10 3 * * *"}
     await api.create(ETCD, make(ETCD, namespace, "x", bad))
     said = await wait_reason(api, POD_SET, namespace, "x", "SpecRefused")
     assert "RFC 1123 label" in said["message"]
     said = await wait_reason(api, ETCD, namespace, "x", "SpecRefused")
     assert "spec.schedule" in said["message"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"backupSchedule": "99 3 * * *"}, "the minute, must be 0 to 59"),
+        ({"backupSchedule": "0 99 * * *"}, "the hour, must be 0 to 23"),
+        ({"backupSchedule": "0 3 0 * *"}, "the day of the month, must be 1 to 31"),
+        ({"backupSchedule": "0 3 * 13 *"}, "the month, must be 1 to 12"),
+        ({"backupSchedule": "0 3 * * 7"}, "the day of the week, must be 0 to 6"),
+        ({"backupSize": "0Gi"}, "backupSize"),
+        ({"storageSize": "0Gi"}, "storageSize"),
+        ({"backupKeep": 3}, "set backupSchedule or backupOnDelete too"),
+    ],
+)
+async def test_backups_that_could_not_be_are_refused_in_plain_words(
+    api: Client, namespace: str, spec: Json, said: str
+) -> None:
+    with pytest.raises(UnprocessableError, match=said):
+        await api.create(ETCD, make(ETCD, namespace, "x", {"version": "3.6.16"} | spec))
+
+
+async def test_edit_that_would_be_ignored_is_refused(api: Client, namespace: str) -> None:
+    fine = {"backupSchedule": "*/5 0-6,22 ? JAN-mar MON", "backupSize": "2Gi"}
+    cr = make(ETCD, namespace, "x", {"version": "3.6.16", "restoreFrom": "typo.db"} | fine)
+    # Nothing works for it, so that its status is the one that is written here.
+    cr["metadata"]["annotations"] = {PAUSED_ANNOTATION: "the test writes its status"}
+    await api.create(ETCD, cr)
+    with pytest.raises(UnprocessableError, match="backupSize can only grow"):
+        await api.merge_patch(ETCD, namespace, "x", {"spec": {"backupSize": "1Gi"}})
+    await api.merge_patch(ETCD, namespace, "x", {"spec": {"restoreFrom": "good.db"}})
+    started = {"status": {"version": "3.6.16"}}
+    await api.merge_patch(ETCD, namespace, "x", started, subresource="status")
+    with pytest.raises(UnprocessableError, match="has not started yet, and this one has"):
+        await api.merge_patch(ETCD, namespace, "x", {"spec": {"restoreFrom": "other.db"}})
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ async def test_deployment_and_service_of_somebody_else_are_not_touched(
     await api.create(SERVICE, their_service(namespace, "x"))
     await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", {"image": IMAGE, "port": 80}))
     said = await wait_reason(api, APPOPERATOR, namespace, "x", "NameTaken")
-    assert "a Deployment and a Service named `x` was there before" in said["message"]
+    assert "Deployment x and Service x of that name was there before" in said["message"]
     now = await api.get(DEPLOYMENT, namespace, "x")
     assert (now["spec"], "ownerReferences" in now["metadata"]) == (theirs["spec"], False)
     assert (await api.get(SERVICE, namespace, "x"))["spec"]["ports"][0]["port"] == 99
@@ -67,7 +67,7 @@ async def test_pods_and_disks_of_somebody_else_survive_machine_and_rebuild(
     disk = await api.create(CLAIM, their_claim(namespace, "x-disk"))
     await api.create(MACHINE, make(MACHINE, namespace, "x", {"image": IMAGE, "disk": 5}))
     said = await wait_reason(api, MACHINE, namespace, "x", "NameTaken")
-    assert "a Pod and a PersistentVolumeClaim of its name" in said["message"]
+    assert "Pod x and PersistentVolumeClaim x-disk were there before" in said["message"]
 
     rebuild = make(OPERATION, namespace, "x", {"machine": "x", "type": "Rebuild"})
     await api.create(OPERATION, rebuild)

@@ -42,6 +42,8 @@ async def create_sample(api: Client, case: Case, namespace: str, name: str = "")
     """Create a kind's sample and wait until it is settled."""
     cr = case.cr
     cr["metadata"] = {"name": name or case.name, "namespace": namespace}
+    if "prefix" in cr["spec"]:  # two of one prefix are told that they collide
+        cr["spec"]["prefix"] = f"/{namespace}/{name or case.name}/"
     await create(api, [cr])
     await wait_settled(api, [cr], case.reason)
 

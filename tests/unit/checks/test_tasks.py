@@ -208,6 +208,20 @@ def test_variable_in_a_template_and_in_defaults_is_told_at_its_place(workshop: W
     ]
 
 
+def test_included_template_knows_what_the_template_that_includes_it_sets(
+    workshop: Workshop,
+) -> None:
+    workshop.write(
+        "roles/demo/templates/all.j2",
+        "{% set plan = 1 %}{% set head %}x{% endset %}{% include 'one.j2' %}\n",
+    )
+    workshop.write("roles/demo/templates/one.j2", "{{ plan }} {{ head }} {{ pln }}\n")
+
+    assert problems(workshop, "- debug: {msg: x}\n") == [
+        "roles/demo/templates/one.j2:1:26: nothing defines the variable `pln`; did you mean `plan`?"
+    ]
+
+
 def test_project_whose_crd_takes_any_field_is_not_blamed_for_variables(workshop: Workshop) -> None:
     workshop.set_demo_schema(
         "spec", {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -57,12 +57,18 @@ IN_LINE = "definition: {apiVersion: v1, kind: ConfigMap}"
             "k8s_scale: {api_version: apps/v1, kind: Deployment, name: x, replicas: 2}",
             {"get deployments.apps", "get deployments.apps/scale", "patch deployments.apps/scale"},
         ),
+        ("k8s_log: {name: x}", {"get pods", "list pods", "get pods/log"}),
         ("k8s_exec: {pod: x, command: y}", {"get pods", "get pods/exec", "create pods/exec"}),
         (
             "k8s_info: {api_version: networking.k8s.io/v1, kind: Ingress, name: x}",
             {"get ingresses.networking.k8s.io"},
         ),
         ("ansible.builtin.debug: {msg: kind}", set()),
+        ("rolecall.operator.report: {ready: true, reason: A}", set()),  # as the engine itself
+        (
+            "rolecall.operator.report: {events: [{reason: A}]}",
+            {"get events", "create events", "patch events"},
+        ),
     ],
 )
 def test_module_needs_what_it_does(tmp_path: Path, task: str, expected: set[str]) -> None:
@@ -173,3 +179,21 @@ def test_line_that_is_no_record_is_refused(
     (tmp_path / "record").write_text("hello\n")
     assert main(["rbac", "--record", "record"]) == 2
     assert "record:1: is not a line of a record" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "{{ wanted | those_that_differ(found) }}",
+        "{{ [lookup('ansible.builtin.template', 'x.yaml') | from_yaml] | those_that_differ(found) }}",
+    ],
+)
+def test_kinds_of_a_loop_are_known_whatever_a_filter_picks(tmp_path: Path, loop: str) -> None:
+    found = derived(
+        tmp_path,
+        f'- k8s: {{definition: "{{{{ item }}}}"}}\n  loop: "{loop}"\n  vars:\n'
+        "    wanted: [\"{{ lookup('template', 'x.yaml') | from_yaml }}\"]\n",
+        templates__x_yaml="apiVersion: v1\nkind: ConfigMap\n",
+    )
+    assert rights(found) == CREATED
+    assert not found.notes

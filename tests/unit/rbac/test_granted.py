@@ -33,7 +33,7 @@ def test_own_operator_grants_what_its_roles_need_and_nothing_more(
 ) -> None:
     monkeypatch.chdir(ROOT)
     assert main(["rbac", "--check"]) == 0
-    assert capsys.readouterr().err == ""
+    assert "`pods/exec` is near to admin" in capsys.readouterr().err
 
 
 def test_written_role_passes_the_check_and_is_written_the_same_again(project: Path) -> None:
@@ -149,3 +149,28 @@ def test_project_whose_rights_are_cluster_wide_keeps_them_in_one_cluster_role(
     assert main(["rbac", "--scope", "cluster"]) == 0
     assert yaml.safe_load(ROLE.read_text())["kind"] == "ClusterRole"
     assert "storageclasses" in ROLE.read_text()
+
+
+@pytest.mark.parametrize(
+    ("scope", "reach"),
+    [("cluster", "all namespaces"), ("namespace", "the namespaces where the Role is bound")],
+)
+def test_command_in_pods_is_told_to_be_near_to_admin(
+    project: Path, capsys: pytest.CaptureFixture[str], scope: str, reach: str
+) -> None:
+    tasks = project / "roles" / "memcached" / "tasks" / "apply.yml"
+    tasks.write_text("- kubernetes.core.k8s_exec: {pod: x, namespace: y, command: z}\n")
+    assert main(["rbac", "--output", "-", "--scope", scope]) == 0
+    said = capsys.readouterr()
+    assert f"warning: `pods/exec` is near to admin of all pods in {reach}: " in said.err
+    assert "needed by roles/memcached/tasks/apply.yml:1" in said.err
+    assert "hint: grant it by a Role in the namespaces that need it" in said.err
+    assert "  # Near to admin: a command in a pod" in said.out
+
+
+def test_roles_that_stay_out_of_pods_bring_no_warning(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert project
+    assert main(["rbac", "--output", "-"]) == 0
+    assert "warning" not in capsys.readouterr().err

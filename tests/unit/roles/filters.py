@@ -10,10 +10,10 @@ from typing import Any
 ROLES = Path(__file__).parents[3] / "roles"
 
 
-def role_filter(role: str, name: str) -> Callable[..., Any]:
-    """The filter `name` of a role."""
+def role_filter(role: str, name: str, file: str = "") -> Callable[..., Any]:
+    """The filter `name` of a role, from `file` (without `.py`) or the one of its name."""
     spec = importlib.util.spec_from_file_location(
-        f"{role}_filters", ROLES / role / "filter_plugins" / f"{role}.py"
+        f"{file or role}_filters", ROLES / role / "filter_plugins" / f"{file or role}.py"
     )
     assert spec is not None
     assert spec.loader is not None

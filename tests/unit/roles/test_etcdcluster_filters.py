@@ -11,7 +11,7 @@ from tests.unit.roles.filters import role_filter
 
 members_of = role_filter("etcdcluster", "etcdcluster_members")
 step = role_filter("etcdcluster", "etcdcluster_step")
-refusal = role_filter("etcdcluster", "etcdcluster_refusal")
+list_as_told = role_filter("etcdcluster", "etcdcluster_list_as_told")
 told = role_filter("etcdcluster", "etcdcluster_told")
 version_of = role_filter("etcdcluster", "etcdcluster_version_of")
 
@@ -66,7 +66,8 @@ def test_nothing_is_resized_while_a_member_is_not_healthy() -> None:
     found = [member(0), member(1, healthy=False), member(2)]
 
     assert next_step(found, 3, 5) == ("wait", "db-1")
-    assert next_step(found, 3, 1) == ("wait", "db-1")
+    found = [member(0, healthy=False), member(1), member(2)]
+    assert next_step(found, 3, 1) == ("wait", "db-0")
 
 
 def test_member_whose_volume_was_lost_is_removed_and_then_added_anew() -> None:
@@ -129,25 +130,6 @@ def test_members_are_listed_where_none_could_be_asked(nothing: str) -> None:
     assert [m["healthy"] for m in members_of(json.dumps(listed), nothing, "db", {})] == [False]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "current", "is_refused"),
-    [
-        ("3.6.16", "", False),
-        ("3.6.16", "3.6.16", False),
-        ("3.6.17", "3.6.16", False),
-        ("3.6.0", "3.5.35", False),
-        ("3.5.35", "3.6.16", True),
-        ("3.6.15", "3.6.16", True),
-        ("3.7.0", "3.5.35", True),
-        ("4.0.0", "3.6.16", True),
-    ],
-)
-def test_version_goes_up_one_minor_release_at_a_time(
-    wanted: str, current: str, is_refused: bool
-) -> None:
-    assert bool(refusal(wanted, current)) == is_refused
-
-
 def test_version_of_a_cluster_is_the_lowest_and_not_the_first_in_the_alphabet() -> None:
     found = [member(0, version="3.10.0"), member(1, version="3.9.1"), member(2, version="")]
 
@@ -160,3 +142,99 @@ def test_member_that_goes_for_its_lost_volume_is_told_from_one_that_goes_for_sca
 
     assert step(found, "db", 3, 3, known)["lost"]
     assert "lost" not in step(members(5), "db", 5, 3, [])
+
+
+def test_growth_is_taken_back_while_the_new_member_cannot_start() -> None:
+    fresh = member(3, started=False, healthy=False, learner=True)
+
+    assert next_step([*members(3), fresh], 4, 3) == ("remove", "db-3")
+    assert next_step(members(3), 4, 3) == ("shrink", "db-3")
+
+
+def test_learner_that_is_not_wanted_any_more_goes_without_a_vote() -> None:
+    for healthy in (True, False):
+        learner = member(3, learner=True, healthy=healthy)
+        assert next_step([*members(3), learner], 4, 3) == ("remove", "db-3")
+
+
+def test_member_that_is_down_and_goes_anyway_is_removed_only_while_all_others_are_well() -> None:
+    down = member(4, healthy=False)
+
+    assert next_step([*members(4), down], 5, 3) == ("remove", "db-4")
+    sick = [member(0), member(1, healthy=False), member(2), member(3), down]
+    assert next_step(sick, 5, 3) == ("wait", "db-1")
+    assert next_step([member(2, healthy=False)], 3, 1) == ("wait", "db-2"), "never the last one"
+
+
+def test_pod_of_a_member_is_never_taken_for_one_too_many() -> None:
+    only_high = [member(2)]
+
+    assert next_step(only_high, 3, 3) == ("add", "db-0")
+    assert next_step([member(0), member(2)], 3, 1) == ("remove", "db-2")
+
+
+def state(number: int, **changes: Any) -> dict[str, Any]:
+    found = {"header": {"member_id": number}, "leader": 10, "version": "3.6.16"}
+    return {"Status": found | {"raftIndex": 1000, "raftAppliedIndex": 1000} | changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_healthy"),
+    [
+        ({}, True),
+        ({"raftIndex": 600, "raftAppliedIndex": 600}, False),
+        ({"raftIndex": 990, "raftAppliedIndex": 950}, True),
+        ({"leader": 0}, False),
+        ({"errors": ["etcdserver: no leader"]}, False),
+    ],
+)
+def test_member_is_healthy_that_knows_a_leader_and_has_what_the_others_have(
+    changes: dict[str, Any], is_healthy: bool
+) -> None:
+    rows = [
+        {"ID": number, "name": f"db-{number - 10}", "peerURLs": ["http://x:2380"]}
+        for number in (10, 11)
+    ]
+    states = json.dumps([state(10), state(11, **changes)])
+
+    found = members_of(json.dumps({"members": rows}), states, "db", {})
+
+    assert [one["healthy"] for one in found] == [True, is_healthy]
+
+
+SAID = {
+    "members": [{"name": f"db-{n}", "id": format(10 + n, "x")} for n in range(3)],
+    "conditions": [{"type": "Ready", "status": "True", "reason": "Healthy"}],
+}
+
+
+def test_members_of_a_healthy_cluster_are_known_without_listing_them() -> None:
+    states = json.dumps([state(number) for number in (10, 11, 12)])
+
+    listed = list_as_told(states, SAID, 3)
+
+    assert [m["name"] for m in members_of(listed, states, "db", {})] == ["db-0", "db-1", "db-2"]
+
+
+@pytest.mark.parametrize(
+    ("answering", "said", "wanted"),
+    [
+        ((10, 11), SAID, 3),
+        ((10, 11, 13), SAID, 3),
+        ((10, 11, 12), SAID, 5),
+        ((10, 11, 12), SAID | {"conditions": []}, 3),
+        ((), {}, 3),
+    ],
+)
+def test_members_are_listed_whenever_they_may_have_changed(
+    answering: tuple[int, ...], said: dict[str, Any], wanted: int
+) -> None:
+    states = json.dumps([state(number) for number in answering])
+
+    assert list_as_told(states, said, wanted) == ""
+
+
+def test_member_that_is_down_keeps_the_version_that_it_ran_last() -> None:
+    before = [member(0, version="3.7.1")]
+
+    assert told([member(0, version="", healthy=False)], before)[0]["version"] == "3.7.1"

@@ -30,7 +30,7 @@ tool = _tool()
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of what the check reads, to be broken."""
-    for folder in ("crds", "roles", "config", "docs/kinds"):
+    for folder in ("crds", "roles", "playbooks", "config", "docs/kinds"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "watches.yaml", tmp_path)
     return tmp_path

@@ -11,6 +11,7 @@ from rolecall.runner.events import completion_time
 from tests.unit.runner.cases import Told, prepared_run, run_request
 
 REQUEUE = "operator_sdk.util.requeue_after"
+REPORT = "rolecall.operator.report"
 
 
 def messages(told: Told, **exit_: Any) -> list[str]:
@@ -145,18 +146,50 @@ def test_changed_tasks_are_listed_in_order() -> None:
 
 def test_changed_tasks_that_only_tell_are_known() -> None:
     told = Told()
-    for action in ("operator_sdk.util.k8s_status", "k8s_event", "kubernetes.core.k8s"):
+    actions = ("operator_sdk.util.k8s_status", "k8s_event", REPORT, "kubernetes.core.k8s")
+    for action in actions:
         told.event("runner_on_ok", task=action, task_action=action, res={"changed": True})
-    result = told.stats(ok=3).result()
-    assert len(result.changed_tasks) == 3
-    assert [task in result.telling_tasks for task in result.changed_tasks] == [True, True, False]
+    result = told.stats(ok=4).result()
+    assert len(result.changed_tasks) == 4
+    are_telling = [task in result.telling_tasks for task in result.changed_tasks]
+    assert are_telling == [True, True, True, False]
 
 
-@pytest.mark.parametrize("action", [REQUEUE, "requeue_after"])
+@pytest.mark.parametrize("action", [REQUEUE, "requeue_after", REPORT])
 @pytest.mark.parametrize("event", ["runner_on_ok", "runner_item_on_ok"])
 def test_requeue_after_counts(event: str, action: str) -> None:
     told = Told().event(event, task_action=action, res={"period": "1m30s"}).stats(ok=1)
     assert told.result().requeue_after_s == 90.0
+
+
+def test_report_that_does_not_ask_for_a_run_leaves_it_to_the_next_that_does() -> None:
+    told = Told().event("runner_on_ok", task_action=REPORT, res={"changed": False})
+    told.event("runner_on_ok", task_action=REPORT, res={"period": "10s"}).stats(ok=2)
+    assert told.result().requeue_after_s == 10.0
+
+
+def test_report_whose_period_nobody_can_read_fails_the_run_by_its_own_name() -> None:
+    told = Told().event("runner_on_ok", task_action=REPORT, res={"censored": "x"}).stats(ok=1)
+    assert told.result().failures[0].message.startswith("`again` of `report` has `no_log`")
+
+
+def test_failure_report_fails_in_the_name_of_the_task_that_it_reports() -> None:
+    told = Told().event(
+        "runner_on_failed", task="apply", task_path="/x/a.yml:1", res={"msg": "raw"}
+    )
+    told.event(
+        "runner_on_failed",
+        task="tell why",
+        task_action="rolecall.operator.report_failure",
+        task_path="/x/a.yml:9",
+        res={"msg": "in good words"},
+    ).stats(failures=1, rescued=1)
+    (failure,) = told.result().failures
+    assert (failure.task, failure.place, failure.message) == (
+        "apply",
+        "/x/a.yml:1",
+        "in good words",
+    )
 
 
 def test_the_first_requeue_after_counts() -> None:

@@ -97,18 +97,62 @@ def test_result_of_an_old_generation_makes_nothing_ready(verdict: Verdict) -> No
     "of_a_role",
     [
         {"type": "Ready", "status": "False", "reason": "PodsMissing", "message": "0 of 3"},
-        {"type": "Ready", "status": "True"},
         {"type": "Ready", "status": "Unknown", "reason": "Running", "message": "under way"},
-        {"type": "Ready", "status": "True", "reason": "RunSucceeded", "severity": "none"},
+        {"type": "Ready", "status": "False", "reason": "RunFailed", "severity": "none"},
     ],
 )
-def test_ready_that_a_role_writes_is_left_alone(of_a_role: Json) -> None:
+def test_bad_news_of_a_role_stay_as_it_wrote_them(of_a_role: Json) -> None:
     running = applied(cr_of(), Started())
     running["status"]["conditions"][0] = copy.deepcopy(of_a_role)  # during the run
 
     done = applied(running, Ended(GOOD, 1), Started(), Ended(BAD, 1), NotRun("x"), now=NOW)
 
     assert condition(done, "Ready") == of_a_role
+
+
+OF_ROLES = [
+    {"type": "Ready", "status": "True"},
+    {"type": "Ready", "status": "True", "reason": "Available", "message": "3 of 3"},
+    {"type": "Ready", "status": "True", "reason": "RunSucceeded", "severity": "none"},
+]
+
+
+def written_by_a_role(of_a_role: Json) -> Json:
+    running = applied(cr_of(), Started())
+    running["status"]["conditions"][0] = copy.deepcopy(of_a_role)  # during the run
+    return running
+
+
+@pytest.mark.parametrize("of_a_role", OF_ROLES)
+def test_good_news_of_a_role_stay_while_runs_succeed(of_a_role: Json) -> None:
+    running = written_by_a_role(of_a_role)
+
+    done = applied(running, Ended(GOOD, 1), Started(), Cancelled("x"), Ended(GOOD, 1), now=NOW)
+
+    assert condition(done, "Ready") == of_a_role
+
+
+@pytest.mark.parametrize("of_a_role", OF_ROLES)
+@pytest.mark.parametrize(
+    ("change", "reason"), [(Ended(BAD, 1), "RunTimedOut"), (NotRun("x"), "RunFailed")]
+)
+def test_good_news_of_a_role_do_not_outlive_a_run_that_failed(
+    of_a_role: Json, change: StatusChange, reason: str
+) -> None:
+    failed = applied(written_by_a_role(of_a_role), change, now=NOW)
+
+    assert ready(failed) == ("False", reason, 1)
+    assert condition(failed, "Ready")["lastTransitionTime"] == NOW
+    assert ready(applied(failed, Started(), Ended(GOOD, 1))) == ("True", "RunSucceeded", 1)
+
+
+def test_ready_of_a_role_is_not_touched_where_the_watch_has_none() -> None:
+    of_a_role = OF_ROLES[1]
+    changes = (Ended(BAD, 1, has_ready=False), NotRun("x", has_ready=False))
+
+    failed = applied(written_by_a_role(of_a_role), *changes)
+
+    assert condition(failed, "Ready") == of_a_role
 
 
 def test_watch_without_ready_gets_neither_ready_nor_observed_generation() -> None:

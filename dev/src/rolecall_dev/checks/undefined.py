@@ -46,7 +46,14 @@ _ALWAYS = frozenset(
     """.split()  # noqa: SIM905 - a list of words
 )
 # Collections whose modules are known to give no facts, but for these.
-_NO_FACTS = ("", "ansible.builtin", "ansible.legacy", "kubernetes.core", "operator_sdk.util")
+_NO_FACTS = (
+    "",
+    "ansible.builtin",
+    "ansible.legacy",
+    "kubernetes.core",
+    "operator_sdk.util",
+    "rolecall.operator",
+)
 _FACTS = {"service_facts": "services", "package_facts": "packages", "mount_facts": "mount_points"}
 _EXPRESSIONS = frozenset(("when", "failed_when", "changed_when", "until", "break_when", "that"))
 _TEXT_TAGS = ("tag:yaml.org,2002:str",)
@@ -79,6 +86,7 @@ def check_undefined(
     uses = list(_uses(sources))
     known = {*_ALWAYS, *variables.names(), *_more_names(sources, docs)}
     known |= {name for watch, _ in watches for name in _cr_names(watch)}
+    known |= {name for use in uses for name in _handed_on(use.template)}
     guarded = {name for use in uses for name in _guarded(use.template)}
     told: set[tuple[str, Any]] = set()
     for use in uses:
@@ -233,6 +241,16 @@ def _free(template: nodes.Template) -> set[str]:
         return meta.find_undeclared_variables(template)
     except (TemplateError, RecursionError):
         return set()
+
+
+def _handed_on(template: nodes.Template) -> Iterator[str]:
+    """Names that a template sets and that the templates which it includes then know."""
+    if template.find(nodes.Include) is None:
+        return
+    for assigned in template.find_all(nodes.Assign):
+        yield from _root(assigned.target)
+    for filled in template.find_all(nodes.AssignBlock):
+        yield from _root(filled.target)
 
 
 def _guarded(template: nodes.Template) -> Iterator[str]:

@@ -23,9 +23,14 @@ from rolecall_dev.rbac import (
     derive,
     render_cluster_role,
     render_role,
+    warnings_of,
 )
 
 _BESIDE = "cluster_role.yaml"
+_NARROWER = (
+    "hint: grant it by a Role in the namespaces that need it (`--scope namespace`), or have the"
+    " role ask the program's own API"
+)
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -72,6 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
     derived = derive(RightsSources(cwd, watches, arguments.record))
     for note in derived.notes:
         print(f"note: {note}", file=sys.stderr)
+    for warning in warnings_of(derived.rights, is_cluster_wide=_is_cluster_wide(arguments)):
+        print(f"warning: {warning}", file=sys.stderr)
+        print(_NARROWER, file=sys.stderr)
     if arguments.check:
         return _check(derived, cwd / arguments.output.parent, cwd)
     for file, text in _texts(arguments, derived).items():
@@ -84,11 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _texts(arguments: argparse.Namespace, derived: Derived) -> dict[Path, str]:
     """One ClusterRole; or a Role, and a ClusterRole for what belongs to no namespace."""
-    name, is_cluster_wide = _present(arguments.output)
-    name = arguments.name or name
-    if arguments.scope:
-        is_cluster_wide = arguments.scope == "cluster"
-    if is_cluster_wide:
+    name = arguments.name or _present(arguments.output)[0]
+    if _is_cluster_wide(arguments):
         return {arguments.output: render_role(derived.rights, name, is_cluster_wide=True)}
     narrow = derived.rights.of(lambda right: not derived.belongs_to_no_namespace(right))
     texts = {arguments.output: render_role(narrow, name, is_cluster_wide=False)}
@@ -99,6 +104,12 @@ def _texts(arguments: argparse.Namespace, derived: Derived) -> dict[Path, str]:
         second = f"{stem}-cluster{name.removeprefix(stem)}"
         texts[beside] = render_cluster_role(wide, second)
     return texts
+
+
+def _is_cluster_wide(arguments: argparse.Namespace) -> bool:
+    if arguments.scope:
+        return bool(arguments.scope == "cluster")
+    return _present(arguments.output)[1]
 
 
 def _write(file: Path, text: str) -> None:

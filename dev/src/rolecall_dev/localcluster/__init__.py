@@ -37,7 +37,9 @@ from rolecall_dev.localcluster.real.faults import frozen_node
 from rolecall_dev.localcluster.real.images import (
     APP,
     ETCD,
+    RCLONE,
     REGISTRY,
+    S3,
     etcd_versions,
     write_trial_images,
 )
@@ -55,8 +57,10 @@ __all__ = [
     "ETCD",
     "FOLDER_MARK",
     "PROGRAMS",
+    "RCLONE",
     "REAL_PROGRAMS",
     "REGISTRY",
+    "S3",
     "Binaries",
     "BuildListener",
     "BuildStep",

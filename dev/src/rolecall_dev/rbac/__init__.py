@@ -1,5 +1,6 @@
 """The least rights that a project needs: read from its roles and from records of what plays asked."""
 
+from rolecall_dev.rbac.far_reaching import warnings_of
 from rolecall_dev.rbac.granted import RightsDifference, compare
 from rolecall_dev.rbac.needs import Derived, RightsSources, derive, made_by
 from rolecall_dev.rbac.role_file import render_cluster_role, render_role
@@ -13,4 +14,5 @@ __all__ = [
     "made_by",
     "render_cluster_role",
     "render_role",
+    "warnings_of",
 ]

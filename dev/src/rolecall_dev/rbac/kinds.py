@@ -12,9 +12,11 @@ from typing import Any
 from rolecall_dev.sources import KUBERNETES_KINDS
 
 _FOREIGN = {
+    "gateway.networking.k8s.io": "Gateway GatewayClass GRPCRoute HTTPRoute ReferenceGrant",
     "monitoring.coreos.com": "PodMonitor Probe PrometheusRule ServiceMonitor",
     "cert-manager.io": "Certificate CertificateRequest ClusterIssuer Issuer",
     "route.openshift.io": "Route",
+    "snapshot.storage.k8s.io": "VolumeSnapshot VolumeSnapshotClass VolumeSnapshotContent",
 }
 _IRREGULAR = {"Endpoints": "endpoints"}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rolecall.gvk import Gvk
 from rolecall.watches import Play, Watch
 from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.record import add_record
@@ -46,7 +47,8 @@ def derive(sources: RightsSources) -> Derived:
     for watch in sources.watches:
         _add_watch(watch, kinds, derived)
     reader = TaskReader(kinds, derived.rights, derived.notes, sources.cwd, _crs(sources.watches))
-    for play in _plays(sources.watches):
+    for play, own in _plays(sources.watches):
+        reader.own = own
         if play.is_role:
             reader.read_role(play.path)
         else:
@@ -72,10 +74,14 @@ def _add_watch(watch: Watch, kinds: KindNames, derived: Derived) -> None:
         derived.rights.add(watch.gvk.group, resource, verbs, reason)
 
 
-def _plays(watches: Sequence[Watch]) -> list[Play]:
-    plays = [watch.play for watch in watches]
-    plays += [it.finalizer.play for it in watches if it.finalizer and it.finalizer.play]
-    return list({play.path: play for play in plays}.values())
+def _plays(watches: Sequence[Watch]) -> list[tuple[Play, list[Gvk]]]:
+    """Each play once, with the kinds that it is for."""
+    plays = [(watch.play, watch.gvk) for watch in watches]
+    plays += [(it.finalizer.play, it.gvk) for it in watches if it.finalizer and it.finalizer.play]
+    kinds: dict[Path, list[Gvk]] = {}
+    for play, gvk in plays:
+        kinds.setdefault(play.path, []).append(gvk)
+    return [(play, kinds[play.path]) for play in {it.path: it for it, _ in plays}.values()]
 
 
 def _crs(watches: Sequence[Watch]) -> dict[str, Any]:

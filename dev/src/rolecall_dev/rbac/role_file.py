@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rolecall_dev.rbac.far_reaching import COMMENT, reaches_into_pods
 from rolecall_dev.rbac.rights import Rights
 
 _SHOWN = 4  # reasons of a rule that are named one by one
@@ -51,6 +52,8 @@ def _rules(rights: Rights) -> list[str]:
     lines: list[str] = []
     for (group, resource), verbs in rights.by_resource().items():
         lines += _comment(rights.reasons_for(group, resource))
+        if reaches_into_pods(group, resource):
+            lines += [f"  # {line}" for line in COMMENT]
         quoted = group or '""'
         lines.append(f"  - apiGroups: [{quoted}]")
         lines.append(f"    resources: [{resource}]")

@@ -7,7 +7,7 @@ say what it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,8 @@ _FIXED: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "requeue_after": (),
     "osdk_metric": (),
 }
+_EVENTS = _FIXED["k8s_event"]
+_REPORTS = ("rolecall.operator.report", "rolecall.operator.report_failure")
 _UNKNOWABLE = ("helm", "helm_info", "helm_template", "helm_pull", "helm_repository", "kubectl")
 
 
@@ -68,6 +70,7 @@ class TaskReader:
     notes: list[str]
     cwd: Path
     cr_variables: Mapping[str, Any]
+    own: Sequence[Gvk] = ()  # the kinds of the play that is read
 
     def read_role(self, role: Path) -> None:
         variables = {
@@ -112,6 +115,8 @@ class TaskReader:
             name = scopes[0].value(arguments.get("name"))
             if isinstance(name, str):
                 self._read_named_role(name)
+        elif module in _REPORTS:
+            self._read_report(arguments, place)
         elif module in _UNKNOWABLE:
             self.notes.append(
                 f"{place}: it cannot be seen what `{module}` will request; use --record"
@@ -123,10 +128,19 @@ class TaskReader:
             for scope in scopes:
                 self._read_kinds(module, arguments, scope, place)
 
+    def _read_report(self, arguments: Mapping[str, Any], place: str) -> None:
+        """It reads the CR of the run and writes its status, whichever of its kinds that is."""
+        for gvk in self.own:
+            plural, _is_known = self.kinds.resource(gvk.group, gvk.kind)
+            self.rights.add(gvk.group, plural, ("get",), place)
+            self.rights.add(gvk.group, f"{plural}/status", ("patch",), place)
+        for group, resource, verbs in _EVENTS if "events" in arguments else ():
+            self.rights.add(group, resource, verbs, place)
+
     def _read_kinds(
         self, module: str, arguments: Mapping[str, Any], scope: VariableScope, place: str
     ) -> None:
-        pairs = kinds_asked_for(arguments, scope)
+        pairs = kinds_asked_for({**_USUAL.get(module, {}), **arguments}, scope)
         if pairs is None:
             self.notes.append(f"{place}: the kind is only known when the task runs; use --record")
             return
@@ -175,6 +189,9 @@ def _get_patch(_arguments: Mapping[str, Any], plural: str) -> Needs:
     return [(plural, ("get", "patch"))]
 
 
+# What a module takes where its arguments do not say.
+_USUAL = {"k8s_log": {"kind": "Pod"}}
+
 _BY_KIND: dict[str, Callable[[Mapping[str, Any], str], Needs]] = {
     "k8s": _k8s,
     "k8s_info": _k8s_info,
@@ -193,6 +210,8 @@ def _is_one(arguments: Mapping[str, Any]) -> bool:
 
 def _module(task: Task) -> str:
     """The short name, where it is a module that we know; others may share their short names."""
+    if task.module in _REPORTS:
+        return task.module
     collection, _, name = task.module.rpartition(".")
     return name if collection in _COLLECTIONS else ""
 

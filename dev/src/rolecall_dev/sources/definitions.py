@@ -16,6 +16,9 @@ from typing import Any
 _NAME = re.compile(
     r"^\{\{\s*([A-Za-z_]\w*)((?:\.\w+|\[['\"]\w+['\"]\])*)\s*(?:\|\s*from_yaml(?:_all)?\s*)?\}\}$"
 )
+_FILTERED = re.compile(
+    r"^\{\{\s*([A-Za-z_]\w*)\s*\|"
+)  # a filter picks from a list, and adds no kinds
 _STEP = re.compile(r"\w+")
 _TEMPLATE = re.compile(
     r"lookup\(\s*['\"](?:ansible\.builtin\.)?(?:template|file)['\"]\s*,\s*(['\"](?P<file>[^'\"]+)['\"]|(?P<name>\w+))"
@@ -34,16 +37,25 @@ class VariableScope:
     variables: Mapping[str, Any]
 
     def with_items(self, task: Mapping[str, Any]) -> list[VariableScope]:
-        """One scope for each item of a literal loop; this one where there is none."""
+        """One scope for each item of a literal loop, filtered or not; this one where there is none."""
         control = task.get("loop_control")
         name = control.get("loop_var", "item") if isinstance(control, dict) else "item"
         own = task.get("vars")
         variables = {**self.variables, **(own if isinstance(own, dict) else {})}
         loop = task.get("loop", task.get("with_items"))
-        found = VariableScope(self.folder, variables).value(loop)
+        found = VariableScope(self.folder, variables).items(loop)
         if not isinstance(found, list) or not found:
             return [VariableScope(self.folder, variables)]
         return [VariableScope(self.folder, {**variables, name: item}) for item in found]
+
+    def items(self, loop: Any) -> Any:
+        """What a loop may go over; a list whose templates stand in the loop itself counts, too."""
+        if not isinstance(loop, str):
+            return loop
+        if templates := [f"{{{{ {found[0]}) }}}}" for found in _TEMPLATE.finditer(loop)]:
+            return templates
+        filtered = _FILTERED.match(loop.strip())
+        return self.value(f"{{{{ {filtered[1]} }}}}" if filtered else loop)
 
     def value(self, text: Any, depth: int = 0) -> Any:
         """A value with its names followed; the text itself where it is none, None if unknown."""

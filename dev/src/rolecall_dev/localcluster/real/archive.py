@@ -36,6 +36,7 @@ class Image:
     files: Mapping[str, Path]  # path in the image -> file on this machine
     entrypoint: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    user: str = ""  # a number, as kubelet cannot tell whether a name is root's; root without it
 
 
 def write_image(image: Image, target: Path) -> Path:
@@ -96,6 +97,7 @@ def _config(image: Image, layer: bytes) -> dict[str, object]:
         "config": {
             "Env": [f"{name}={value}" for name, value in environment.items()],
             "Entrypoint": list(image.entrypoint),
+            "User": image.user,
         },
         "rootfs": {
             "type": "layers",

@@ -8,6 +8,7 @@ loaded fails to be pulled, and says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rolecall_dev.localcluster.programs import PROGRAMS, Program, cached_path, version_of
@@ -19,8 +20,11 @@ PAUSE_IMAGE = f"{REGISTRY}/pause:3.10"
 COREDNS = f"{REGISTRY}/coredns:local"
 APP = f"{REGISTRY}/app:v1"
 ETCD = f"{REGISTRY}/etcd"
+RCLONE = f"{REGISTRY}/rclone:v1"
+S3 = f"{REGISTRY}/s3:v1"
 
 _BIN = "/usr/local/bin"
+_NOT_ROOT = "65532"  # so that pods under Pod Security `restricted` run without naming a user
 _ETCD_PROGRAMS: Sequence[Mapping[str, str]] = (
     {"etcd": "etcd-3.5", "etcdctl": "etcdctl-3.5", "etcdutl": "etcdutl-3.5"},
     {"etcd": "etcd", "etcdctl": "etcdctl", "etcdutl": "etcdutl"},
@@ -42,14 +46,17 @@ def write_cluster_images(cache: Path) -> list[Path]:
 
 
 def write_trial_images(cache: Path) -> list[Path]:
-    """What tests and samples run: a small app, and etcd in each version."""
+    """What tests and samples run: a small app, etcd in each version, a bucket and its client."""
     etcds = (
         _image(f"{ETCD}:{version_of(_program(each['etcd']))}", each, cache, entrypoint="etcd")
         for each in _ETCD_PROGRAMS
     )
-    return [
-        _written(image) for image in (_image(APP, {"app": "app"}, cache, entrypoint="app"), *etcds)
-    ]
+    others = ((APP, "app"), (RCLONE, "rclone"), (S3, "s3"))
+    small = (
+        replace(_image(name, {each: each}, cache, entrypoint=each), user=_NOT_ROOT)
+        for name, each in others
+    )
+    return [_written(image) for image in (*small, *etcds)]
 
 
 def _image(name: str, programs: Mapping[str, str], cache: Path, *, entrypoint: str) -> Image:
@@ -67,7 +74,8 @@ def _program(name: str) -> Program:
 def _written(image: Image) -> Path:
     """A program's folder carries its hash, so an archive is right as long as it lies beside it."""
     first = next(iter(image.files.values()))
-    target = first.parent / f"{image.name.rpartition('/')[2].replace(':', '-')}.tar"
+    words = (image.name.rpartition("/")[2].replace(":", "-"), image.user)
+    target = first.parent / f"{'-'.join(filter(None, words))}.tar"
     sources = image.files.values()
     if target.exists() and all(
         target.stat().st_mtime >= source.stat().st_mtime for source in sources

@@ -21,6 +21,8 @@ REAL_PROGRAMS: tuple[Program, ...] = (
     Program("etcd-3.5", "etcd-3.5", f"{_ETCD}/server/v3", 38),
     Program("etcdctl-3.5", "etcd-3.5", f"{_ETCD}/etcdctl/v3", 6),
     Program("etcdutl-3.5", "etcd-3.5", f"{_ETCD}/etcdutl/v3", 5),
+    Program("rclone", "s3", "./client", 45, pinned="github.com/rclone/rclone"),
+    Program("s3", "s3", "./server", 30, pinned="github.com/versity/versitygw"),
 )
 # The others are for images that tests and samples run.
 NEEDED_BY_REAL = (

@@ -65,7 +65,7 @@ WORKING_ACTIONS = frozenset(
 )
 
 # Collections whose action plugins run inline; where they come from is checked, not only their name.
-INLINE_COLLECTIONS = frozenset({"kubernetes.core", "operator_sdk.util"})
+INLINE_COLLECTIONS = frozenset({"kubernetes.core", "operator_sdk.util", "rolecall.operator"})
 
 # Modules that may share the run child: read for what they leave behind in a process.
 IN_PROCESS_MODULES = frozenset(
@@ -82,6 +82,7 @@ IN_PROCESS_MODULES = frozenset(
         "operator_sdk.util.k8s_status",
         "operator_sdk.util.osdk_metric",
         "operator_sdk.util.requeue_after",
+        "rolecall.operator.report",
     }
 )
 

@@ -45,7 +45,7 @@ _KUBERNETES = (
     "kubernetes.dynamic",
     "kubernetes.stream",
 )
-_COLLECTIONS = ("kubernetes.core", "operator_sdk.util")
+_COLLECTIONS = ("kubernetes.core", "operator_sdk.util", "rolecall.operator")
 _KINDS = ("connection", "shell", "become", "vars", "inventory", "strategy", "cache", "callback")
 _IMPORTS = re.compile(r"^\s*from +((?:ansible|ansible_collections)\.[\w.]+) +import", re.MULTILINE)
 

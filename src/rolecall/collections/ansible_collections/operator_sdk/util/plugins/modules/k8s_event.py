@@ -108,7 +108,7 @@ result:
 from datetime import datetime, timezone
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.operator_sdk.util.plugins.module_utils.api import (
+from ansible_collections.rolecall.operator.plugins.module_utils.api import (
     AUTH_ARGUMENTS,
     ApiError,
     Resource,

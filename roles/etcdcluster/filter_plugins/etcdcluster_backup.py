@@ -1,0 +1,326 @@
+"""Filters that decide about backups of etcd: what one does, what came of it, what is kept.
+
+A backup is a Job whose containers run one after another: take the snapshot, store it, try it, delete
+what is too old, list what is there. Each does one thing with a program that is in its image, since
+none of the images needs a shell.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+Json = dict[str, Any]
+
+_SHOWN = 100  # snapshots in a status
+_WORDS = 300  # of a container that failed
+_NO_WORDS = "the Job failed and did not say why"
+_RETRY_S = 60.0  # until a restore that failed is tried anew
+
+
+def etcdcluster_backup_steps(plan: Json) -> list[Json]:
+    """The containers of a backup in their order, each `{name, image, command, args}`.
+
+    `plan` has `etcd` and `tool` (images), `flags` (of etcdctl), `store` (a remote of rclone, empty for
+    the volume), `verify`, `lists`, and `surplus` (names of snapshots to delete). A file of the store
+    is tried as it comes back from there.
+    """
+    taken = "/backup/$(JOB_NAME).db"
+    steps = [_step("snapshot", plan, ["etcdctl", *plan["flags"], "snapshot", "save", taken])]
+    stored, tried = plan["store"], taken
+    if stored:
+        steps.append(_tool("upload", plan, ["copyto", taken, f"{stored}/$(JOB_NAME).db"]))
+    if plan["verify"]:
+        if stored:
+            tried = "/scratch/$(JOB_NAME).db"
+            steps.append(_tool("download", plan, ["copyto", f"{stored}/$(JOB_NAME).db", tried]))
+        restored = "/scratch/data"
+        into = f"--data-dir={restored}"
+        steps.append(_step("restore", plan, ["etcdutl", "snapshot", "restore", tried, into]))
+        for name, file in (("stored", tried), ("restored", f"{restored}/member/snap/db")):
+            look = ["etcdutl", "snapshot", "status", file, "--write-out=json"]
+            steps.append(_step(name, plan, look))
+    if plan["surplus"]:
+        named = [f"--include=/{name}" for name in plan["surplus"]]
+        steps.append(_tool("prune", plan, ["delete", stored or "/backup", *named]))
+    if plan["lists"]:
+        about = ["--files-only", "--no-mimetype", "--include=/*.db"]
+        steps.append(_tool("list", plan, ["lsjson", stored or "/backup", *about]))
+    return steps
+
+
+def _step(name: str, plan: Json, command: list[str]) -> Json:
+    return {
+        "name": name,
+        "of": "etcd",
+        "image": plan["etcd"],
+        "command": command[:1],
+        "args": command[1:],
+    }
+
+
+def _tool(name: str, plan: Json, arguments: list[str]) -> Json:
+    """One of rclone's, which reads no file of settings: all that it needs is in its environment."""
+    return {
+        "name": name,
+        "of": "tool",
+        "image": plan["tool"],
+        "command": ["rclone"],
+        "args": [
+            "--config=",
+            "--use-server-modtime",
+            "--retries=2",
+            "--low-level-retries=3",
+            *arguments,
+        ],
+    }
+
+
+def etcdcluster_surplus(backups: list[Json], keep: int) -> list[str]:
+    """Names to delete with the next backup, so that `keep` are left once it is there too."""
+    if not keep:
+        return []
+    newest_first = sorted(backups, key=lambda each: str(each["time"]), reverse=True)
+    return sorted(each["name"] for each in newest_first[max(keep - 1, 1) :])
+
+
+def etcdcluster_jobs(jobs: list[Json], part: str) -> list[Json]:
+    """Those Jobs with this part, oldest first, which are not on their way out."""
+    found = [
+        job
+        for job in jobs
+        if job["metadata"]["labels"].get("mycompany.com/part") == part
+        and not job["metadata"].get("deletionTimestamp")
+    ]
+    return sorted(found, key=lambda job: str(job["metadata"].get("creationTimestamp", "")))
+
+
+def etcdcluster_job_state(job: Json) -> str:
+    """`succeeded`, `failed` or `active`; empty where there is no Job."""
+    if not job:
+        return ""
+    for condition in job.get("status", {}).get("conditions") or []:
+        if condition["status"] == "True" and condition["type"] in ("Complete", "Failed"):
+            return "succeeded" if condition["type"] == "Complete" else "failed"
+    return "active"
+
+
+def etcdcluster_ended(jobs: list[Json]) -> Json:
+    """The backup that ended last; empty where none has."""
+    ended = [job for job in jobs if etcdcluster_job_state(job) in ("succeeded", "failed")]
+    return max(ended, key=etcdcluster_ended_at, default={})
+
+
+def etcdcluster_ended_at(job: Json) -> str:
+    """When a Job ended."""
+    status: Json = job["status"]
+    return str(status.get("completionTime") or status["conditions"][-1]["lastTransitionTime"])
+
+
+def etcdcluster_backup_said(said: Json) -> Json:
+    """Of a status, what is about backups."""
+    fields = ("lastBackup", "lastGoodBackup", "backups")
+    return {field: said[field] for field in fields if said.get(field)}
+
+
+def etcdcluster_backup_status(job: Json, pods: list[Json], read: list[Json], said: Json) -> Json:
+    """What the status tells of backups, after `job` ended.
+
+    `pods` are the Job's, `read` what its containers printed (`{item, log}`), `said` is the status so
+    far: a backup that fails must not hide the last good one.
+    """
+    logs = {each["item"]: each.get("log") or "" for each in read}
+    succeeded = etcdcluster_job_state(job) == "succeeded"
+    name = f"{job['metadata']['name']}.db"
+    wrong = "" if succeeded else etcdcluster_pods_words(pods) or _job_words(job)
+    checked = _checked(logs) if succeeded else {}
+    wrong = wrong or checked.pop("wrong", "")
+    last = {
+        "snapshot": "" if wrong else name,
+        "time": etcdcluster_ended_at(job),
+        "result": "Failed" if wrong else "Succeeded",
+        "message": wrong,
+    }
+    told: Json = {"lastBackup": last}
+    if not wrong:
+        told["lastGoodBackup"] = {
+            "snapshot": name,
+            "time": last["time"],
+            "verified": False,
+        } | checked
+    elif (said.get("lastBackup") or {}).get("result") == "Succeeded":
+        # Told by a release that knew of one backup only.
+        before = said.get("lastGoodBackup") or said["lastBackup"]
+        kept = ("snapshot", "time", "verified", "revision", "keys")
+        told["lastGoodBackup"] = {key: before[key] for key in kept if key in before}
+    if listed := _rows(logs.get("list", "")):
+        told["backups"] = listed
+    return told
+
+
+def _checked(logs: Json) -> Json:
+    """What the trial found; nothing where there was none."""
+    stored, restored = _read(logs.get("stored", "")), _read(logs.get("restored", ""))
+    if not isinstance(stored, dict) or not isinstance(restored, dict):
+        return {}
+    if stored.get("revision") != restored.get("revision"):
+        return {
+            "wrong": f"the snapshot has revision {stored.get('revision')}, and what is restored"
+            f" from it has {restored.get('revision')}"
+        }
+    return {"verified": True, "revision": stored["revision"], "keys": stored.get("totalKey", 0)}
+
+
+def _rows(text: str) -> list[Json]:
+    """What rclone lists, newest first."""
+    found = _read(text)
+    rows = [
+        {"name": row["Name"], "time": _seconds(row["ModTime"]), "size": row["Size"]}
+        for row in (found if isinstance(found, list) else [])
+    ]
+    return sorted(rows, key=lambda row: str(row["time"]), reverse=True)[:_SHOWN]
+
+
+def _seconds(moment: str) -> str:
+    """Without fractions, which sort wrongly beside times that have none; in UTC."""
+    return f"{moment[:19]}Z"
+
+
+def _read(text: str) -> Any:
+    """The JSON in what a container printed, where there is any; lines of a log may be around it."""
+    for line in [text, *text.splitlines()]:
+        try:
+            return json.loads(line)
+        except ValueError:
+            continue
+    return None
+
+
+def etcdcluster_pods_words(pods: list[Json]) -> str:
+    """Why the pods of a Job failed or do not start, in the words of the container at fault."""
+    for pod in reversed(pods):
+        status: Json = pod.get("status", {})
+        containers = [
+            *(status.get("initContainerStatuses") or []),
+            *(status.get("containerStatuses") or []),
+        ]
+        for container in containers:
+            if words := _container_words(container):
+                return f"`{container['name']}`: {words}"
+        for condition in status.get("conditions") or []:
+            if condition["type"] == "PodScheduled" and condition["status"] == "False":
+                return str(condition.get("message", ""))[:_WORDS]
+    return ""
+
+
+def _container_words(container: Json) -> str:
+    state: Json = container.get("state") or {}
+    ended: Json = state.get("terminated") or {}
+    if ended.get("exitCode"):
+        return _last_words(ended.get("message", "")) or f"exit code {ended['exitCode']}"
+    waiting: Json = state.get("waiting") or {}
+    if waiting.get("reason") not in (None, "", "PodInitializing", "ContainerCreating"):
+        return f"{waiting['reason']}: {waiting.get('message', '')}"[:_WORDS]
+    return ""
+
+
+def _last_words(log: str) -> str:
+    """The last line that says something, without what only helps those who wrote the program."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    plain = [line for line in lines if not line.startswith(("{", "Usage:", "github.com/", "\t"))]
+    return (plain or lines or [""])[-1][-_WORDS:]
+
+
+def _job_words(job: Json) -> str:
+    for condition in job["status"].get("conditions") or []:
+        if condition["type"] == "Failed":
+            return str(condition.get("message") or condition.get("reason") or _NO_WORDS)
+    return _NO_WORDS
+
+
+def etcdcluster_restore_plan(jobs: list[Json], peers: list[str], snapshot: str, now: float) -> Json:
+    """What to do about restore Jobs: `{delete, create, done, failed}`.
+
+    One for another snapshot is from before an edit; one that failed is tried anew after a while,
+    since the snapshot may be put there meanwhile.
+    """
+    delete, wanted, failed = [], {f"{peer}-restore": peer for peer in peers}, []
+    good = 0
+    for job in jobs:
+        name, state = job["metadata"]["name"], etcdcluster_job_state(job)
+        about = (job["metadata"].get("annotations") or {}).get("mycompany.com/snapshot", snapshot)
+        if name not in wanted or about != snapshot:
+            delete.append(name)
+            continue
+        if state == "failed":
+            failed.append(name)
+            if now - _epoch(etcdcluster_ended_at(job)) > _RETRY_S:
+                delete.append(name)
+        good += state == "succeeded"
+    there = {job["metadata"]["name"] for job in jobs}
+    create = [peer for name, peer in wanted.items() if name not in there]
+    return {"delete": delete, "create": create, "failed": failed, "done": good == len(wanted)}
+
+
+def _epoch(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def etcdcluster_containers(specs: list[Json], wanted: list[str]) -> list[str]:
+    """Of these containers, those that the pods have."""
+    names = {
+        container["name"]
+        for spec in specs
+        for container in [*(spec.get("initContainers") or []), *spec["containers"]]
+    }
+    return [name for name in wanted if name in names]
+
+
+def etcdcluster_is_orphaned(cr: Json, budgets: list[Json]) -> bool:
+    """Whether the CR is deleted in the way that leaves its objects there.
+
+    The garbage collector takes the CR out of all their owners, which it does to no object that belongs
+    to the CR alone when it deletes: the disruption budget is such a one.
+    """
+    metadata = cr["metadata"]
+    if "orphan" in (metadata.get("finalizers") or []):
+        return True
+    return any(
+        metadata["uid"] not in [owner["uid"] for owner in owners]
+        for owners in (budget["metadata"].get("ownerReferences") or [] for budget in budgets)
+    )
+
+
+def etcdcluster_is_larger(wanted: str, current: str) -> bool:
+    """Whether a size is larger than another, both as Kubernetes writes them."""
+    return _bytes(wanted) > _bytes(current)
+
+
+def _bytes(quantity: str) -> float:
+    number = quantity.rstrip("kKMGTPEi")
+    unit = quantity[len(number) :]
+    power = " KMGTPE".index(unit[0].upper()) if unit else 0
+    return float(number) * float((1024 if unit.endswith("i") else 1000) ** power)
+
+
+class FilterModule:
+    """How Ansible finds the filters."""
+
+    def filters(self) -> dict[str, Any]:
+        """Name to function."""
+        return {
+            "etcdcluster_backup_said": etcdcluster_backup_said,
+            "etcdcluster_backup_status": etcdcluster_backup_status,
+            "etcdcluster_backup_steps": etcdcluster_backup_steps,
+            "etcdcluster_containers": etcdcluster_containers,
+            "etcdcluster_ended": etcdcluster_ended,
+            "etcdcluster_ended_at": etcdcluster_ended_at,
+            "etcdcluster_is_larger": etcdcluster_is_larger,
+            "etcdcluster_is_orphaned": etcdcluster_is_orphaned,
+            "etcdcluster_job_state": etcdcluster_job_state,
+            "etcdcluster_jobs": etcdcluster_jobs,
+            "etcdcluster_pods_words": etcdcluster_pods_words,
+            "etcdcluster_restore_plan": etcdcluster_restore_plan,
+            "etcdcluster_surplus": etcdcluster_surplus,
+        }

@@ -1,0 +1,1 @@
+"""What the kinds of this project refuse, judged by a real API server."""

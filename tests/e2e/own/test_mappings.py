@@ -1,0 +1,146 @@
+"""Mappings beside each other, and before a Gateway."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Client
+from rolecall_dev.localcluster import Cluster, default_cache
+from rolecall_dev.localcluster.toolchain import find_go
+from tests.e2e.own.cases import SERVICE
+from tests.e2e.own.world import MAPPING, make, wait, wait_reason
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+ROUTE = Gvk("gateway.networking.k8s.io", "v1", "HTTPRoute")
+EVENT = Gvk("", "v1", "Event")
+NAMESPACE = Gvk("", "v1", "Namespace")
+_PINNED = Path(__file__).with_name("gateway")
+
+
+def gateway_crd() -> Path:
+    """That of HTTPRoute, of the release that go.mod pins."""
+    version = next(
+        line.split()[-1]
+        for line in (_PINNED / "go.mod").read_text().splitlines()
+        if line.startswith("require ")
+    )
+    command = [str(find_go(default_cache())), "mod", "download", "-json"]
+    said = subprocess.run(
+        [*command, f"sigs.k8s.io/gateway-api@{version}"],
+        cwd=_PINNED,
+        env={**os.environ, "GOTOOLCHAIN": "local"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    folder = Path(json.loads(said.stdout)["Dir"], "config", "crd", "standard")
+    return folder / "gateway.networking.k8s.io_httproutes.yaml"
+
+
+async def test_older_mapping_keeps_its_prefix_and_the_younger_says_whose_it_is(
+    api: Client, namespace: str
+) -> None:
+    spec = {"prefix": f"/{namespace}/", "target": "shop:80"}
+    await api.create(MAPPING, make(MAPPING, namespace, "older", spec))
+    await wait_reason(api, MAPPING, namespace, "older", "Announced")
+    other = f"{namespace}-b"
+    await api.create(NAMESPACE, {"metadata": {"name": other}})
+    late = {**spec, "prefix": f"/{namespace}"}  # the same, without its last slash
+    await api.create(MAPPING, make(MAPPING, other, "younger", late))
+
+    said = await wait_reason(api, MAPPING, other, "younger", "PrefixTaken")
+    assert (said["status"], f"{namespace}/older" in said["message"]) == ("False", True)
+    assert not [row for row in await services(api, other) if row == "younger"]
+    await wait_reason(api, MAPPING, namespace, "older", "Announced")
+
+    by_header = {"spec": {"headers": {"x-tenant": "blue"}}}
+    await api.merge_patch(MAPPING, other, "younger", by_header)
+    await wait_reason(api, MAPPING, other, "younger", "Announced")
+    assert "younger" in await services(api, other)
+
+    # Announced, and then taken: it takes back what it said.
+    await api.merge_patch(MAPPING, other, "younger", {"spec": {"headers": None}})
+    await wait_reason(api, MAPPING, other, "younger", "PrefixTaken")
+    assert "younger" not in await services(api, other)
+    await api.delete(NAMESPACE, "", other)
+
+
+async def services(api: Client, namespace: str) -> list[str]:
+    items = await api.list_all(SERVICE, namespace)
+    return [each["metadata"]["name"] for each in items]
+
+
+async def test_route_is_as_ready_as_the_gateways_controller_says(
+    api: Client, namespace: str, cluster: Cluster
+) -> None:
+    spec = {
+        "prefix": f"/{namespace}/",
+        "target": "shop.web:8080",
+        "weights": [{"target": "next", "weight": 5}],
+        "headers": {"x-tenant": "blue"},
+        "hosts": ["shop.example.com"],
+        "gateway": {"name": "public", "namespace": "gateways"},
+    }
+    await api.create(MAPPING, make(MAPPING, namespace, "shop", spec))
+    await wait_reason(api, MAPPING, namespace, "shop", "NoGatewayApi")
+
+    cluster.kubectl("apply", "--server-side", "-f", str(gateway_crd()))
+    cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
+    await api.merge_patch(MAPPING, namespace, "shop", {"spec": {"hosts": ["www.example.com"]}})
+    said = await wait_reason(api, MAPPING, namespace, "shop", "NotAccepted")
+    assert "nobody answers for Gateway gateways/public" in said["message"]
+    route = await api.get(ROUTE, namespace, "shop")
+    (rule,) = route["spec"]["rules"]
+    shares = [
+        (row["name"], row["namespace"], row["port"], row["weight"]) for row in rule["backendRefs"]
+    ]
+    assert shares == [("shop", "web", 8080, 95), ("next", namespace, 80, 5)]
+    assert rule["matches"][0]["headers"] == [{"type": "Exact", "name": "x-tenant", "value": "blue"}]
+    assert route["spec"]["hostnames"] == ["www.example.com"]
+
+    answer(cluster, namespace, route, "False")
+    said = await wait_reason(api, MAPPING, namespace, "shop", "NotAccepted")
+    await wait(lambda: says(api, namespace, "NoGrant: not permitted"))
+    answer(cluster, namespace, route, "True")
+    await wait_reason(api, MAPPING, namespace, "shop", "Announced")
+    told = (await api.get(EVENT, namespace, "shop-route"))["reason"]
+    assert told == "RouteChanged"
+
+    await api.merge_patch(MAPPING, namespace, "shop", {"spec": {"target": "www.example.com"}})
+    said = await wait_reason(api, MAPPING, namespace, "shop", "SpecRefused")
+    assert "www.example.com" in said["message"]
+    await api.merge_patch(MAPPING, namespace, "shop", {"spec": {"gateway": None}})
+    await wait_reason(api, MAPPING, namespace, "shop", "Announced")
+    assert await api.list_all(ROUTE, namespace) == []
+
+
+async def says(api: Client, namespace: str, words: str) -> bool:
+    cr = await api.get(MAPPING, namespace, "shop")
+    return words in str(cr["status"]["conditions"])
+
+
+def answer(cluster: Cluster, namespace: str, route: Json, resolved: str) -> None:
+    """What the controller of a Gateway writes."""
+    row = {
+        "observedGeneration": route["metadata"]["generation"],
+        "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    accepted = {"type": "Accepted", "status": "True", "reason": "Accepted", "message": ""}
+    found = {"type": "ResolvedRefs", "status": resolved, "reason": "NoGrant"}
+    parent = {
+        "parentRef": route["spec"]["parentRefs"][0],
+        "controllerName": "example.com/gateway",
+        "conditions": [accepted | row, found | {"message": "not permitted"} | row],
+    }
+    patch = json.dumps({"status": {"parents": [parent]}})
+    words = ("--subresource=status", "--type=merge", "--patch", patch)
+    cluster.kubectl("-n", namespace, "patch", "httproute", "shop", *words)

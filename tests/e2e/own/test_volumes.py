@@ -1,0 +1,95 @@
+"""What becomes of a DemoVolume's claim: its class, its size, its owner, and where it begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Client, NotFoundError
+from tests.e2e.own.cases import CLAIM
+from tests.e2e.own.world import DEMO_VOLUME, create, make, wait, wait_reason
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+CLASS = Gvk("storage.k8s.io", "v1", "StorageClass")
+
+
+def late_class(name: str) -> Json:
+    """A class that makes volumes for the first pod, and no provisioner that would."""
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": "example.com/nobody",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+
+
+def volume(namespace: str, name: str, **spec: object) -> Json:
+    return make(DEMO_VOLUME, namespace, name, {"name": name, "size": 1, **spec})
+
+
+async def test_retained_claim_stays_when_its_volume_goes_and_belongs_to_nobody_new(
+    api: Client, namespace: str
+) -> None:
+    await create(
+        api, [volume(namespace, "x", retainPolicy="Retain", accessModes=["ReadWriteMany"])]
+    )
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "Bound")
+    kept = await api.get(CLAIM, namespace, "x")
+    assert kept["spec"]["accessModes"] == ["ReadWriteMany"]
+    assert "ownerReferences" not in kept["metadata"]
+
+    # Grown by hand beyond what is wanted: neither made smaller nor growing for ever.
+    await api.merge_patch(CLAIM, namespace, "x", _asking_for("3Gi"))
+    await wait(lambda: _has(api, namespace, "3Gi"))
+    await api.merge_patch(DEMO_VOLUME, namespace, "x", {"spec": {"size": 2}})
+    said = await wait_reason(api, DEMO_VOLUME, namespace, "x", "Bound")
+    assert "3Gi, more than 2Gi" in said["message"]
+
+    await api.delete(DEMO_VOLUME, namespace, "x")
+    await create(api, [volume(namespace, "x")])
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "ForeignClaim")
+    now = (await api.get(CLAIM, namespace, "x"))["metadata"]
+    assert (now["uid"], "ownerReferences" in now) == (kept["metadata"]["uid"], False)
+
+
+def _asking_for(size: str) -> Json:
+    return {"spec": {"resources": {"requests": {"storage": size}}}}
+
+
+async def _has(api: Client, namespace: str, size: str) -> bool:
+    claim = await api.get(CLAIM, namespace, "x")
+    return bool(claim["status"]["capacity"]["storage"] == size)
+
+
+async def test_claim_that_waits_for_its_consumer_says_so_and_goes_on_by_an_event(
+    api: Client, namespace: str
+) -> None:
+    await api.create(CLASS, late_class(namespace))
+    await create(api, [volume(namespace, "x", storageClassName=namespace)])
+    said = await wait_reason(api, DEMO_VOLUME, namespace, "x", "WaitingForConsumer")
+    assert f"`{namespace}`" in said["message"]
+
+    # As the scheduler does it; the next look without an event is minutes away.
+    chosen = {"metadata": {"annotations": {"volume.kubernetes.io/selected-node": "node-1"}}}
+    await api.merge_patch(CLAIM, namespace, "x", chosen)
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "ClaimPending")
+    await api.delete(CLASS, "", namespace)
+
+
+async def test_volume_begins_with_a_clone_and_snapshots_need_their_api(
+    api: Client, namespace: str
+) -> None:
+    await create(api, [volume(namespace, "copy", cloneFrom="x")])
+    await wait_reason(api, DEMO_VOLUME, namespace, "copy", "SourceMissing")
+    with pytest.raises(NotFoundError):
+        await api.get(CLAIM, namespace, "copy")
+
+    await create(api, [volume(namespace, "x", snapshots=["one"])])
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "SnapshotsNotServed")
+    # Nobody here can clone; that the claim asks for it is all that we do.
+    await wait_reason(api, DEMO_VOLUME, namespace, "copy", "ClaimPending")
+    source = (await api.get(CLAIM, namespace, "copy"))["spec"]["dataSource"]
+    assert (source["kind"], source["name"]) == ("PersistentVolumeClaim", "x")

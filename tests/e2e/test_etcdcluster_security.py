@@ -1,0 +1,140 @@
+"""What the role of EtcdCluster asks of others: of cert-manager, of Prometheus' operator, of volumes.
+
+None of them works here, but their kinds are served, so what the role asks for is seen.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Client
+from rolecall_dev.localcluster import Cluster
+from tests.e2e.engine import ROOT
+from tests.e2e.kinds import condition, cr, install
+from tests.fixtures.authorities import issue
+from tests.fixtures.crds import crd_for
+from tests.fixtures.eventually import eventually_async
+
+ETCD = Gvk("mycompany.com", "v1alpha1", "EtcdCluster")
+CERTIFICATE = Gvk("cert-manager.io", "v1", "Certificate")
+MONITOR = Gvk("monitoring.coreos.com", "v1", "ServiceMonitor")
+ALERTS = Gvk("monitoring.coreos.com", "v1", "PrometheusRule")
+POLICY = Gvk("networking.k8s.io", "v1", "NetworkPolicy")
+SECRET, CLAIM = Gvk("", "v1", "Secret"), Gvk("", "v1", "PersistentVolumeClaim")
+SET = Gvk("apps", "v1", "StatefulSet")
+SHOP = {"podSelector": {"matchLabels": {"app": "shop"}}}
+
+
+def run(cluster: Cluster, namespace: str, scratch: Path) -> int:
+    """The role, once, as a person runs it."""
+    command = [sys.executable, "-m", "rolecall", "run-role", "-n", namespace, "etcdcluster/db"]
+    ended = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"KUBECONFIG": str(cluster.kubeconfig), "TMPDIR": str(scratch)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    print(ended.stdout[-6000:], ended.stderr[-2000:])
+    assert "PRIVATE KEY" not in ended.stdout + ended.stderr
+    return ended.returncode
+
+
+async def ready(api: Client, namespace: str) -> Json:
+    return condition(await api.get(ETCD, namespace, "db"), "Ready")
+
+
+async def test_members_wait_for_their_issuer_and_others_are_told_of_them(
+    api: Client, cluster: Cluster, namespace: str, tmp_path: Path
+) -> None:
+    await install(api, yaml.safe_load((ROOT / "crds/etcdclusters.yaml").read_text()))
+    for gvk in (CERTIFICATE, MONITOR, ALERTS):
+        await install(api, crd_for(gvk))
+    spec: dict[str, Any] = {
+        "version": "3.6.16",
+        "replicas": 1,
+        "storageSize": "2Gi",
+        "tls": {"issuerRef": {"name": "mine"}},
+        "monitoring": True,
+        "networkPolicy": {"clients": [SHOP]},
+    }
+    await api.create(ETCD, cr(ETCD, namespace, "db", **spec))
+
+    assert run(cluster, namespace, tmp_path) != 0
+    assert (await ready(api, namespace))["reason"] == "CertificatesPending"
+    member = (await api.get(CERTIFICATE, namespace, "db-member"))["spec"]
+    assert member["issuerRef"] == {
+        "name": "mine",
+        "kind": "Issuer",
+        "group": "cert-manager.io",
+    }
+    assert f"db-8.db-peer.{namespace}.svc" in member["dnsNames"]
+    assert member["usages"] == ["digital signature", "client auth", "server auth"]
+    assert "dnsNames" not in (await api.get(CERTIFICATE, namespace, "db-client"))["spec"]
+
+    await make_small_claim(api, namespace)
+    await api.create(SECRET, filled_by_the_issuer(namespace, member))
+    assert run(cluster, namespace, tmp_path) == 0
+    template = (await api.get(SET, namespace, "db"))["spec"]["template"]
+    assert template["metadata"]["annotations"]["mycompany.com/trust"]
+    monitor = (await api.get(MONITOR, namespace, "db"))["spec"]
+    assert monitor["endpoints"] == [{"port": "metrics", "interval": "30s"}]
+    rules = (await api.get(ALERTS, namespace, "db"))["spec"]["groups"][0]["rules"]
+    assert all(f'namespace="{namespace}"' in rule["expr"] for rule in rules)
+    policy = (await api.get(POLICY, namespace, "db-members"))["spec"]
+    assert SHOP in policy["ingress"][1]["from"]
+
+    claim = await api.get(CLAIM, namespace, "data-db-0")
+    assert claim["spec"]["resources"]["requests"]["storage"] == "2Gi"
+
+
+async def make_small_claim(api: Client, namespace: str) -> None:
+    """As a member's is whose cluster was smaller before."""
+    labels = {"app.kubernetes.io/name": "etcd", "mycompany.com/etcdcluster": "db"}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": "data-db-0",
+            "namespace": namespace,
+            "labels": labels | {"mycompany.com/part": "member"},
+        },
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    await api.create(CLAIM, claim)
+    await eventually_async(
+        lambda: api.get(CLAIM, namespace, "data-db-0"),
+        lambda found: found.get("status", {}).get("phase") == "Bound",
+    )
+
+
+def filled_by_the_issuer(namespace: str, wanted: Json) -> Json:
+    """The members' Secret as cert-manager fills it."""
+    authority = issue("mine")
+    leaf = issue("db-member", authority, hosts=wanted["dnsNames"])
+    content = {"ca.crt": authority.pem, "tls.crt": leaf.pem, "tls.key": leaf.key_pem}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "kubernetes.io/tls",
+        "metadata": {
+            "name": wanted["secretName"],
+            "namespace": namespace,
+            "labels": wanted["secretTemplate"]["labels"],
+        },
+        "data": {name: base64.b64encode(text.encode()).decode() for name, text in content.items()},
+    }

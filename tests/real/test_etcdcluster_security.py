@@ -1,0 +1,166 @@
+"""A real etcd cluster whose clients and peers show certificates, and these exchanged under load."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import ssl
+from typing import Any
+
+import pytest
+from cryptography import x509
+
+from rolecall.json_object import Json
+from rolecall_dev.localcluster import etcd_versions
+from tests.fixtures.eventually import eventually
+from tests.real.etcd import REFUSALS, Etcd, Witness, ask
+from tests.real.world import PATIENCE_S, World
+
+pytestmark = pytest.mark.usefixtures("operator")
+
+VERSION = etcd_versions()[-1]
+MOMENT_S = 10.0  # a leader is elected
+MI = 1024**2
+
+
+@pytest.fixture(scope="module")
+def etcd(world: World) -> Etcd:
+    found = Etcd(world, "sealed", is_sealed=True)
+    found.apply(
+        version=VERSION,
+        replicas=3,
+        tls={},
+        resources={"requests": {"memory": "32Mi"}},
+        quotaBackendBytes="48Mi",
+        defragment={"above": 50, "largerThan": "4Mi"},
+        networkPolicy={},
+    )
+    found.wait_healthy(3, VERSION)
+    return found
+
+
+def test_nobody_reads_without_a_certificate(etcd: Etcd) -> None:
+    address = etcd.world.get("service", "sealed-client")["spec"]["clusterIP"]
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    for context in (None, trusting):
+        with pytest.raises(REFUSALS):
+            ask(address, "/v3/kv/range", {"key": "AA=="}, context)
+    etcd.put("read", "with one")
+    assert etcd.get("read") == "with one"
+
+
+def test_certificates_are_exchanged_under_load_without_a_refused_write(etcd: Etcd) -> None:
+    pods, before = _pods(etcd), _made(etcd, "member-tls")
+    with Witness(etcd) as witness:
+        etcd.world.kubectl("delete", "secret", "sealed-member-tls")
+        eventually(lambda: _made(etcd, "member-tls"), lambda made: made and made != before)
+        _look_at_secrets(etcd)
+        eventually(
+            lambda: _shown(etcd),
+            lambda shown: shown == [_made(etcd, "member-tls")] * 3,
+            timeout_s=PATIENCE_S,
+        )
+        written = witness.written
+        eventually(lambda: witness.written > written + 20)
+    assert witness.refused == []
+    assert _pods(etcd) == pods, "no member started anew"
+
+
+def test_authority_is_exchanged_without_shutting_a_member_out(etcd: Etcd) -> None:
+    keys, before = etcd.fill(5), _made(etcd, "ca")
+    with Witness(etcd) as witness:
+        etcd.world.kubectl("delete", "secret", "sealed-ca")
+        new = eventually(lambda: _made(etcd, "ca"), lambda made: made and made != before)
+        eventually(
+            lambda: _signer(etcd), lambda signer: signer == _subject(etcd), timeout_s=PATIENCE_S
+        )
+        etcd.wait_healthy(3, VERSION)
+    assert _made(etcd, "ca") == new, "exchanged once"
+    assert witness.longest_gap_s < MOMENT_S, witness.refused
+    assert etcd.has(keys)
+    assert witness.is_kept
+
+
+def test_file_that_nothing_uses_any_more_is_made_smaller_in_each_member(etcd: Etcd) -> None:
+    for number in range(20):
+        etcd.put(f"large-{number}", "x" * 400_000)
+    last = etcd.ask("/v3/kv/deleterange", {"key": _coded("large-"), "range_end": _coded("large.")})
+    etcd.ask("/v3/kv/compaction", {"revision": last["header"]["revision"], "physical": True})
+
+    def sizes() -> list[int]:
+        etcd.put(
+            "written", "afterwards"
+        )  # pages of old revisions are free only after the next write
+        return [_size(etcd, pod) for pod in etcd.pods(3)]
+
+    eventually(sizes, lambda found: max(found) < 4 * MI, timeout_s=PATIENCE_S)
+    cr = etcd.wait_healthy(3, VERSION)
+    assert cr["status"]["defragmented"]["member"] in etcd.pods(3)
+
+
+def _coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _pods(etcd: Etcd) -> dict[str, tuple[str, int]]:
+    """Which pods there are, and how often their containers started."""
+    return {
+        pod["metadata"]["name"]: (
+            pod["metadata"]["uid"],
+            pod["status"]["containerStatuses"][0]["restartCount"],
+        )
+        for pod in etcd.world.list("pods", "mycompany.com/etcdcluster=sealed")
+    }
+
+
+def _addresses(etcd: Etcd) -> list[str]:
+    pods: list[Json] = [etcd.world.get("pod", pod) for pod in etcd.pods(3)]
+    return [pod["status"]["podIP"] for pod in pods]
+
+
+def _size(etcd: Etcd, pod: str) -> int:
+    address = etcd.world.get("pod", pod)["status"]["podIP"]
+    return int(ask(address, "/v3/maintenance/status", {}, etcd.context())["dbSize"])
+
+
+def _look_at_secrets(etcd: Etcd) -> None:
+    """A kubelet looks at Secrets when it looks at a pod, which a change of that brings about."""
+    for pod in etcd.pods(3):
+        etcd.world.kubectl("annotate", "pod", pod, "looked-at=now", "--overwrite")
+
+
+def _certificate(etcd: Etcd, secret: str) -> Any:
+    data = etcd.world.get("secret", f"sealed-{secret}").get("data")
+    return x509.load_pem_x509_certificate(base64.b64decode(data["tls.crt"])) if data else None
+
+
+def _made(etcd: Etcd, secret: str) -> int:
+    found = _certificate(etcd, secret)
+    return int(found.serial_number) if found else 0
+
+
+def _signer(etcd: Etcd) -> Any:
+    found = _certificate(etcd, "member-tls")
+    return found.issuer if found else None
+
+
+def _subject(etcd: Etcd) -> Any:
+    found = _certificate(etcd, "ca")
+    return found.subject if found else None
+
+
+def _shown(etcd: Etcd) -> list[int]:
+    """Serial numbers of what each member shows to a new connection."""
+    context = etcd.context()
+    assert context is not None
+    found = []
+    for address in _addresses(etcd):
+        with (
+            socket.create_connection((address, 2379), timeout=3) as plain,
+            context.wrap_socket(plain) as sealed,
+        ):
+            shown = sealed.getpeercert(binary_form=True)
+            assert shown is not None
+            found.append(x509.load_der_x509_certificate(shown).serial_number)
+    return found

@@ -1,0 +1,1 @@
+"""What the collection rolecall.operator decides, without Ansible."""

@@ -1,0 +1,114 @@
+"""Whose an object is, what a quantity is worth, and which object a run is for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleError
+
+from rolecall.json_object import Json
+from tests.unit.collection.plugins import part
+
+objects = part("plugin_utils.objects")
+quantity = part("plugin_utils.quantity").quantity
+found_cr = part("plugin_utils.cr").found_cr
+report = part("module_utils.report")
+CR = {
+    "apiVersion": "shop.example.com/v1",
+    "kind": "Basket",
+    "metadata": {"name": "a", "uid": "u", "namespace": "n"},
+}
+META = {"name": "a", "namespace": "n"}
+
+
+def service(name: str, **metadata: Any) -> Json:
+    return {"kind": "Service", "metadata": {"name": name, **metadata}}
+
+
+def test_foreign_is_what_neither_owner_nor_label_makes_ours() -> None:
+    ours = service("a", ownerReferences=[{"uid": "u"}])
+    labelled = service("b", labels={"any/label": "u"})
+    theirs = service("c", ownerReferences=[{"uid": "v"}], labels={"u": "v"}, annotations={"x": "u"})
+    assert objects.foreign([ours, labelled, theirs, {}], CR) == ["Service c"]
+    assert objects.foreign({"resources": [theirs]}, CR) == ["Service c"]
+    assert objects.foreign({"results": [{"resources": [ours]}, {"resources": [theirs]}]}, CR) == [
+        "Service c"
+    ]
+    assert objects.foreign([], CR) == []
+
+
+def test_object_without_uid_owns_nothing_by_accident() -> None:
+    with pytest.raises(ValueError, match="no uid"):
+        objects.is_ours(service("a"), {"metadata": {"name": "a"}})
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        *(("1Ti", 1024**4), ("1024Gi", 1024**4), ("1.5Gi", 1610612736), ("100m", 0.1), ("2", 2)),
+        *(("1e3", 1000), ("1E", 10**18), ("1Ei", 1024**6), ("128k", 128000), (3, 3)),
+        (" 5Mi ", 5 * 1024**2),
+    ],
+)
+def test_quantities_are_numbers(text: Any, number: float) -> None:
+    assert quantity(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "Gi", "1GiB", "1 Gi", "--1", None, True, "9" * 999])
+def test_what_is_no_quantity_is_refused(text: Any) -> None:
+    with pytest.raises(ValueError, match="is not a quantity"):
+        quantity(text)
+
+
+def test_the_object_of_the_run_is_found_by_the_name_that_the_engine_gives_it() -> None:
+    other = {"apiVersion": "v1", "kind": "Service", "metadata": META}
+    variables = {
+        "ansible_operator_meta": META,
+        "_shop_example_com_basket": CR,
+        "_found": CR,
+        "_service": other,
+    }
+    assert found_cr(variables) == {"apiVersion": "shop.example.com/v1", "kind": "Basket", **META}
+
+
+def test_second_object_that_a_cr_pretends_to_be_is_not_written_to() -> None:
+    forged = {"apiVersion": "rich.example.com/v1", "kind": "Account", "metadata": META}
+    variables = {
+        "ansible_operator_meta": META,
+        "_shop_example_com_basket": CR,
+        "_rich_example_com_account": forged,
+    }
+    with pytest.raises(AnsibleError, match="several variables"):
+        found_cr(variables)
+    with pytest.raises(AnsibleError, match="run-role"):
+        found_cr({"_shop_example_com_basket": CR})
+
+
+def test_all_that_is_wrong_with_a_report_is_told_at_once() -> None:
+    params: Json = {
+        "ready": None,
+        "reason": "x",
+        "message": "",
+        "status": {"conditions": []},
+        "conditions": [{"type": "A", "status": "True"}, {"type": "A", "status": "maybe"}],
+        "events": [{"name": "Not_legal"}],
+    }
+    with pytest.raises(report.InvalidReportError) as error:
+        report.wanted_conditions(params)
+    for part_of_it in (
+        "`ready`, which is not given",
+        "use `ready`",
+        "`A` is given twice",
+        "Not_legal",
+        "Maybe",
+    ):
+        assert part_of_it in str(error.value)
+
+
+@pytest.mark.parametrize("again", ["5", "soon", "1 m", "-1s"])
+def test_time_that_no_engine_could_read_is_refused(again: str) -> None:
+    with pytest.raises(report.InvalidReportError, match="is not a duration"):
+        report.period_of(again)
+    assert report.period_of("1m30s") == {"period": "1m30s"}
+    assert report.period_of("") == {}

@@ -1,0 +1,121 @@
+"""Why pods are not ready, in their own words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rolecall.json_object import Json
+from tests.unit.collection.plugins import part
+
+pods = part("plugin_utils.pods")
+
+
+def pod(name: str = "web-1", container: Any = None, spec: Any = None, **status: Any) -> Json:
+    if container is not None:
+        status["containerStatuses"] = [{"name": "app", "ready": False, **container}]
+    spec = spec or {"containers": [{"name": "app", "readinessProbe": {"httpGet": {}}}]}
+    return {"kind": "Pod", "metadata": {"name": name}, "spec": spec, "status": status}
+
+
+def waiting(reason: str, message: str = "", **more: Any) -> Json:
+    return {"state": {"waiting": {"reason": reason, "message": message}}, **more}
+
+
+READY = pod("ok", conditions=[{"type": "Ready", "status": "True"}])
+NOT_SCHEDULED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+KILLED = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+PULL = waiting("ErrImagePull", "registry.local/app:x: not found")
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (pod(container=PULL), "ErrImagePull: registry.local/app:x: not found"),
+        (pod(conditions=[{**NOT_SCHEDULED, "message": "0/3 nodes"}]), "Unschedulable: 0/3 nodes"),
+        (
+            pod(container=waiting("CrashLoopBackOff", "back-off 10s", lastState=KILLED)),
+            "CrashLoopBackOff: container `app` ended: exit code 137 (OOMKilled)",
+        ),
+        (
+            pod(
+                container={
+                    "state": {
+                        "terminated": {"exitCode": 1, "reason": "Error", "message": "no disk"}
+                    }
+                }
+            ),
+            "container `app` ended: exit code 1: no disk",
+        ),
+        (
+            pod(container={"state": {"running": {}}, "started": True}),
+            "container `app` is running, but its readiness probe has not succeeded",
+        ),
+        (
+            pod(container={"state": {"running": {}}, "started": False}),
+            "container `app` is running, but its startup probe has not succeeded",
+        ),
+        (
+            pod(container=waiting("CreateContainerConfigError", "secret x")),
+            "CreateContainerConfigError: secret x",
+        ),
+        (
+            pod(initContainerStatuses=[{"name": "i", **PULL}]),
+            "ErrImagePull: registry.local/app:x: not found",
+        ),
+        (pod(phase="Failed", reason="Evicted", message="low on memory"), "Evicted: low on memory"),
+        (pod(phase="Pending"), "is pending and not ready"),
+        (pod(phase="Succeeded"), "has ended"),
+        ({**READY, "metadata": {"name": "web-1", "deletionTimestamp": "now"}}, "is being deleted"),
+    ],
+)
+def test_a_pod_says_why_it_is_not_ready(found: Json, why: str) -> None:
+    assert pods.why_not_ready([READY, found]) == f"web-1: {why}"
+    assert not pods.is_ready(found)
+
+
+def test_nothing_is_said_of_pods_that_are_ready() -> None:
+    assert pods.why_not_ready({"resources": [READY, READY]}) == ""
+    assert pods.why_not_ready([]) == ""
+    assert pods.is_ready(READY)
+
+
+def test_the_most_telling_comes_first_and_the_rest_is_counted() -> None:
+    creating = [pod(f"web-{i}", waiting("ContainerCreating")) for i in range(2, 4)]
+    same = [pod(f"web-{i}", PULL) for i in range(4, 7)]
+    found = pods.why_not_ready([*creating, pod(container=PULL), *same])
+    assert (
+        found
+        == "web-1: ErrImagePull: registry.local/app:x: not found; web-2: ContainerCreating; 4 more"
+    )
+
+
+@pytest.mark.parametrize("type_", ["ReplicaFailure", "Failed"])
+def test_what_makes_pods_says_why_it_could_not(type_: str) -> None:
+    refused = {
+        "type": type_,
+        "status": "True",
+        "reason": "FailedCreate",
+        "message": "exceeded quota: q",
+    }
+    maker = {
+        "metadata": {"name": "web"},
+        "spec": {"template": {}},
+        "status": {"conditions": [refused]},
+    }
+    assert pods.why_not_ready([maker]) == "web: FailedCreate: exceeded quota: q"
+    assert pods.why_not_ready([{**maker, "status": {}}]) == ""
+
+
+def test_hostile_objects_neither_break_it_nor_fill_the_status() -> None:
+    odd = [
+        {"metadata": {"name": "a"}, "status": None},
+        {"metadata": {"name": "b"}, "status": {"conditions": "?"}},
+    ]
+    told = "a: is pending and not ready; 1 more"
+    assert pods.why_not_ready([*odd, None, 3, "x"]) == told
+    long = pods.why_not_ready(
+        [pod(str(i) * 200, waiting("E" * 999, f"{i}" * 9999)) for i in range(9)]
+    )
+    assert len(long) <= pods.MOST_CHARACTERS + len("; 9 more")

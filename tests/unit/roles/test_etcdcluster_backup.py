@@ -1,0 +1,229 @@
+"""What a backup of etcd does, what is told of it, and what is kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.roles.filters import role_filter
+
+
+def _filter(name: str) -> Any:
+    return role_filter("etcdcluster", f"etcdcluster_{name}", "etcdcluster_backup")
+
+
+ended = _filter("ended")
+is_larger = _filter("is_larger")
+is_orphaned = _filter("is_orphaned")
+jobs_of = _filter("jobs")
+job_state = _filter("job_state")
+pods_words = _filter("pods_words")
+restore_plan = _filter("restore_plan")
+said_of = _filter("backup_said")
+status_of = _filter("backup_status")
+steps_of = _filter("backup_steps")
+surplus = _filter("surplus")
+
+PLAN: dict[str, Any] = {
+    "etcd": "etcd:v3.6.0",
+    "tool": "rclone:1",
+    "flags": ["--endpoints=http://db"],
+    "store": "",
+    "verify": False,
+    "lists": False,
+    "surplus": [],
+}
+NOW = 1_800_000_000.0
+THEN = "2027-01-15T07:00:00Z"  # an hour before
+
+
+def job(name: str, state: str = "succeeded", at: str = THEN, **labels: str) -> dict[str, Any]:
+    kind = {"succeeded": "Complete", "failed": "Failed"}.get(state)
+    metadata = {"name": name, "creationTimestamp": at}
+    condition = {"type": kind, "status": "True", "lastTransitionTime": at}
+    return {
+        "metadata": metadata | {"labels": {"mycompany.com/part": "backup"} | labels},
+        "status": {"conditions": [condition]} if kind else {"active": 1},
+    }
+
+
+def failed_pod(container: str, log: str, code: int = 1) -> dict[str, Any]:
+    ending = {"terminated": {"exitCode": code, "message": log}}
+    return {"status": {"initContainerStatuses": [{"name": container, "state": ending}]}}
+
+
+def printed(stored: int = 7, restored: int = 7) -> list[dict[str, str]]:
+    rows = [
+        {"Name": "a.db", "ModTime": "2027-01-15T06:00:00.123Z", "Size": 20},
+        {"Name": "b.db", "ModTime": "2027-01-15T07:00:00.5Z", "Size": 30},
+    ]
+    return [
+        {"item": "stored", "log": json.dumps({"revision": stored, "totalKey": 5})},
+        {"item": "restored", "log": f'{{"level":"info"}}x\n{json.dumps({"revision": restored})}'},
+        {"item": "list", "log": "NOTICE: no config\n" + json.dumps(rows)},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({}, ["snapshot"]),
+        ({"verify": True}, ["snapshot", "restore", "stored", "restored"]),
+        ({"lists": True, "surplus": ["a.db"]}, ["snapshot", "prune", "list"]),
+        (
+            {"store": "store:b/ns/db", "verify": True, "lists": True},
+            ["snapshot", "upload", "download", "restore", "stored", "restored", "list"],
+        ),
+    ],
+)
+def test_backup_does_what_is_wanted_and_deletes_only_after_it_was_tried(
+    changes: dict[str, Any], names: list[str]
+) -> None:
+    assert [step["name"] for step in steps_of(PLAN | changes)] == names
+
+
+def test_what_is_tried_is_what_came_back_from_the_store() -> None:
+    steps = {step["name"]: step for step in steps_of(PLAN | {"store": "store:b", "verify": True})}
+
+    assert steps["download"]["args"][-2:] == ["store:b/$(JOB_NAME).db", "/scratch/$(JOB_NAME).db"]
+    assert "/scratch/$(JOB_NAME).db" in steps["restore"]["args"]
+
+
+def test_newest_are_kept_with_room_for_the_next_and_never_all_deleted() -> None:
+    backups = [{"name": f"{n}.db", "time": f"2027-01-0{n}T00:00:00Z"} for n in (2, 1, 3)]
+
+    assert surplus(backups, 3) == ["1.db"]
+    assert surplus(backups, 1) == ["1.db", "2.db"]
+    assert surplus(backups, 0) == []
+    assert surplus([], 3) == []
+
+
+def test_good_backup_is_verified_by_its_revision() -> None:
+    told = status_of(job("by-hand"), [], printed(), {})
+
+    good = {"snapshot": "by-hand.db", "time": THEN, "verified": True, "revision": 7, "keys": 5}
+    assert told["lastGoodBackup"] == good
+    assert told["lastBackup"]["result"] == "Succeeded"
+    assert [each["name"] for each in told["backups"]] == ["b.db", "a.db"]
+    assert told["backups"][0] == {"name": "b.db", "time": "2027-01-15T07:00:00Z", "size": 30}
+
+
+def test_other_revision_after_the_restore_is_a_failed_backup() -> None:
+    told = status_of(job("by-hand"), [], printed(restored=6), {})
+
+    assert told["lastBackup"]["result"] == "Failed"
+    assert "revision 7" in told["lastBackup"]["message"]
+    assert "lastGoodBackup" not in told
+
+
+def test_failed_backup_does_not_hide_the_last_good_one() -> None:
+    good = {"snapshot": "old.db", "time": "2027-01-14T00:00:00Z", "verified": True}
+    said = {"lastGoodBackup": good, "version": "3.6.0"}
+    pods = [failed_pod("upload", "first\nAccessDenied: no\n")]
+
+    told = said_of(said) | status_of(job("new", "failed"), pods, [], said)
+
+    assert told["lastGoodBackup"] == good
+    assert told["lastBackup"]["message"] == "`upload`: AccessDenied: no"
+
+
+def test_good_backup_of_an_earlier_release_is_kept_when_the_next_fails() -> None:
+    said = {"lastBackup": {"snapshot": "old.db", "time": THEN, "result": "Succeeded"}}
+
+    told = status_of(job("new", "failed"), [], [], said)
+
+    assert told["lastGoodBackup"] == {"snapshot": "old.db", "time": THEN}
+
+
+def test_backup_without_any_log_is_good_but_not_verified() -> None:
+    told = status_of(job("by-hand"), [], [{"item": "stored"}], {})
+
+    assert told["lastGoodBackup"] == {"snapshot": "by-hand.db", "time": THEN, "verified": False}
+    assert "backups" not in told
+
+
+def test_job_that_ended_last_counts_and_not_one_that_goes() -> None:
+    going = job("going", at="2027-01-15T09:00:00Z")
+    going["metadata"]["deletionTimestamp"] = THEN
+    late = job("late", "failed", at="2027-01-15T08:00:00Z")
+    restore = job("db-0-restore", **{"mycompany.com/part": "restore"})
+
+    found = jobs_of([late, job("early"), going, restore], "backup")
+
+    assert [each["metadata"]["name"] for each in found] == ["early", "late"]
+    assert ended(found) == late
+    assert ended([]) == {}
+    assert (job_state({}), job_state(late), job_state(job("x", "active"))) == (
+        "",
+        "failed",
+        "active",
+    )
+
+
+def test_pod_that_cannot_start_says_why() -> None:
+    waiting = {"waiting": {"reason": "ErrImagePull", "message": "rclone:1: not found"}}
+    pod = {"status": {"containerStatuses": [{"name": "list", "state": waiting}]}}
+    cannot = {"type": "PodScheduled", "status": "False", "message": "0/2 nodes are available"}
+
+    assert pods_words([pod]) == "`list`: ErrImagePull: rclone:1: not found"
+    assert pods_words([{"status": {"conditions": [cannot]}}]) == "0/2 nodes are available"
+    assert pods_words([failed_pod("restore", "", 2)]) == "`restore`: exit code 2"
+    assert pods_words([]) == ""
+
+
+def test_restore_is_done_when_each_member_has_its_own() -> None:
+    jobs = [job("db-0-restore"), job("db-1-restore")]
+
+    assert restore_plan(jobs, ["db-0", "db-1"], "a.db", NOW)["done"]
+    plan = restore_plan(jobs[:1], ["db-0", "db-1"], "a.db", NOW)
+    assert (plan["done"], plan["create"]) == (False, ["db-1"])
+
+
+def test_restore_of_another_snapshot_is_taken_back_and_a_failed_one_tried_anew() -> None:
+    old = job("db-0-restore")
+    old["metadata"]["annotations"] = {"mycompany.com/snapshot": "typo.db"}
+    fresh = job("db-1-restore", "failed", at="2027-01-15T07:59:30Z")
+    late = job("db-2-restore", "failed")
+
+    plan = restore_plan([old, fresh, late], ["db-0", "db-1", "db-2"], "a.db", NOW)
+
+    assert plan["delete"] == ["db-0-restore", "db-2-restore"]
+    assert plan["failed"] == ["db-1-restore", "db-2-restore"]
+    assert not plan["done"]
+
+
+def test_objects_that_belong_to_the_cr_no_more_are_orphaned() -> None:
+    cr: dict[str, Any] = {"metadata": {"uid": "u1", "finalizers": ["mycompany.com/last-backup"]}}
+    owned = {"metadata": {"ownerReferences": [{"uid": "u1"}]}}
+
+    assert not is_orphaned(cr, [owned])
+    assert not is_orphaned(cr, [])  # deleted by the garbage collector, in the foreground
+    assert is_orphaned(cr, [{"metadata": {}}])
+    assert is_orphaned({"metadata": cr["metadata"] | {"finalizers": ["orphan"]}}, [owned])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "current", "larger"),
+    [
+        ("2Gi", "1Gi", True),
+        ("1Ti", "1024Gi", False),
+        ("1Gi", "1G", True),
+        ("1Gi", "2147483648", False),
+    ],
+)
+def test_sizes_are_compared_as_numbers(wanted: str, current: str, larger: bool) -> None:
+    assert is_larger(wanted, current) is larger
+
+
+def test_other_owners_of_an_object_are_no_change() -> None:
+    changed = role_filter("etcdcluster", "etcdcluster_changed", "etcdcluster_objects")
+    ours, theirs = {"uid": "u1", "controller": False}, {"uid": "u2"}
+    wanted = {"kind": "Service", "metadata": {"name": "db", "ownerReferences": [ours]}}
+    (applied,) = changed([wanted], [])
+    both = applied | {"metadata": applied["metadata"] | {"ownerReferences": [theirs, ours]}}
+    without = applied | {"metadata": applied["metadata"] | {"ownerReferences": [theirs]}}
+
+    assert changed([wanted], [both]) == []
+    assert changed([wanted], [without]) == [applied]
