@@ -11,6 +11,7 @@ from typing import Any
 
 Json = dict[str, Any]
 _CAUGHT_UP = 0.9
+_FULL = "alarm:NOSPACE"
 
 
 def etcdcluster_members(list_json: str, status_json: str, name: str, volumes: Json) -> list[Json]:
@@ -46,9 +47,17 @@ def _is_healthy(state: Json, newest: int) -> bool:
 
     The share is the one that etcd itself asks of a learner before it may vote.
     """
-    if not state or state.get("errors") or not state.get("leader"):
+    if not state or _faults(state) or not state.get("leader"):
         return False
     return int(state.get("raftAppliedIndex", newest)) >= newest * _CAUGHT_UP
+
+
+def _faults(state: Json) -> list[str]:
+    """What etcd has against a member; a full database is one of the cluster, and each member tells it.
+
+    With it a member can still be replaced, which a larger quota needs.
+    """
+    return [str(error) for error in state.get("errors") or [] if _FULL not in str(error)]
 
 
 def etcdcluster_list_as_told(status_json: str, said: Json, wanted: int) -> str:

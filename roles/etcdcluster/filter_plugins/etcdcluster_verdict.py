@@ -12,7 +12,17 @@ Json = dict[str, Any]
 
 def etcdcluster_verdict(facts: Json) -> Json:
     """Reason and message of `Ready`: `{reason, message}`."""
-    views = (_restoring, _answered, _lost, _silent, _refused, _unhealthy, _scaling, _renewing)
+    views = (
+        _restoring,
+        _answered,
+        _lost,
+        _silent,
+        _full,
+        _refused,
+        _unhealthy,
+        _scaling,
+        _renewing,
+    )
     return next((said for view in views if (said := view(facts))), _healthy(facts))
 
 
@@ -72,6 +82,21 @@ def _silent(facts: Json) -> Json | None:
         return _said("Starting", f"the members find each other again; {runs}", facts["why"])
     way_out = f"if they never come back, {_recover(facts['loss'])}"
     return _said("NoQuorum", f"the other members are waited for; {runs}; {way_out}", facts["why"])
+
+
+def _full(facts: Json) -> Json | None:
+    space = facts["space"]
+    if not space["full"]:
+        return None
+    if space["roomy"]:
+        message = f"the database has room again, {space['size']} of {space['quota']}; "
+        return _said("DatabaseFull", message + "etcd is told to take writes")
+    return _said(
+        "DatabaseFull",
+        f"writes are refused, since the database has {space['size']} and its quota is "
+        f"{space['quota']}; delete keys, and set spec.compaction and spec.defragment, or raise "
+        "spec.quotaBackendBytes; etcd takes writes again once a tenth of the quota is free",
+    )
 
 
 def _recover(loss: Json) -> str:

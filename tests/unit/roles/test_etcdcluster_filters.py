@@ -186,6 +186,8 @@ def state(number: int, **changes: Any) -> dict[str, Any]:
         ({"raftIndex": 990, "raftAppliedIndex": 950}, True),
         ({"leader": 0}, False),
         ({"errors": ["etcdserver: no leader"]}, False),
+        ({"errors": ["memberID:1 alarm:NOSPACE "]}, True),  # or a larger quota could never come
+        ({"errors": ["memberID:1 alarm:NOSPACE ", "memberID:1 alarm:CORRUPT "]}, False),
     ],
 )
 def test_member_is_healthy_that_knows_a_leader_and_has_what_the_others_have(

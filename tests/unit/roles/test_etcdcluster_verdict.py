@@ -30,6 +30,7 @@ def facts(**changes: Any) -> dict[str, Any]:
         "step": {"do": "nothing", "member": {}},
         "renewal": {"pods": [], "waits_for": "", "left": 0, "renewed": []},
         "why": "",
+        "space": {"full": False, "roomy": True, "size": "1Mi", "quota": "9Mi"},
     }
     return well | changes
 
@@ -39,6 +40,7 @@ def said(**changes: Any) -> tuple[str, str]:
     return found["reason"], found["message"]
 
 
+FULL = {"full": True, "roomy": False, "size": "9Mi", "quota": "9Mi"}
 UPGRADE = {"version": "3.6.1", "refusal": ""}
 SICK = {"do": "wait", "member": {"name": "db-1"}}
 
@@ -56,6 +58,8 @@ SICK = {"do": "wait", "member": {"name": "db-1"}}
         ({"step": SICK, "target": UPGRADE}, "MembersUnhealthy", "`db-1` is not healthy, so no"),
         ({"target": UPGRADE}, "Upgrading", "0 of 3 members run 3.6.1"),
         ({"target": {"version": "3.5.1", "refusal": "no"}}, "VersionRefused", "no"),
+        ({"space": FULL}, "DatabaseFull", "has 9Mi and its quota is 9Mi; delete keys"),
+        ({"space": FULL | {"roomy": True, "size": "2Mi"}}, "DatabaseFull", "2Mi of 9Mi"),
         ({"renewal": facts()["renewal"] | {"left": 2}}, "Renewing", "2 pods"),
     ],
 )
