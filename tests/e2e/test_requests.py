@@ -33,7 +33,7 @@ MOST = {
     "PodSet": 3,
     "Machine": 4,
     "MachineOperation": 0,
-    "EtcdCluster": 32,
+    "EtcdCluster": 11,
 }
 _TRIES = 8  # a period or a dependent may start a run of its own meanwhile
 

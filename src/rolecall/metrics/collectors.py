@@ -5,7 +5,10 @@ A scrape renders in a thread, while the loop goes on: so whatever is shared is c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from sys import intern
+from typing import Any
 
 from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
@@ -14,6 +17,13 @@ from rolecall.gvk import Gvk
 from rolecall.metrics import names
 from rolecall.metrics.names import MetricSpec
 from rolecall.workqueue import Key, QueueSnapshot
+
+# Each is a series: what a status holds may be written by others, and must not fill Prometheus.
+MOST_CONDITIONS = 8
+_VALUES = {"True": 1.0, "False": 0.0}
+_WORD = re.compile(r"[A-Za-z][\w.,:/-]{0,62}\Z", re.ASCII)
+# They tell of runs, which are counted, and one of them changes with each.
+_OF_RUNS = frozenset({"Running", "Successful", "Failure"})
 
 
 class CreationTimes(Collector):
@@ -28,6 +38,9 @@ class CreationTimes(Collector):
     def gone(self, key: Key) -> None:
         self._times.pop(key, None)
 
+    def __contains__(self, key: Key) -> bool:
+        return key in self._times
+
     def collect(self) -> Iterator[Metric]:
         family = _gauge(names.CREATED_AT)
         for key, created_at in self._times.copy().items():
@@ -36,6 +49,43 @@ class CreationTimes(Collector):
                 [key.name, key.namespace, gvk.group, gvk.version, gvk.kind], created_at
             )
         yield family
+
+
+class Conditions(Collector):
+    """How each CR is, as its status said last."""
+
+    def __init__(self) -> None:
+        self._told: dict[Key, tuple[tuple[str, str, float], ...]] = {}
+
+    def told(self, key: Key, conditions: Iterable[Any]) -> None:
+        self._told[key] = tuple(_rows_of(conditions))
+
+    def gone(self, key: Key) -> None:
+        self._told.pop(key, None)
+
+    def collect(self) -> Iterator[Metric]:
+        family = _gauge(names.CONDITION)
+        for key, rows in self._told.copy().items():
+            gvk = key.gvk
+            place = [key.name, key.namespace, gvk.group, gvk.version, gvk.kind]
+            for name, reason, value in rows:
+                family.add_metric([*place, name, reason], value)
+        yield family
+
+
+def _rows_of(conditions: Iterable[Any]) -> Iterator[tuple[str, str, float]]:
+    """Type, reason and value: once for each type, and only what is short."""
+    taken = set(_OF_RUNS)
+    for each in conditions:
+        name = _word(each.get("type")) if isinstance(each, dict) else ""
+        if name and name not in taken and len(taken) < len(_OF_RUNS) + MOST_CONDITIONS:
+            taken.add(name)
+            yield name, _word(each.get("reason")), _VALUES.get(str(each.get("status")), -1.0)
+
+
+def _word(value: object) -> str:
+    """A short word, kept once for all CRs that have it; anything else is left out."""
+    return intern(value) if isinstance(value, str) and _WORD.match(value) else ""
 
 
 class QueueFigures(Collector):

@@ -23,7 +23,7 @@ from prometheus_client import (
 
 from rolecall.gvk import Gvk
 from rolecall.metrics import names
-from rolecall.metrics.collectors import CreationTimes, QueueFigures
+from rolecall.metrics.collectors import Conditions, CreationTimes, QueueFigures
 from rolecall.metrics.names import MetricKind, MetricSpec
 from rolecall.watches import Watch
 from rolecall.workqueue import Key, QueueSnapshot
@@ -33,6 +33,7 @@ _TYPES = {MetricKind.COUNTER: Counter, MetricKind.GAUGE: Gauge}
 _WARM_STATES = ("known", "proving", "proven", "refused")
 _READ_LATE = {
     names.CREATED_AT,
+    names.CONDITION,
     names.WORKQUEUE_DEPTH,
     names.ACTIVE_WORKERS,
     names.QUEUE_DEPTH,
@@ -56,9 +57,11 @@ class EngineMetrics:
         ProcessCollector(registry=self._registry)
         self._api_host = api_host
         self._created = CreationTimes()
+        self._conditions = Conditions()
         self._queue: QueueFigures | None = None
         self._lacking: Callable[[], int] = lambda: 0
         self._registry.register(self._created)
+        self._registry.register(self._conditions)
         self._metrics: dict[str, Any] = {
             name.name: _made(name, self._registry) for name in names.NAMES if name not in _READ_LATE
         }
@@ -136,6 +139,12 @@ class EngineMetrics:
     def gone(self, key: Key) -> None:
         """A CR is gone, and its series with it."""
         self._created.gone(key)
+        self._conditions.gone(key)
+
+    def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
+        """What a CR's status says; not of one that is gone, since nobody would take it out again."""
+        if key in self._created:
+            self._conditions.told(key, conditions)
 
     def api_call(self, verb: str, resource: str, code: int, seconds: float) -> None:
         """The engine itself asked the API server something."""

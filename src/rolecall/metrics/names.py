@@ -120,6 +120,12 @@ MASTER_STATUS = MetricSpec(
 )
 
 # -- ours --------------------------------------------------------------------------------------------
+CONDITION = MetricSpec(
+    "rolecall_resource_condition",
+    MetricKind.GAUGE,
+    ("name", "namespace", "group", "version", "kind", "type", "reason"),
+    "Conditions of each CR, but those of runs: 1 for True, 0 for False, -1 for Unknown.",
+)
 QUEUE_DEPTH = MetricSpec(
     "rolecall_queue_depth",
     MetricKind.GAUGE,
@@ -214,6 +220,7 @@ NAMES = (
     WORKQUEUE_DEPTH,
     REST_REQUESTS,
     MASTER_STATUS,
+    CONDITION,
     QUEUE_DEPTH,
     QUEUE_OLDEST,
     QUEUE_WAIT,

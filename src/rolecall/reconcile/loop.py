@@ -41,7 +41,13 @@ from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
 from rolecall.runner import Ending, RunResult, outcome_of
-from rolecall.status import ObjectWriter, StatusWriter, VanishedError, generation_of
+from rolecall.status import (
+    ObjectWriter,
+    StatusWriter,
+    VanishedError,
+    conditions_of,
+    generation_of,
+)
 from rolecall.watches import DurationError, Watch
 from rolecall.workqueue import DELETION, Cause, Key, Turn, Urgency
 
@@ -142,6 +148,7 @@ class Reconciler:
         cr = await self._load(key)
         if cr is None:
             return self._forget(key)
+        self._tell_conditions(key, cr)
         if is_paused(cr):
             await self._reporter.paused(key, watch, cr)
             return replace(_periodic(watch.reconcile_period_s), why="paused")
@@ -186,7 +193,7 @@ class Reconciler:
 
     async def _refuse(self, key: Key, watch: Watch, cr: Json, message: str) -> Outcome:
         self._ports.telemetry.run_finished(watch.gvk, succeeded=False, seconds=0.0, way="none")
-        await self._reporter.refused(key, watch, cr, message)
+        self._tell_conditions(key, await self._reporter.refused(key, watch, cr, message))
         return Outcome(error=message)
 
     async def _mark_running(
@@ -237,6 +244,7 @@ class Reconciler:
                 return _again_now(DELETION)
             cr = left
         cr = await self._reporter.ended(key, report, cr)
+        self._tell_conditions(key, cr)
         self._phase(key, "status", began)
         return _next_time(report, cr, period_s)
 
@@ -258,6 +266,9 @@ class Reconciler:
         )
         for way, count in result.tasks_by_way.items():
             self._ports.telemetry.tasks_ran(way, count)
+
+    def _tell_conditions(self, key: Key, cr: Json) -> None:
+        self._ports.telemetry.conditions(key, conditions_of(cr))
 
     def _phase(self, key: Key, phase: str, began: float) -> None:
         self._ports.telemetry.phase(key.gvk, phase, self._ports.clock.monotonic() - began)

@@ -6,11 +6,11 @@ so that no lower or side room has to know of another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
@@ -60,6 +60,9 @@ class Telemetry(Protocol):
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         """Time spent in one phase of a turn: queue, prepare, run, status."""
+
+    def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
+        """What the CR's status says now."""
 
 
 class PlayLog(Protocol):

@@ -119,8 +119,8 @@ class Reporter:
         """A run has said nothing for a minute."""
         self._events.no_output(plan.cr, progress.where)
 
-    async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> None:
-        """No run could be started; status is told if it can be."""
+    async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> Json:
+        """No run could be started; status is told if it can be. Returns the CR as it is then."""
         told = message
         if is_finalizer_run(watch, cr):
             told = _with_held(message, HELD_BY_REFUSAL)
@@ -128,11 +128,12 @@ class Reporter:
         else:
             self._events.failed(key, cr, message)
         try:
-            await self._write(watch, cr, NotRun(told, has_ready=watch.ready_condition))
+            return await self._write(watch, cr, NotRun(told, has_ready=watch.ready_condition))
         except NotLeadingError:
             raise
         except RolecallError as error:
             _logger.error("could not write status", extra=key_fields(key, error=str(error)))
+            return cr
 
     async def cancelled(self, plan: RunPlan, cr: Json, reason: str) -> None:
         """The engine ended a run; `cr` is the newest that is known of it."""

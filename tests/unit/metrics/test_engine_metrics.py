@@ -58,6 +58,40 @@ def test_creation_time_goes_with_its_cr(metrics: EngineMetrics) -> None:
     assert not any(name.startswith("resource_created") for name in samples(metrics))
 
 
+def test_conditions_say_how_a_cr_is_and_go_with_it(metrics: EngineMetrics) -> None:
+    key = Key(APP, "ns", "x")
+    place = 'group="demo.example.com",kind="App",name="x",namespace="ns"'
+    metrics.seen(key, datetime.fromtimestamp(1.7e9, UTC))
+    for status, reason, value in (
+        ("Unknown", "RunPending", "-1.0"),
+        ("False", "NoQuorum", "0.0"),
+        ("True", "Healthy", "1.0"),
+    ):
+        run = {"type": "Running", "status": "True", "reason": "Running"}
+        metrics.conditions(key, [run, {"type": "Ready", "status": status, "reason": reason}])
+        told = {name: value for name, value in samples(metrics).items() if "_condition{" in name}
+        series = (
+            f'rolecall_resource_condition{{{place},reason="{reason}",type="Ready",version="v1"}}'
+        )
+        assert told == {series: value}
+    metrics.gone(key)
+    metrics.conditions(key, [{"type": "Ready", "status": "True"}])  # its last run ended after it
+    assert not any("_condition{" in name for name in samples(metrics))
+
+
+def test_status_of_others_cannot_fill_prometheus(metrics: EngineMetrics) -> None:
+    key = Key(APP, "ns", "x")
+    metrics.seen(key, datetime.fromtimestamp(1.7e9, UTC))
+    hostile = [
+        {"type": f"T{number}", "status": "True", "reason": "x" * 999} for number in range(99)
+    ]
+    strange = ["text", None, {"type": ["Ready"]}, {"type": "two words"}, {"status": "True"}]
+    metrics.conditions(key, [*strange, *hostile[:1], *hostile])
+    told = [name for name in samples(metrics) if "_condition{" in name]
+    assert len(told) == 8
+    assert all('reason=""' in name for name in told)
+
+
 def test_series_of_a_kind_exist_before_its_first_turn(metrics: EngineMetrics) -> None:
     metrics.prepare([Watch(APP, Play(Path("x"), True), max_concurrent_reconciles=3)])
     found = samples(metrics)

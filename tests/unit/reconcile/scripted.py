@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -144,6 +144,7 @@ class RecordedTelemetry:
     runs: list[bool] = field(default_factory=list)
     phases: list[str] = field(default_factory=list)
     tasks: Counter[str] = field(default_factory=Counter)
+    told: dict[Key, dict[str, str]] = field(default_factory=dict)
 
     def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
         self.turns.append(result)
@@ -156,6 +157,9 @@ class RecordedTelemetry:
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         self.phases.append(phase)
+
+    def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
+        self.told[key] = {each["type"]: each["status"] for each in conditions}
 
 
 @dataclass

@@ -77,6 +77,14 @@ async def test_failure_is_told_and_the_key_backs_off(setting: Setting) -> None:
     assert setting.telemetry.runs == [False]
 
 
+async def test_conditions_are_told_as_they_are_after_each_turn(setting: Setting) -> None:
+    await setting.shop.create()
+    for result, ready in ((GOOD, "True"), (BAD, "False")):
+        setting.runner.will(result)
+        await setting.turn()
+        assert setting.telemetry.told[setting.key()]["Ready"] == ready
+
+
 @pytest.mark.parametrize(
     ("ending", "text", "reason", "message"),
     [

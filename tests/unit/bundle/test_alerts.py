@@ -1,0 +1,88 @@
+"""Who is called about which state of a custom resource, and what the page about alerts says of it."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.metrics import EngineMetrics
+from rolecall.workqueue import Key
+from tests.unit.bundle.alerts import ETCD, KINDS, OPERATOR, ROOT, firing, rules
+
+PAGE = (ROOT / "docs" / "guides" / "alerts.md").read_text()
+
+
+def alerts_when(kind: str, **conditions: tuple[str, str]) -> set[str]:
+    """What fires about one CR with these conditions: `Type=(status, reason)`."""
+    metrics, key = EngineMetrics("1"), Key(Gvk("g.example.com", "v1", kind), "ns", "x")
+    metrics.seen(key, datetime.now(UTC))
+    rows = [
+        {"type": name, "status": status, "reason": reason}
+        for name, (status, reason) in conditions.items()
+    ]
+    metrics.conditions(key, rows)
+    return {alert for alert, _name in firing(metrics.exposition().decode())}
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "reason", "called"),
+    [
+        ("PodSet", "True", "AllReady", ""),
+        ("PodSet", "False", "BackOff", "ResourceNotReady"),
+        ("PodSet", "Unknown", "RunPending", "ResourceNotReady"),
+        ("Mapping", "False", "PrefixTaken", "ResourceNotReady"),
+        ("Machine", "False", "Stopped", ""),
+        ("Machine", "False", "DiskRefused", "ResourceNotReady"),
+        ("MachineOperation", "Unknown", "Running", ""),
+        ("MachineOperation", "False", "TimedOut", "MachineOperationFailed"),
+        ("DemoVolume", "False", "WaitingForConsumer", ""),
+        ("DemoVolume", "False", "ClaimLost", "DemoVolumeLost"),
+        ("Appoperator", "False", "RolledBack", "ResourceNotReady"),
+        ("Appoperator", "False", "PodsNotReady", "AppoperatorDown"),
+        ("EtcdCluster", "False", "MembersUnhealthy", "ResourceNotReady"),
+        ("EtcdCluster", "False", "NoQuorum", "EtcdClusterNoQuorum"),
+        ("EtcdCluster", "False", "QuorumLost", "EtcdClusterLost"),
+        ("EtcdCluster", "False", "DataLost", "EtcdClusterLost"),
+    ],
+)
+def test_one_alert_calls_for_each_state_that_needs_a_person(
+    kind: str, status: str, reason: str, called: str
+) -> None:
+    assert alerts_when(kind, Ready=(status, reason)) == {called} - {""}
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "called"),
+    [
+        ("True", "BackedUp", set()),
+        ("Unknown", "NotPlanned", set()),
+        ("False", "BackupFailed", {"EtcdClusterNotBackedUp"}),
+        ("False", "BackupOverdue", {"EtcdClusterNotBackedUp"}),
+    ],
+)
+def test_healthy_cluster_without_a_new_backup_calls(
+    status: str, reason: str, called: set[str]
+) -> None:
+    said = alerts_when("EtcdCluster", Ready=("True", "Healthy"), BackedUp=(status, reason))
+    assert said == called
+
+
+def test_role_that_never_settles_calls() -> None:
+    rows = {"Ready": ("True", "AllReady"), "NotConverging": ("True", "TaskChanges")}
+    assert alerts_when("PodSet", **rows) == {"ResourceNeverSettles"}
+
+
+def test_reasons_that_alerts_name_are_those_that_kinds_have() -> None:
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "kinds").glob("*.md"))
+    for rule in rules(KINDS):
+        for reasons in re.findall(r'reason[=!]~?"([^"]+)"', rule["expr"]):
+            assert all(f"`{reason}`" in pages for reason in reasons.split("|")), rule["alert"]
+
+
+def test_page_says_of_every_alert_what_to_do_and_of_no_other() -> None:
+    names = {rule["alert"] for path in (KINDS, OPERATOR) for rule in rules(path)}
+    names |= set(re.findall(r"- alert: (\w+)", ETCD.read_text()))
+    assert set(re.findall(r"^### (\w+)$", PAGE, re.MULTILINE)) == names
