@@ -111,6 +111,10 @@ class Etcd:
         found = self.ask("/v3/kv/range", {"key": _coded(key)}).get("kvs")
         return base64.b64decode(found[0]["value"]).decode() if found else None
 
+    def remove_all(self) -> None:
+        """Every key, as somebody's mistake would."""
+        self.ask("/v3/kv/deleterange", {"key": _coded("\0"), "range_end": _coded("\0")})
+
     def fill(self, count: int = 50) -> dict[str, str]:
         """Write keys; returns them."""
         keys = {f"key-{number}": f"value-{number}" for number in range(count)}

@@ -5,6 +5,7 @@ The tests share one cluster and leave it as they found it: three healthy members
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -13,7 +14,8 @@ from rolecall.json_object import Json
 from rolecall_dev.localcluster import etcd_versions, frozen_node
 from tests.fixtures.eventually import eventually
 from tests.real.etcd import Etcd, Witness
-from tests.real.world import PATIENCE_S, World, condition
+from tests.real.operator import Operator
+from tests.real.world import PATIENCE_S, World, condition, is_current
 
 pytestmark = pytest.mark.usefixtures("operator")
 
@@ -24,15 +26,33 @@ MOMENT_S = 10.0
 
 @pytest.fixture(scope="module")
 def etcd(world: World) -> Etcd:
-    """Three members of the old version."""
+    """Three members of the old version, which was mistyped when the cluster was created."""
     found = Etcd(world, "db")
-    found.apply(version=OLD, replicas=3, backupSchedule="0 3 * * *")
+    found.apply(version=f"{OLD}999", replicas=3, backupSchedule="0 3 * * *")
+    _wait_said(found, "Starting", "Image")
+    change(found, version=OLD)
     found.wait_healthy(3, OLD)
     return found
 
 
 def change(etcd: Etcd, **spec: object) -> None:
     etcd.world.patch("etcdcluster", etcd.name, {"spec": spec})
+
+
+def test_growing_that_cannot_be_scheduled_is_taken_back(etcd: Etcd) -> None:
+    version, keys, before = etcd.cr["status"]["version"], etcd.fill(), _uids(etcd)
+    nodes = [node["metadata"]["name"] for node in etcd.world.list("nodes")]
+    etcd.world.kubectl("cordon", *nodes)
+    try:
+        change(etcd, replicas=5)
+        eventually(etcd.members, lambda now: now.get("db-3") == "unstarted", timeout_s=PATIENCE_S)
+        eventually(lambda: len(_uids(etcd)) == 4, timeout_s=PATIENCE_S)
+        change(etcd, replicas=3)
+        etcd.wait_healthy(3, version)
+    finally:
+        etcd.world.kubectl("uncordon", *nodes)
+    eventually(lambda: _uids(etcd) == before, timeout_s=PATIENCE_S)
+    assert etcd.has(keys)
 
 
 def test_scaling_to_five_and_back_keeps_keys_and_quorum(etcd: Etcd) -> None:
@@ -128,6 +148,83 @@ def test_going_back_is_refused_and_says_why(etcd: Etcd) -> None:
     )
     change(etcd, version=version)
     etcd.wait_healthy(3, version)
+
+
+def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_killed(
+    etcd: Etcd, operator: Operator
+) -> None:
+    version, keys, before = etcd.cr["status"]["version"], etcd.fill(), _uids(etcd)
+    etcd.world.kubectl("create", "job", "--from=cronjob/db-backup", "good")
+    eventually(
+        lambda: etcd.cr["status"].get("lastGoodBackup", {}).get("snapshot"),
+        lambda name: name == "good.db",
+        timeout_s=PATIENCE_S,
+    )
+    etcd.remove_all()
+    etcd.put("wrong", "was here")
+
+    _ask_restore(etcd, "typo.db")
+    refused = _wait_said(etcd, "RestoreRefused", "typo.db")["status"]
+    assert (refused["lastRestore"]["state"], _uids(etcd)) == ("Refused", before)
+    assert etcd.get("wrong") == "was here"
+
+    word = _ask_restore(etcd, "good.db")
+    eventually(lambda: etcd.world.get("statefulset", "db") == {}, timeout_s=PATIENCE_S)
+    # Between the end of the old members and the new ones, without a chance to say good-bye.
+    operator.kubectl("delete", "pod", operator.leader(), "--force", "--grace-period=0")
+    restored = etcd.wait_healthy(3, version)["status"]
+    told = restored["lastRestore"]
+    assert (told["state"], told["request"], told["snapshot"]) == ("Restored", word, "good.db")
+    assert (restored["restoredFrom"], told["backup"]) == ("good.db", f"db-before-{word[-8:]}.db")
+    assert restored["restoreWord"] != word
+    assert etcd.has(keys)
+    assert etcd.get("wrong") is None
+    assert not before & _uids(etcd)
+
+
+def test_lost_quorum_is_left_by_the_last_member_or_by_a_snapshot(etcd: Etcd) -> None:
+    version, keys = etcd.cr["status"]["version"], etcd.fill()
+    etcd.put("last", "after the restore")
+    told = etcd.cr["status"].get("lastRestore", {})
+    _lose(etcd, "db-1", "db-2")
+    change(etcd, recover=_offered(_wait_said(etcd, "QuorumLost", "`db-0-")))
+    etcd.wait_healthy(3, version)
+    assert (etcd.has(keys), etcd.get("last")) == (True, "after the restore")
+    assert etcd.cr["status"].get("lastRestore", {}) == told, "asked for once, done once"
+
+    _lose(etcd, "db-0", "db-1", "db-2")
+    answer = _offered(_wait_said(etcd, "DataLost", "`empty-"))
+    # The backup that was taken before the restore in place.
+    change(etcd, recover=answer, restoreFrom=told["backup"])
+    etcd.wait_healthy(3, version)
+    assert (etcd.get("wrong"), etcd.get("last")) == ("was here", None)
+
+
+def _wait_said(etcd: Etcd, reason: str, part: str) -> Json:
+    def is_said(cr: Json) -> bool:
+        ready = condition(cr, "Ready")
+        return ready.get("reason") == reason and part in ready["message"] and is_current(cr)
+
+    return eventually(lambda: etcd.cr, is_said, timeout_s=PATIENCE_S)
+
+
+def _ask_restore(etcd: Etcd, snapshot: str) -> str:
+    word: str = etcd.cr["status"]["restoreWord"]
+    change(etcd, restoreFrom=snapshot, recover=word)
+    return word
+
+
+def _lose(etcd: Etcd, *members: str) -> None:
+    """Pods and volumes, all at once."""
+    claims = [f"pvc/data-{member}" for member in members]
+    pods = [f"pod/{member}" for member in members]
+    etcd.world.kubectl("delete", "--wait=false", *claims, *pods)
+
+
+def _offered(cr: Json) -> str:
+    """The first word that the message offers."""
+    message = condition(cr, "Ready")["message"]
+    return str(re.search(r"spec.recover to `([^`]+)`", message)[1])  # type: ignore[index]
 
 
 def _pods(etcd: Etcd) -> list[Json]:

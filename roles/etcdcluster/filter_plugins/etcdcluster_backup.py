@@ -24,10 +24,11 @@ def etcdcluster_backup_steps(plan: Json) -> list[Json]:
 
     `plan` has `etcd` and `tool` (images), `flags` (of etcdctl), `store` (a remote of rclone, empty for
     the volume), `verify`, `lists`, and `surplus` (names of snapshots to delete). A file of the store
-    is tried as it comes back from there.
+    is tried as it comes back from there. `first` is a snapshot that is tried before all of it.
     """
     taken = "/backup/$(JOB_NAME).db"
-    steps = [_step("snapshot", plan, ["etcdctl", *plan["flags"], "snapshot", "save", taken])]
+    steps = _first_steps(plan)
+    steps.append(_step("snapshot", plan, ["etcdctl", *plan["flags"], "snapshot", "save", taken]))
     stored, tried = plan["store"], taken
     if stored:
         steps.append(_tool("upload", plan, ["copyto", taken, f"{stored}/$(JOB_NAME).db"]))
@@ -48,6 +49,19 @@ def etcdcluster_backup_steps(plan: Json) -> list[Json]:
         about = ["--files-only", "--no-mimetype", "--include=/*.db"]
         steps.append(_tool("list", plan, ["lsjson", stored or "/backup", *about]))
     return steps
+
+
+def _first_steps(plan: Json) -> list[Json]:
+    """The trial of a snapshot that is to come in place of the data: etcd's hash must be right."""
+    asked = plan.get("first", "")
+    if not asked:
+        return []
+    steps, file = [], f"/backup/{asked}"
+    if plan["store"]:
+        file = f"/scratch/{asked}"
+        steps.append(_tool("fetch", plan, ["copyto", f"{plan['store']}/{asked}", file]))
+    into = "--data-dir=/scratch/asked"
+    return [*steps, _step("try", plan, ["etcdutl", "snapshot", "restore", file, into])]
 
 
 def _step(name: str, plan: Json, command: list[str]) -> Json:
@@ -77,12 +91,16 @@ def _tool(name: str, plan: Json, arguments: list[str]) -> Json:
     }
 
 
-def etcdcluster_surplus(backups: list[Json], keep: int) -> list[str]:
-    """Names to delete with the next backup, so that `keep` are left once it is there too."""
+def etcdcluster_surplus(backups: list[Json], keep: int, asked: list[str]) -> list[str]:
+    """Names to delete with the next backup, so that `keep` are left once it is there too.
+
+    None of those that are `asked` for: a restore may be about to read it.
+    """
     if not keep:
         return []
     newest_first = sorted(backups, key=lambda each: str(each["time"]), reverse=True)
-    return sorted(each["name"] for each in newest_first[max(keep - 1, 1) :])
+    old = [each["name"] for each in newest_first[max(keep - 1, 1) :]]
+    return sorted(name for name in old if name not in asked)
 
 
 def etcdcluster_jobs(jobs: list[Json], part: str) -> list[Json]:
@@ -242,8 +260,8 @@ def _job_words(job: Json) -> str:
 def etcdcluster_restore_plan(jobs: list[Json], peers: list[str], snapshot: str, now: float) -> Json:
     """What to do about restore Jobs: `{delete, create, done, failed}`.
 
-    One for another snapshot is from before an edit; one that failed is tried anew after a while,
-    since the snapshot may be put there meanwhile.
+    `snapshot` may name the restore beside it. One for another is from before an edit; one that failed
+    is tried anew after a while, since the snapshot may be put there meanwhile.
     """
     delete, wanted, failed = [], {f"{peer}-restore": peer for peer in peers}, []
     good = 0

@@ -13,6 +13,7 @@ Json = dict[str, Any]
 def etcdcluster_verdict(facts: Json) -> Json:
     """Reason and message of `Ready`: `{reason, message}`."""
     views = (
+        _replacing,
         _restoring,
         _answered,
         _lost,
@@ -22,12 +23,41 @@ def etcdcluster_verdict(facts: Json) -> Json:
         _unhealthy,
         _scaling,
         _renewing,
+        _restore_refused,
     )
     return next((said for view in views if (said := view(facts))), _healthy(facts))
 
 
 def _said(reason: str, message: str, why: str = "") -> Json:
     return {"reason": reason, "message": f"{message}: {why}" if why else message}
+
+
+def _replacing(facts: Json) -> Json | None:
+    """A snapshot comes in place of data that are there."""
+    attempt = facts["attempt"]
+    snapshot, kept = f"`{attempt['snapshot']}`", f"what was here before is in `{attempt['backup']}`"
+    messages = {
+        "try": f"snapshot {snapshot} is tried and a backup is taken; nothing is changed before that",
+        "begin": f"snapshot {snapshot} is good, and the members are stopped next; {kept}",
+        "stop": f"the members are stopped, to start from snapshot {snapshot}; {kept}",
+        "clear": f"the members' volumes are made anew for snapshot {snapshot}; {kept}",
+        "fill": f"the members start from snapshot {snapshot}; {kept}",
+    }
+    message = messages.get(attempt["do"], "")
+    return _said("Restoring", message, facts["why"]) if message else None
+
+
+def _restore_refused(facts: Json) -> Json | None:
+    """Until the person who asked for it has seen that."""
+    attempt = facts["attempt"]
+    if attempt.get("state") != "Refused" or attempt["request"] != facts["recover"]:
+        return None
+    return _said(
+        "RestoreRefused",
+        f"snapshot `{attempt['snapshot']}` was not restored, and the cluster goes on as it was; mend"
+        f" that and set spec.recover to `{facts['word']}`, or take recover out",
+        attempt["message"],
+    )
 
 
 def _restoring(facts: Json) -> Json | None:
@@ -161,7 +191,8 @@ def _renewing(facts: Json) -> Json | None:
 
 def _healthy(facts: Json) -> Json:
     members, target = len(facts["members"]), facts["target"]["version"]
-    return _said("Healthy", f"{members} members run {target}")
+    note = f"; {facts['note']}" if facts["note"] else ""
+    return _said("Healthy", f"{members} members run {target}{note}")
 
 
 class FilterModule:

@@ -94,10 +94,10 @@ def test_what_is_tried_is_what_came_back_from_the_store() -> None:
 def test_newest_are_kept_with_room_for_the_next_and_never_all_deleted() -> None:
     backups = [{"name": f"{n}.db", "time": f"2027-01-0{n}T00:00:00Z"} for n in (2, 1, 3)]
 
-    assert surplus(backups, 3) == ["1.db"]
-    assert surplus(backups, 1) == ["1.db", "2.db"]
-    assert surplus(backups, 0) == []
-    assert surplus([], 3) == []
+    assert surplus(backups, 3, []) == ["1.db"]
+    assert surplus(backups, 1, []) == ["1.db", "2.db"]
+    assert surplus(backups, 0, []) == []
+    assert surplus([], 3, []) == []
 
 
 def test_good_backup_is_verified_by_its_revision() -> None:

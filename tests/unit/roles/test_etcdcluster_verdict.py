@@ -12,12 +12,19 @@ verdict = role_filter("etcdcluster", "etcdcluster_verdict", "etcdcluster_verdict
 
 MEMBERS = [{"name": f"db-{n}", "version": "3.5.1"} for n in range(3)]
 NO_LOSS = {"reason": "", "kept": ["db-0", "db-1", "db-2"], "code": "12345678"}
+ATTEMPT = {"do": "", "request": "", "snapshot": "", "backup": "", "message": ""}
+IN_PLACE = ATTEMPT | {"request": "restore-11111111", "snapshot": "a.db", "backup": "old.db"}
+REFUSED = IN_PLACE | {"state": "Refused", "message": "no such file"}
 SILENT = {"known": False, "members": [], "step": {"do": "wait", "member": {}}}
 
 
 def facts(**changes: Any) -> dict[str, Any]:
     well = {
         "restoring": "",
+        "attempt": ATTEMPT,
+        "recover": "",
+        "word": "restore-22222222",
+        "note": "",
         "recovery": {"do": "", "member": ""},
         "loss": NO_LOSS,
         "known": True,
@@ -50,6 +57,11 @@ SICK = {"do": "wait", "member": {"name": "db-1"}}
     [
         ({}, "Healthy", "3 members run 3.5.1"),
         ({"restoring": "a.db"}, "Restoring", "`a.db`"),
+        ({"attempt": IN_PLACE | {"do": "try"}}, "Restoring", "`a.db` is tried"),
+        (SILENT | {"attempt": IN_PLACE | {"do": "fill"}}, "Restoring", "is in `old.db`"),
+        ({"attempt": REFUSED, "recover": "restore-11111111"}, "RestoreRefused", "no such file"),
+        ({"attempt": REFUSED}, "Healthy", "3 members"),
+        ({"note": "it does nothing"}, "Healthy", "3.5.1; it does nothing"),
         (SILENT | {"told": [], "why": "db-0: ErrImagePull"}, "Starting", "run: db-0: ErrImagePull"),
         (SILENT, "Starting", "find each other again"),
         (SILENT | {"running": 1}, "NoQuorum", "`db-0-12345678` or `db-1-12345678`"),
