@@ -102,6 +102,7 @@ async def test_refused_template_and_schedule_are_told_in_the_servers_words(
         ({"backupSize": "0Gi"}, "backupSize"),
         ({"storageSize": "0Gi"}, "storageSize"),
         ({"backupKeep": 3}, "set backupSchedule or backupOnDelete too"),
+        ({"recover": "restore-1a2b3c4d"}, "to restore, name the snapshot in restoreFrom"),
     ],
 )
 async def test_backups_that_could_not_be_are_refused_in_plain_words(
