@@ -292,11 +292,9 @@ def test_memory_fits_what_the_deployment_asks_for(operator: Operator, world: Wor
     print(f"idle {idle:.0f} MiB, under load {max(seen):.0f} MiB of {resources}")
     assert idle < mebibytes(resources["requests"]["memory"])
     assert max(seen) < mebibytes(resources["limits"]["memory"]) * 0.8
-    assert operator.container(leader).get("lastState", {}).get("terminated", {}).get(
-        "reason"
-    ) not in ("OOMKilled",)
+    ended = operator.container(leader).get("lastState", {}).get("terminated", {})
+    assert ended.get("reason") != "OOMKilled"
 
 
 def mebibytes(text: str) -> int:
-    assert text.endswith("Mi"), text
-    return int(text[:-2])
+    return int(text.removesuffix("Mi"))  # any other unit is no number

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 import aiohttp
 from aiohttp import web
@@ -35,14 +36,17 @@ class _Pipe(asyncio.Protocol):
             self._target.write(data)
 
     def pause_writing(self) -> None:
-        self._target.pause_reading()
+        if not self._target.is_closing():
+            self._target.pause_reading()
 
     def resume_writing(self) -> None:
-        self._target.resume_reading()
+        if not self._target.is_closing():
+            self._target.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """What was received is still delivered, then the other side ends too."""
-        self._target.close()
+        if not self._target.is_closing():
+            self._target.close()
         self._on_lost(exc)
 
 
@@ -99,9 +103,18 @@ async def _splice(request: web.BaseRequest, response: aiohttp.ClientResponse) ->
         far.resume_reading()
         await ended.wait()
     except asyncio.CancelledError:
-        near.abort()
-        far.abort()
+        _cut(near)
+        _cut(far)
         raise
+
+
+def _cut(transport: asyncio.Transport) -> None:
+    """End it now. A transport over TLS that was closed twice forgets its connection, and then breaks.
+
+    The second close is the HTTP client's, when the engine stops.
+    """
+    with suppress(AttributeError):
+        transport.abort()
 
 
 def _head_of(response: aiohttp.ClientResponse) -> bytes:

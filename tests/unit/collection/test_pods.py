@@ -86,9 +86,23 @@ def test_the_most_telling_comes_first_and_the_rest_is_counted() -> None:
     same = [pod(f"web-{i}", PULL) for i in range(4, 7)]
     found = pods.why_not_ready([*creating, pod(container=PULL), *same])
     assert (
-        found
-        == "web-1: ErrImagePull: registry.local/app:x: not found; web-2: ContainerCreating; 4 more"
+        found == "web-1 and 3 more: ErrImagePull: registry.local/app:x: not found;"
+        " web-2 and 1 more: ContainerCreating"
     )
+
+
+def test_words_that_differ_in_the_pods_own_name_alone_are_said_once() -> None:
+    def backing_off(number: int) -> Json:
+        name, uid = f"web-{number}", f"{number}a5c-77"
+        words = f"back-off {number}m20s restarting failed container=app pod={name}_prod({uid})"
+        found = pod(name, waiting("CrashLoopBackOff", words))
+        return {**found, "metadata": {"name": name, "uid": uid}}
+
+    said = pods.why_not_ready([backing_off(number) for number in (1, 2, 3)])
+    assert said.startswith("web-1 and 2 more: CrashLoopBackOff: back-off 1m20s restarting")
+    assert said.count("CrashLoopBackOff") == 1
+    different = [pod(f"web-{i}", waiting("Failed", "x" * i)) for i in range(1, 6)]
+    assert pods.why_not_ready(different).endswith("web-3: Failed: xxx; 2 more")
 
 
 @pytest.mark.parametrize("type_", ["ReplicaFailure", "Failed"])
@@ -113,7 +127,7 @@ def test_hostile_objects_neither_break_it_nor_fill_the_status() -> None:
         {"metadata": {"name": "a"}, "status": None},
         {"metadata": {"name": "b"}, "status": {"conditions": "?"}},
     ]
-    told = "a: is pending and not ready; 1 more"
+    told = "a and 1 more: is pending and not ready"
     assert pods.why_not_ready([*odd, None, 3, "x"]) == told
     long = pods.why_not_ready(
         [pod(str(i) * 200, waiting("E" * 999, f"{i}" * 9999)) for i in range(9)]

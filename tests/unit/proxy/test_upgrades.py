@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import aiohttp
 import pytest
 
+from rolecall.proxy import upgrades
 from tests.unit.proxy.upstream import Play, Received, answer, opened_play, tls_of_a_server
 
 EXEC = "/api/v1/namespaces/prod/pods/p/exec?command=ls"
@@ -117,6 +120,50 @@ async def test_refused_upgrade_is_an_ordinary_answer(play: Play) -> None:
     assert head.startswith(b"HTTP/1.1 403 ")
     writer.close()
     await writer.wait_closed()
+
+
+class ClosedTwice(asyncio.Transport):
+    """As Python's transport over TLS: the second close takes away what all else needs."""
+
+    def __init__(self, connection: asyncio.Transport) -> None:
+        super().__init__()
+        self._connection: asyncio.Transport | None = connection
+        self._closings = 0
+
+    def close(self) -> None:
+        self._closings += 1
+        if self._closings > 1:
+            self._connection = None
+
+    def is_closing(self) -> bool:
+        return self._closings > 0
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in {"abort", "pause_reading", "resume_reading", "set_protocol", "write"}:
+            return getattr(self._connection, name)
+        return super().__getattribute__(name)
+
+
+async def test_exec_that_is_cancelled_after_its_connection_was_closed_is_no_attribute_error() -> (
+    None
+):
+    near, wire = Mock(asyncio.Transport), Mock(asyncio.Transport)
+    near.is_closing.return_value = False
+    far = ClosedTwice(wire)
+    connection = Mock(transport=far)
+    response = Mock(connection=connection, headers={}, reason="")
+    joined = asyncio.create_task(upgrades._splice(Mock(transport=near), response))
+    await asyncio.sleep(0)
+    pipe_to_far = near.set_protocol.call_args.args[0]
+
+    far.close()  # the API server's end
+    far.close()  # the HTTP client's, as the engine stops
+    pipe_to_far.pause_writing()
+    pipe_to_far.connection_lost(None)
+    joined.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await joined
+    assert near.abort.called
 
 
 async def test_end_of_the_run_cuts_the_wire(tmp_path: Path) -> None:

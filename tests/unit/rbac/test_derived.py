@@ -131,6 +131,7 @@ def test_unknown_kind_is_guessed_and_told(tmp_path: Path) -> None:
         'k8s: {kind: "{{ anything }}"}',
         "k8s: {definition: \"{{ lookup('template', name ~ '.j2') }}\"}",
         "kubernetes.core.helm: {name: x}",
+        "rolecall.operator.report: {cr: '{{ found }}', status: {a: 1}}",
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(tmp_path: Path, task: str) -> None:

@@ -134,6 +134,8 @@ class TaskReader:
             plural, _is_known = self.kinds.resource(gvk.group, gvk.kind)
             self.rights.add(gvk.group, plural, ("get",), place)
             self.rights.add(gvk.group, f"{plural}/status", ("patch",), place)
+        if "cr" in arguments:
+            self.notes.append(f"{place}: it cannot be seen of which kind `cr` is; use --record")
         for group, resource, verbs in _EVENTS if "events" in arguments else ():
             self.rights.add(group, resource, verbs, place)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.rolecall.operator.plugins.plugin_utils.cr import found_cr
+from ansible_collections.rolecall.operator.plugins.plugin_utils.cr import found_cr, named_cr
 from ansible_collections.rolecall.operator.plugins.plugin_utils.typed import typed_arguments
 
 MODULE = "rolecall.operator.report"
@@ -25,6 +25,7 @@ class ActionModule(ActionBase):
         arguments = {name: value for name, value in arguments.items() if value is not None}
         if isinstance(ready := arguments.get("ready"), (bool, str)):
             arguments["ready"] = str(ready).lower()
-        arguments["cr"] = found_cr(variables)
+        other = arguments.get("cr")
+        arguments["cr"] = found_cr(variables) if other is None else named_cr(other)
         said = self._execute_module(MODULE, module_args=arguments, task_vars=variables)
         return {**result, **said}

@@ -8,7 +8,7 @@ module: report
 short_description: Say how the object of this run is, and when to look at it again
 description:
   - Writes C(Ready), other conditions and fields of the status, and posts Events, in one task.
-  - It is about the object that this run is for, so nothing has to name it.
+  - It is about the object that this run is for, so nothing has to name it, unless O(cr) does.
   - The object is read once. Nothing is written where nothing would change.
   - Numbers and booleans keep their types with each version of ansible-core.
   - Do not give this task C(no_log). A status is readable anyway, and the engine could not read O(again).
@@ -84,7 +84,9 @@ options:
           - Without it, each report counts as once more.
         type: str
   cr:
-    description: The object. It is found for you.
+    description:
+      - Another object that is told about, whole, as a task has read it.
+      - Without it, the object of this run, which is found for you.
     type: dict
 author: The rolecall maintainers
 attributes:

@@ -36,6 +36,19 @@ def found_cr(variables: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def named_cr(other: Any) -> dict[str, str]:
+    """Those of another object, which was given whole; it must have been read, so that it is there."""
+    metadata = other.get("metadata") if isinstance(other, Mapping) else None
+    if not isinstance(metadata, Mapping) or not metadata.get("name"):
+        raise AnsibleError("`cr` is the whole object that is told about, as a task has read it")
+    return {
+        "apiVersion": str(other.get("apiVersion") or ""),
+        "kind": str(other.get("kind") or ""),
+        "name": str(metadata["name"]),
+        "namespace": str(metadata.get("namespace") or ""),
+    }
+
+
 def _is_cr(name: str, value: Any, meta: Mapping[str, Any]) -> bool:
     if not name.startswith("_") or not isinstance(value, Mapping):
         return False

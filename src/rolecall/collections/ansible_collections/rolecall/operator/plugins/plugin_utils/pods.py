@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ _MOST_OF_ONE = 250
 _MOST_NAMED = 3
 # What passes by itself and says little: told only where there is nothing better.
 _ON_ITS_WAY = frozenset({"ContainerCreating", "PodInitializing"})
+_TIME = re.compile(r"\b(?:\d+(?:\.\d+)?(?:ms|h|m|s))+\b")
 # Conditions of what makes pods, and the status in which they tell of a failure.
 _FAILURES = (("ReplicaFailure", "True"), ("Failed", "True"), ("Progressing", "False"))
 
@@ -29,14 +31,28 @@ def why_not_ready(objects: Any) -> str:
     Objects are pods, and also what makes them (ReplicaSet, Deployment, Job ...): those tell of pods that
     could not even be made.
     """
-    told = [(*_why(each), _name(each)) for each in listed(objects)]
-    found = sorted((row for row in told if row[1]), key=lambda row: row[0])
-    named: dict[str, str] = {}
-    for _rank, why, name in found:
-        if why not in named and len(named) < _MOST_NAMED:
-            named[why] = f"{name}: {why}"
-    more = len(found) - len(named)
-    return _shortened("; ".join(named.values()), MOST_CHARACTERS) + (f"; {more} more" if more else "")
+    told = [(*_why(each), each) for each in listed(objects)]
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for _rank, why, each in sorted((row for row in told if row[1]), key=lambda row: row[0]):
+        alike.setdefault(_without_its_own(why, each), []).append((_name(each), why))
+    groups = [*alike.values()]
+    said = [_said_once(group) for group in groups[:_MOST_NAMED]]
+    more = sum(map(len, groups[_MOST_NAMED:]))
+    return _shortened("; ".join(said), MOST_CHARACTERS) + (f"; {more} more" if more else "")
+
+
+def _said_once(group: list[tuple[str, str]]) -> str:
+    """The words of the first, and how many others say the same."""
+    name, why = group[0]
+    others = f" and {len(group) - 1} more" if len(group) > 1 else ""
+    return f"{name}{others}: {why}"
+
+
+def _without_its_own(why: str, each: Mapping[str, Any]) -> str:
+    """Words without what differs from one object to another: its name, its uid, how long it waits."""
+    for own in (_name(each), str(_map(each.get("metadata")).get("uid") or "")):
+        why = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", why) if own else why
+    return _TIME.sub("", why)
 
 
 def _why(each: Mapping[str, Any]) -> tuple[int, str]:
