@@ -154,12 +154,7 @@ def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_kill
     etcd: Etcd, operator: Operator
 ) -> None:
     version, keys, before = etcd.cr["status"]["version"], etcd.fill(), _uids(etcd)
-    etcd.world.kubectl("create", "job", "--from=cronjob/db-backup", "good")
-    eventually(
-        lambda: etcd.cr["status"].get("lastGoodBackup", {}).get("snapshot"),
-        lambda name: name == "good.db",
-        timeout_s=PATIENCE_S,
-    )
+    _back_up(etcd, "good")
     etcd.remove_all()
     etcd.put("wrong", "was here")
 
@@ -184,20 +179,21 @@ def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_kill
 
 def test_lost_quorum_is_left_by_the_last_member_or_by_a_snapshot(etcd: Etcd) -> None:
     version, keys = etcd.cr["status"]["version"], etcd.fill()
-    etcd.put("last", "after the restore")
-    told = etcd.cr["status"].get("lastRestore", {})
+    before = etcd.cr["status"].get("lastRestore")
+    _back_up(etcd, "kept")
+    etcd.put("last", "after the backup")
     _lose(etcd, "db-1", "db-2")
-    change(etcd, recover=_offered(_wait_said(etcd, "QuorumLost", "`db-0-")))
-    etcd.wait_healthy(3, version)
-    assert (etcd.has(keys), etcd.get("last")) == (True, "after the restore")
-    assert etcd.cr["status"].get("lastRestore", {}) == told, "asked for once, done once"
+    answer = _offered(_wait_said(etcd, "QuorumLost", "`db-0-"))
+    change(etcd, recover=answer, replicas=1)
+    etcd.wait_healthy(1, version)
+    assert (etcd.has(keys), etcd.get("last")) == (True, "after the backup")
 
-    _lose(etcd, "db-0", "db-1", "db-2")
+    _lose(etcd, "db-0")
     answer = _offered(_wait_said(etcd, "DataLost", "`empty-"))
-    # The backup that was taken before the restore in place.
-    change(etcd, recover=answer, restoreFrom=told["backup"])
-    etcd.wait_healthy(3, version)
-    assert (etcd.get("wrong"), etcd.get("last")) == ("was here", None)
+    change(etcd, recover=answer, restoreFrom="kept.db", replicas=3)
+    status = etcd.wait_healthy(3, version)["status"]
+    assert (etcd.has(keys), etcd.get("last")) == (True, None)
+    assert status.get("lastRestore") == before, "what was asked for once is done once"
 
 
 def _wait_said(etcd: Etcd, reason: str, part: str) -> Json:
@@ -206,6 +202,15 @@ def _wait_said(etcd: Etcd, reason: str, part: str) -> Json:
         return ready.get("reason") == reason and part in ready["message"] and is_current(cr)
 
     return eventually(lambda: etcd.cr, is_said, timeout_s=PATIENCE_S)
+
+
+def _back_up(etcd: Etcd, name: str) -> None:
+    etcd.world.kubectl("create", "job", "--from=cronjob/db-backup", name)
+    eventually(
+        lambda: etcd.cr["status"].get("lastGoodBackup", {}).get("snapshot"),
+        lambda snapshot: snapshot == f"{name}.db",
+        timeout_s=PATIENCE_S,
+    )
 
 
 def _ask_restore(etcd: Etcd, snapshot: str) -> str:
