@@ -40,7 +40,7 @@ def change(etcd: Etcd, **spec: object) -> None:
 
 
 def test_growing_that_cannot_be_scheduled_is_taken_back(etcd: Etcd) -> None:
-    version, keys, before = etcd.cr["status"]["version"], etcd.fill(), _uids(etcd)
+    version, keys, before = etcd.cr["status"]["version"], etcd.fill(5), _uids(etcd)
     nodes = [node["metadata"]["name"] for node in etcd.world.list("nodes")]
     etcd.world.kubectl("cordon", *nodes)
     try:
@@ -153,7 +153,7 @@ def test_going_back_is_refused_and_says_why(etcd: Etcd) -> None:
 def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_killed(
     etcd: Etcd, operator: Operator
 ) -> None:
-    version, keys, before = etcd.cr["status"]["version"], etcd.fill(), _uids(etcd)
+    version, keys, before = etcd.cr["status"]["version"], etcd.fill(5), _uids(etcd)
     _back_up(etcd, "good")
     etcd.remove_all()
     etcd.put("wrong", "was here")
@@ -178,7 +178,7 @@ def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_kill
 
 
 def test_lost_quorum_is_left_by_the_last_member_or_by_a_snapshot(etcd: Etcd) -> None:
-    version, keys = etcd.cr["status"]["version"], etcd.fill()
+    version, keys = etcd.cr["status"]["version"], etcd.fill(5)
     before = etcd.cr["status"].get("lastRestore")
     _back_up(etcd, "kept")
     etcd.put("last", "after the backup")
