@@ -134,6 +134,24 @@ def _conditions(parent: Json, route: Json) -> list[Json]:
     return [row for row in rows if row.get("observedGeneration", generation) >= generation]
 
 
+def is_as_wanted(found: Sequence[Json], wanted: Json) -> bool:
+    """Whether there is the object with all that is wanted of it; more may be there, `None` must not."""
+    return bool(found) and _holds(found[0], wanted)
+
+
+def _holds(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        has = found if isinstance(found, Mapping) else {}
+        return all(_holds(has.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        return (
+            isinstance(found, list)
+            and len(found) == len(wanted)
+            and all(_holds(*pair) for pair in zip(found, wanted, strict=True))
+        )
+    return bool(found == wanted)
+
+
 class FilterModule:
     """What Ansible loads."""
 
@@ -141,6 +159,7 @@ class FilterModule:
         """By the names that tasks use."""
         return {
             "mapping_backends": backends,
+            "mapping_is_as_wanted": is_as_wanted,
             "mapping_not_services": not_services,
             "mapping_prefix_owner": prefix_owner,
             "mapping_route_refusal": route_refusal,

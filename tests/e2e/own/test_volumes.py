@@ -55,6 +55,15 @@ async def test_retained_claim_stays_when_its_volume_goes_and_belongs_to_nobody_n
     assert (now["uid"], "ownerReferences" in now) == (kept["metadata"]["uid"], False)
 
 
+async def test_size_that_the_api_server_spells_otherwise_is_not_growing_for_ever(
+    api: Client, namespace: str
+) -> None:
+    await create(api, [volume(namespace, "x", size=1024)])
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "Bound")
+    claim = await api.get(CLAIM, namespace, "x")
+    assert claim["spec"]["resources"]["requests"]["storage"] == "1Ti"
+
+
 def _asking_for(size: str) -> Json:
     return {"spec": {"resources": {"requests": {"storage": size}}}}
 

@@ -12,6 +12,7 @@ Json = dict[str, Any]
 prefix_owner = role_filter("mapping", "mapping_prefix_owner")
 backends = role_filter("mapping", "mapping_backends")
 not_services = role_filter("mapping", "mapping_not_services")
+is_as_wanted = role_filter("mapping", "mapping_is_as_wanted")
 route_refusal = role_filter("mapping", "mapping_route_refusal")
 
 
@@ -125,3 +126,22 @@ def test_gateway_that_refuses_a_route_is_quoted() -> None:
 )
 def test_gateway_that_has_not_seen_a_route_is_named(silent: Json) -> None:
     assert "Gateway home/public" in route_refusal(silent, "home/public")
+
+
+@pytest.mark.parametrize(
+    ("damage", "is_whole"),
+    [
+        ({}, True),
+        ({"annotations": {"a": "1", "own": "x"}}, True),
+        ({"annotations": {"a": "2"}}, False),
+        ({"annotations": {"a": "1", "stale": "x"}}, False),
+        ({"annotations": None}, False),
+        ({"ports": []}, False),
+        ({"ports": [{"port": 81}]}, False),
+    ],
+)
+def test_service_that_is_as_wanted_is_not_written_again(damage: Json, is_whole: bool) -> None:
+    wanted = {"annotations": {"a": "1", "stale": None}, "ports": [{"port": 80}]}
+    made = {"annotations": {"a": "1"}, "ports": [{"port": 80, "protocol": "TCP"}], "type": "x"}
+    assert is_as_wanted([{**made, **damage}], wanted) is is_whole
+    assert not is_as_wanted([], wanted)
