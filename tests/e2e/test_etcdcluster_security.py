@@ -31,6 +31,7 @@ ALERTS = Gvk("monitoring.coreos.com", "v1", "PrometheusRule")
 POLICY = Gvk("networking.k8s.io", "v1", "NetworkPolicy")
 SECRET, CLAIM = Gvk("", "v1", "Secret"), Gvk("", "v1", "PersistentVolumeClaim")
 SET = Gvk("apps", "v1", "StatefulSet")
+CRON_JOB = Gvk("batch", "v1", "CronJob")
 SHOP = {"podSelector": {"matchLabels": {"app": "shop"}}}
 
 
@@ -68,6 +69,8 @@ async def test_members_wait_for_their_issuer_and_others_are_told_of_them(
         "tls": {"issuerRef": {"name": "mine"}},
         "monitoring": True,
         "networkPolicy": {"clients": [SHOP]},
+        "authentication": {},
+        "backupSchedule": "0 0 1 1 *",
     }
     await api.create(ETCD, cr(ETCD, namespace, "db", **spec))
 
@@ -88,6 +91,7 @@ async def test_members_wait_for_their_issuer_and_others_are_told_of_them(
     assert run(cluster, namespace, tmp_path) == 0
     template = (await api.get(SET, namespace, "db"))["spec"]["template"]
     assert template["metadata"]["annotations"]["mycompany.com/trust"]
+    await members_and_backups_have_the_operators_user(api, namespace, template)
     monitor = (await api.get(MONITOR, namespace, "db"))["spec"]
     assert monitor["endpoints"] == [{"port": "metrics", "interval": "30s"}]
     rules = (await api.get(ALERTS, namespace, "db"))["spec"]["groups"][0]["rules"]
@@ -97,6 +101,23 @@ async def test_members_wait_for_their_issuer_and_others_are_told_of_them(
 
     claim = await api.get(CLAIM, namespace, "data-db-0")
     assert claim["spec"]["resources"]["requests"]["storage"] == "2Gi"
+
+
+async def members_and_backups_have_the_operators_user(
+    api: Client, namespace: str, template: Json
+) -> None:
+    made = await api.get(SECRET, namespace, "db-operator")
+    assert not made["metadata"].get("ownerReferences"), "it opens the backups, so it outlives it"
+    user = base64.b64decode(made["data"]["username"]).decode()
+    assert template["metadata"]["annotations"]["mycompany.com/user"] == user
+    job = (await api.get(CRON_JOB, namespace, "db-backup"))["spec"]["jobTemplate"]["spec"]
+    for container in (
+        template["spec"]["containers"][0],
+        job["template"]["spec"]["containers"][0],
+    ):
+        reference = {"name": "db-operator", "key": "password", "optional": True}
+        env = {each["name"]: each.get("valueFrom") for each in container["env"]}
+        assert env["ETCDCTL_PASSWORD"] == {"secretKeyRef": reference}
 
 
 async def make_small_claim(api: Client, namespace: str) -> None:

@@ -14,13 +14,23 @@ from rolecall.json_object import Json
 from rolecall_dev.localcluster import etcd_versions
 from tests.fixtures.eventually import eventually
 from tests.real.etcd import REFUSALS, Etcd, Witness, ask
-from tests.real.world import PATIENCE_S, World
+from tests.real.operator import Operator
+from tests.real.world import PATIENCE_S, World, is_ready
 
 pytestmark = pytest.mark.usefixtures("operator")
 
 VERSION = etcd_versions()[-1]
 MOMENT_S = 10.0  # a leader is elected
 MI = 1024**2
+SHOWN = ["etcdclusters", "events", "statefulsets", "pods", "jobs", "cronjobs", "configmaps"]
+# Files of runs in the engine's pod.
+SEARCH = """
+import os, sys
+for folder, _, files in os.walk("/tmp"):
+    for path in (os.path.join(folder, file) for file in files):
+        if os.path.isfile(path) and sys.argv[1].encode() in open(path, "rb").read():
+            print(path)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +107,63 @@ def test_file_that_nothing_uses_any_more_is_made_smaller_in_each_member(etcd: Et
     eventually(sizes, lambda found: max(found) < 4 * MI, timeout_s=PATIENCE_S)
     cr = etcd.wait_healthy(3, VERSION)
     assert cr["status"]["defragmented"]["member"] in etcd.pods(3)
+
+
+def test_clients_are_asked_for_a_password_that_is_seen_nowhere(
+    etcd: Etcd, operator: Operator
+) -> None:
+    world, schedule = etcd.world, "0 0 1 1 *"
+    etcd.put("read", "with a password")
+    world.patch("etcdcluster", "sealed", _spec(authentication={}, backupSchedule=schedule))
+    _wait_asks(etcd)
+    with pytest.raises(REFUSALS):
+        etcd.get("read")
+    made = _password(etcd, "sealed-root")
+
+    world.kubectl("create", "job", "--from=cronjob/sealed-backup", "asked")
+    world.patch("secret", "sealed-root", {"stringData": {"password": "changed-by-hand"}})
+    changed = world.get("secret", "sealed-root")["metadata"]["resourceVersion"]
+    eventually(
+        lambda: etcd.cr["status"]["authentication"]["secretVersion"],
+        lambda version: version == changed,
+        timeout_s=PATIENCE_S,
+    )
+    eventually(
+        lambda: etcd.cr["status"].get("lastGoodBackup", {}).get("snapshot"),
+        lambda snapshot: snapshot == "asked.db",
+        timeout_s=PATIENCE_S,
+    )
+    seen = [world.kubectl("get", kind, "-o", "yaml") for kind in SHOWN]
+    seen += [operator.log(pod["metadata"]["name"]) for pod in operator.pods()]
+    for password in (made, "changed-by-hand", _password(etcd, "sealed-operator")):
+        assert not [text for text in seen if password in text]
+        for pod in operator.pods():
+            found = operator.execute(pod["metadata"]["name"], "python3", "-c", SEARCH, password)
+            assert found.split() == []
+
+    world.patch("etcdcluster", "sealed", _spec(authentication=None))
+    eventually(
+        lambda: etcd.get("read"),
+        lambda value: value == "with a password",
+        timeout_s=PATIENCE_S,
+        ignoring=REFUSALS,
+    )
+
+
+def _spec(**changes: Any) -> Json:
+    return {"spec": changes}
+
+
+def _wait_asks(etcd: Etcd) -> None:
+    eventually(
+        lambda: etcd.cr,
+        lambda cr: is_ready(cr) and cr["status"].get("authentication", {}).get("enabled"),
+        timeout_s=PATIENCE_S,
+    )
+
+
+def _password(etcd: Etcd, secret: str) -> str:
+    return base64.b64decode(etcd.world.get("secret", secret)["data"]["password"]).decode()
 
 
 def _coded(text: str) -> str:

@@ -17,12 +17,14 @@ def etcdcluster_verdict(facts: Json) -> Json:
         _restoring,
         _answered,
         _lost,
+        _shut_out,
         _silent,
         _full,
         _refused,
         _unhealthy,
         _scaling,
         _renewing,
+        _securing,
         _restore_refused,
     )
     return next((said for view in views if (said := view(facts))), _healthy(facts))
@@ -98,6 +100,21 @@ def _lost(facts: Json) -> Json | None:
         f"only {_names(loss['kept'])} of {known} members still has its volume, too few for a quorum; "
         f"to go on with its data, {_recover(loss)}; to give it up, {empty}",
     )
+
+
+def _shut_out(facts: Json) -> Json | None:
+    """Members answer, and do not let the role in."""
+    if facts["known"] or not facts["refused"]:
+        return None
+    secret = f"a user with the role root into Secret `{facts['secret']}`, as username and password"
+    if facts["users"]["wanted"]:
+        message = f"etcd refuses the user of Secret `{facts['secret']}`; put {secret}"
+    else:
+        message = (
+            "etcd asks for a user, and spec.authentication does not want that; "
+            f"put {secret}, and set spec.authentication"
+        )
+    return _said("AccessRefused", message + "; then delete the pod of one member")
 
 
 def _silent(facts: Json) -> Json | None:
@@ -187,6 +204,12 @@ def _renewing(facts: Json) -> Json | None:
     if left:
         return _said("Renewing", f"{left} pods are replaced, one at a time")
     return None
+
+
+def _securing(facts: Json) -> Json | None:
+    if not facts["users"]["wanted"] or facts["users"]["enabled"]:
+        return None
+    return _said("Renewing", "all members start anew, and ask for user and password then")
 
 
 def _healthy(facts: Json) -> Json:

@@ -46,6 +46,7 @@ def kubectl(binaries: Binaries, cluster: Cluster) -> Kubectl:
         ({}, {"compaction": {"mode": "periodic", "retention": "8"}}, "a time such as 8h"),
         ({}, {"resources": {"limits": {"memory": "much"}}}, "should match"),
         ({}, {"networkPolicy": {"clients": [{}]}}, "should have at least 1 properties"),
+        ({}, {"authentication": {"rootSecretName": "Not A Name"}}, "should match"),
     ],
 )
 def test_what_cannot_work_is_refused_and_said_plainly(

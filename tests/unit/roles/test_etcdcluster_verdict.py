@@ -37,6 +37,9 @@ def facts(**changes: Any) -> dict[str, Any]:
         "step": {"do": "nothing", "member": {}},
         "renewal": {"pods": [], "waits_for": "", "left": 0, "renewed": []},
         "why": "",
+        "refused": False,
+        "users": {"wanted": False, "enabled": False},
+        "secret": "db-operator",
         "space": {"full": False, "roomy": True, "size": "1Mi", "quota": "9Mi"},
     }
     return well | changes
@@ -48,6 +51,7 @@ def said(**changes: Any) -> tuple[str, str]:
 
 
 FULL = {"full": True, "roomy": False, "size": "9Mi", "quota": "9Mi"}
+ASKS = {"wanted": True, "enabled": True}
 UPGRADE = {"version": "3.6.1", "refusal": ""}
 SICK = {"do": "wait", "member": {"name": "db-1"}}
 
@@ -70,6 +74,10 @@ SICK = {"do": "wait", "member": {"name": "db-1"}}
         ({"step": SICK, "target": UPGRADE}, "MembersUnhealthy", "`db-1` is not healthy, so no"),
         ({"target": UPGRADE}, "Upgrading", "0 of 3 members run 3.6.1"),
         ({"target": {"version": "3.5.1", "refusal": "no"}}, "VersionRefused", "no"),
+        (SILENT | {"refused": True}, "AccessRefused", "etcd asks for a user, and spec.auth"),
+        (SILENT | {"refused": True, "users": ASKS}, "AccessRefused", "delete the pod of one"),
+        ({"users": ASKS | {"enabled": False}}, "Renewing", "ask for user and password then"),
+        ({"users": ASKS}, "Healthy", "3 members"),
         ({"space": FULL}, "DatabaseFull", "has 9Mi and its quota is 9Mi; delete keys"),
         ({"space": FULL | {"roomy": True, "size": "2Mi"}}, "DatabaseFull", "2Mi of 9Mi"),
         ({"renewal": facts()["renewal"] | {"left": 2}}, "Renewing", "2 pods"),
