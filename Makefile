@@ -27,6 +27,8 @@ ARCHIVE ?= dist/image.tar
 # Where set-up put them; a list of your own wins.
 ANSIBLE_COLLECTIONS_PATH ?= $(CURDIR)/.collections
 export ANSIBLE_COLLECTIONS_PATH
+# Of `make test`: most tests wait for another program. 0 is one process, as a debugger wants it.
+WORKERS ?= 2
 # Such as 2.18, another than the one that fits this Python best; it stays until ANSIBLE_CORE=default.
 ANSIBLE_CORE ?=
 export ANSIBLE_CORE
@@ -52,8 +54,8 @@ demo: cluster-binaries ## The operator of this folder at work, in a live table (
 ##@ Test
 
 .PHONY: test
-test: cluster-binaries ## All tests, cheapest first; prints the time of each tier
-	@$(PYTEST)
+test: cluster-binaries ## All tests, cheapest first, by two workers (WORKERS=0: none); prints the time of each tier
+	@$(PYTEST) --numprocesses=$(WORKERS) --dist=loadgroup
 
 .PHONY: test-unit
 test-unit: setup ## Rules of one room each: no network, no Ansible

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,11 @@ from rolecall_dev.localcluster import (
     bring_up,
     find_binaries,
     frozen_node,
+    processes,
     status_of,
     temporary_cluster,
 )
+from rolecall_dev.localcluster.layout import Layout
 from tests.fixtures.cluster import unique_name
 from tests.fixtures.eventually import eventually
 from tests.real.world import PATIENCE_S, World, app_pod, condition
@@ -65,6 +68,27 @@ def test_nothing_is_left_however_a_cluster_ends(real_cluster: Cluster, end: str)
                 bring_up(Wanted(name=cluster.name, kept=False, real=True), binaries)
     assert traces(cluster) == before | {"cgroups": []}
     assert not cluster.layout.folder.exists()
+
+
+def test_kubelet_that_ends_at_the_start_of_its_cluster_is_started_again(
+    real_cluster: Cluster,
+) -> None:
+    name = unique_name()
+    folder = Layout.named(name, None).folder
+
+    def end_one() -> list[str]:
+        eventually(lambda: running("kubelet-node-1"), timeout_s=PATIENCE_S)
+        return [one.component for one in running("kubelet-node-1") if processes.end(one) is None]
+
+    def running(component: str) -> list[processes.Running]:
+        return [one for one in processes.find(folder) if one.component == component]
+
+    binaries = find_binaries(programs=(*PROGRAMS, *REAL_PROGRAMS))
+    with ThreadPoolExecutor() as pool:
+        ended = pool.submit(end_one)
+        with temporary_cluster(Wanted(name=name, real=True), binaries) as cluster:
+            assert ended.result()
+            assert cluster.is_complete()
 
 
 def test_flavour_of_a_cluster_cannot_change(real_cluster: Cluster) -> None:

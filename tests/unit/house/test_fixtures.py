@@ -88,21 +88,37 @@ def broken():
 
 def test_without_fixture(broken):
     pass
+
+@pytest.fixture(scope="session")
+def slow_to_come():
+    seen = Path("seen too")
+    was_there = seen.exists()
+    seen.touch()
+    assert was_there, "the first time"
+
+def test_shared(slow_to_come):
+    pass
+
+def test_shared_too(slow_to_come):
+    pass
 """
 
 
-@pytest.mark.parametrize(("asked", "passed", "failed"), [("1", 1, 1), ("", 0, 2)])
-def test_second_try_lets_pass_only_what_passes_then_and_tells_both(
+@pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadfile")])
+@pytest.mark.parametrize(("asked", "passed", "failed", "errors"), [("1", 3, 1, 1), ("", 0, 2, 3)])
+def test_second_try_lets_pass_only_what_passes_then_and_tells_all(
     pytester: pytest.Pytester,
     monkeypatch: pytest.MonkeyPatch,
     asked: str,
     passed: int,
     failed: int,
+    errors: int,
+    workers: tuple[str, ...],
 ) -> None:
     monkeypatch.setenv("SECOND_TRY", asked)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makepyfile(ONCE_RED)
-    result = pytester.runpytest_subprocess("-p", "tests.fixtures.second_try")
-    result.assert_outcomes(passed=passed, failed=failed, errors=1)
+    result = pytester.runpytest_subprocess("-p", "tests.fixtures.second_try", *workers)
+    result.assert_outcomes(passed=passed, failed=failed, errors=errors)
     told = [line for line in result.outlines if "failed first: " in line]
-    assert len(told) == (3 if asked else 0)
+    assert len(told) == (4 if asked else 0)

@@ -7,9 +7,11 @@ and volumes went with it. Single programs that died are started again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from rolecall.clock import SystemClock
 from rolecall.errors import ClusterError
@@ -27,6 +29,7 @@ from rolecall_dev.localcluster.real.configuration import (
     write_configuration,
 )
 from rolecall_dev.localcluster.real.enclosure import (
+    ENCLOSURE,
     find_enclosure,
     run_inside,
     start_enclosure,
@@ -40,6 +43,7 @@ from rolecall_dev.localcluster.real.probe import find_program
 from rolecall_dev.localcluster.waiting import attempts
 
 _READY_S = 120.0
+_LOOK_S = 2.0  # between two looks for programs that ended: each reads the process table
 _MANIFESTS = Path(__file__).parent / "manifests.yaml"
 
 
@@ -139,21 +143,52 @@ def _apply_manifests(cluster: Cluster, plan: Plan) -> None:
 
 
 def wait_until_complete(cluster: Cluster) -> None:
-    """Until pods could be made, would run, and would find each other by name."""
+    """Until pods could be made, would run, and would find each other by name.
+
+    A program that ends meanwhile is started again, as a node's init does: a kubelet gives up when
+    something that it asks at its start does not answer in time, and nobody else would start it.
+    """
+    restarts: Counter[str] = Counter()
+    clock = SystemClock()
+    next_look = clock.monotonic() + _LOOK_S
     for _ in attempts(_READY_S, 0.05):
         if not (lack := _lack(cluster)):
             return
+        if clock.monotonic() >= next_look:
+            restarts.update(_start_again(cluster))
+            next_look = clock.monotonic() + _LOOK_S
     raise ClusterError(
-        f"{lack} was not ready within {_READY_S:.0f} s",
+        f"{lack} was not ready within {_READY_S:.0f} s" + _last_words(cluster, restarts),
         hint=f"`rolecall cluster logs --name {cluster.name} kubelet-node-1` tells why",
     )
 
 
+def _start_again(cluster: Cluster) -> Sequence[str]:
+    """The programs of which not even the command that enters the enclosure runs any more."""
+    there = {one.component for one in processes.find(cluster.layout.folder)}
+    ended = [name for name in cluster.component_names if name not in (*there, ENCLOSURE)]
+    for name in ended:
+        cluster.component(name).launch()
+    return ended
+
+
+def _last_words(cluster: Cluster, restarts: Mapping[str, int]) -> str:
+    words = []
+    for name, times in restarts.items():
+        lines = cluster.component(name).log.read_text(errors="replace").splitlines()
+        words.append(f"`{name}` ended {times} times, the last lines of its log:")
+        words += [line[:300] for line in lines[-5:]]
+    return "".join(f"\n{line}" for line in words)
+
+
 def _lack(cluster: Cluster) -> str:
-    nodes = cluster.api.get("/api/v1/nodes")["items"]
-    ready = [node for node in nodes if _has(node, "Ready")]
-    if len(ready) < cluster.record.nodes:
-        return f"{cluster.record.nodes - len(ready)} of {cluster.record.nodes} nodes"
+    nodes = {node["metadata"]["name"]: node for node in cluster.api.get("/api/v1/nodes")["items"]}
+    for number in range(1, cluster.record.nodes + 1):
+        node = nodes.get(node_name(number))
+        if node is None:
+            return f"node `{node_name(number)}`, which its kubelet has not registered,"
+        if not _has(node, "Ready"):
+            return f"node `{node_name(number)}`{_why(node)}"
     if not cluster.api.get("/api/v1/namespaces/default/serviceaccounts")["items"]:
         return "the service account of namespace `default`"
     deployments = cluster.api.get("/apis/apps/v1/namespaces/kube-system/deployments")["items"]
@@ -162,8 +197,12 @@ def _lack(cluster: Cluster) -> str:
     return ""
 
 
-def _has(thing: Mapping[str, object], condition: str) -> bool:
-    status = thing.get("status", {})
-    assert isinstance(status, dict)
-    conditions = status.get("conditions", [])
+def _has(thing: Mapping[str, Any], condition: str) -> bool:
+    conditions = thing.get("status", {}).get("conditions", [])
     return any(one["type"] == condition and one["status"] == "True" for one in conditions)
+
+
+def _why(node: Mapping[str, Any]) -> str:
+    conditions = node.get("status", {}).get("conditions", [])
+    words = [one.get("message", "") for one in conditions if one["type"] == "Ready"]
+    return f" ({words[0]})" if words and words[0] else ""
