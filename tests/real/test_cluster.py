@@ -78,7 +78,10 @@ def test_kubelet_that_ends_at_the_start_of_its_cluster_is_started_again(
 
     def end_one() -> list[str]:
         eventually(lambda: running("kubelet-node-1"), timeout_s=PATIENCE_S)
-        return [one.component for one in running("kubelet-node-1") if processes.end(one) is None]
+        found = running("kubelet-node-1")
+        for one in found:
+            processes.end(one)
+        return [one.component for one in found]
 
     def running(component: str) -> list[processes.Running]:
         return [one for one in processes.find(folder) if one.component == component]
