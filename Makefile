@@ -55,7 +55,7 @@ demo: cluster-binaries ## The operator of this folder at work, in a live table (
 
 .PHONY: test
 test: cluster-binaries ## All tests, cheapest first, by two workers (WORKERS=0: none); prints the time of each tier
-	@$(PYTEST) --numprocesses=$(WORKERS) --dist=loadgroup
+	@$(PYTEST) --numprocesses=$(WORKERS)
 
 .PHONY: test-unit
 test-unit: setup ## Rules of one room each: no network, no Ansible
