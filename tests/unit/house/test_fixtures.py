@@ -105,20 +105,24 @@ def test_shared_too(slow_to_come):
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadfile")])
-@pytest.mark.parametrize(("asked", "passed", "failed", "errors"), [("1", 3, 1, 1), ("", 0, 2, 3)])
+@pytest.mark.parametrize(
+    ("asked", "outcomes", "told"),
+    [
+        ("1", {"passed": 3, "failed": 1, "errors": 1}, 4),
+        ("", {"passed": 0, "failed": 2, "errors": 3}, 0),
+    ],
+)
 def test_second_try_lets_pass_only_what_passes_then_and_tells_all(
     pytester: pytest.Pytester,
     monkeypatch: pytest.MonkeyPatch,
     asked: str,
-    passed: int,
-    failed: int,
-    errors: int,
+    outcomes: dict[str, int],
+    told: int,
     workers: tuple[str, ...],
 ) -> None:
     monkeypatch.setenv("SECOND_TRY", asked)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makepyfile(ONCE_RED)
     result = pytester.runpytest_subprocess("-p", "tests.fixtures.second_try", *workers)
-    result.assert_outcomes(passed=passed, failed=failed, errors=errors)
-    told = [line for line in result.outlines if "failed first: " in line]
-    assert len(told) == (4 if asked else 0)
+    result.assert_outcomes(**outcomes)
+    assert len([line for line in result.outlines if "failed first: " in line]) == told
