@@ -37,6 +37,9 @@ _logger = logging.getLogger(__name__)
 _OVERLAP = 16 * 1024
 # What is remembered as told; beyond that everything may be told once more.
 _REMEMBERED = 4096
+# Events are told once and expire. To follow them would cost a watch on all Events of the cluster, and
+# bring each CR back when its Event has expired.
+_GROUPS_OF_EVENTS = ("", "events.k8s.io")
 
 
 class DependentSink(Protocol):
@@ -161,6 +164,8 @@ def _possible_ties(owner: Owner, resource: Resource, namespace: str) -> set[Tie]
 def _is_followed(credential: RunCredential, resource: Resource, tie: Tie) -> bool:
     watch = credential.watch
     if not watch.watch_dependent_resources or resource.gvk in watch.blacklist:
+        return False
+    if resource.gvk.kind == "Event" and resource.gvk.group in _GROUPS_OF_EVENTS:
         return False
     if tie is Tie.ANNOTATIONS and not resource.namespaced:
         return watch.watch_cluster_scoped_resources

@@ -92,6 +92,23 @@ async def test_kinds_that_the_watch_leaves_out_still_get_their_owner(
     assert running_proxy.notes.dependents == []
 
 
+async def test_event_that_a_play_posts_asks_nobody_to_watch_all_events(
+    running_proxy: RunningProxy, run: Run, namespace: str
+) -> None:
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "made", "namespace": namespace},
+        "involvedObject": {"kind": "ConfigMap", "name": "owner", "namespace": namespace},
+        "reason": "Made",
+        "message": "by a play",
+    }
+    ended = await run.kubectl("create", "-f", "-", stdin=event)
+    assert ended.code == 0, ended.stderr
+    await run.kubectl("get", "events", "-n", namespace, "-o", "json")
+    assert running_proxy.notes.dependents == []
+
+
 @pytest.mark.parametrize("is_wanted", [True, False])
 async def test_cluster_scoped_dependents_are_followed_only_where_the_watch_says_so(
     running_proxy: RunningProxy, cr: Json, namespace: str, is_wanted: bool
