@@ -51,7 +51,7 @@ class CreationTimes(Collector):
         yield family
 
 
-class Conditions(Collector):
+class ConditionFigures(Collector):
     """How each CR is, as its status said last."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from prometheus_client import (
 
 from rolecall.gvk import Gvk
 from rolecall.metrics import names
-from rolecall.metrics.collectors import Conditions, CreationTimes, QueueFigures
+from rolecall.metrics.collectors import ConditionFigures, CreationTimes, QueueFigures
 from rolecall.metrics.names import MetricKind, MetricSpec
 from rolecall.watches import Watch
 from rolecall.workqueue import Key, QueueSnapshot
@@ -57,7 +57,7 @@ class EngineMetrics:
         ProcessCollector(registry=self._registry)
         self._api_host = api_host
         self._created = CreationTimes()
-        self._conditions = Conditions()
+        self._conditions = ConditionFigures()
         self._queue: QueueFigures | None = None
         self._lacking: Callable[[], int] = lambda: 0
         self._registry.register(self._created)
