@@ -11,6 +11,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ UV = Path(sys.executable).with_name("uv")
 LOCKS = ("lock/dev.txt", "lock/tools.txt")
 # Written last: what it follows from.
 STAMP = "made-from"
+_MAKING = threading.Lock()
 
 
 class NotMadeError(Exception):
@@ -48,7 +50,16 @@ class Pair:
 
 
 def make(pair: Pair, root: Path | None = None) -> Path:
-    """The Python of the pair's environment, with everything that the locks name, and ourselves."""
+    """The Python of the pair's environment, with everything that the locks name, and ourselves.
+
+    One at a time, for pairs that are tested side by side: they tidy the same folder, and build from
+    the same one.
+    """
+    with _MAKING:
+        return _make(pair, root)
+
+
+def _make(pair: Pair, root: Path | None) -> Path:
     folder = (root or folder_of_clone()) / pair.folder_name
     python = folder / "bin" / "python"
     files = [*LOCKS, f"lock/core/{pair.core}.txt", "pyproject.toml", "dev/pyproject.toml"]
