@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from cryptography import x509
 
+from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import etcd_versions
 from tests.fixtures.eventually import eventually
@@ -119,6 +120,9 @@ def test_clients_are_asked_for_a_password_that_is_seen_nowhere(
     with pytest.raises(REFUSALS):
         etcd.get("read")
     made = _password(etcd, "sealed-root")
+    with pytest.raises(ClusterError, match="invalid user ID or password"):
+        _read_as_root(etcd, "guessed")
+    assert _read_as_root(etcd, made) == "with a password"
 
     world.kubectl("create", "job", "--from=cronjob/sealed-backup", "asked")
     world.patch("secret", "sealed-root", {"stringData": {"password": "changed-by-hand"}})
@@ -128,6 +132,9 @@ def test_clients_are_asked_for_a_password_that_is_seen_nowhere(
         lambda version: version == changed,
         timeout_s=PATIENCE_S,
     )
+    with pytest.raises(ClusterError, match="invalid user ID or password"):
+        _read_as_root(etcd, made)
+    assert _read_as_root(etcd, "changed-by-hand") == "with a password"
     eventually(
         lambda: etcd.cr["status"].get("lastGoodBackup", {}).get("snapshot"),
         lambda snapshot: snapshot == "asked.db",
@@ -160,6 +167,12 @@ def _wait_asks(etcd: Etcd) -> None:
         lambda cr: is_ready(cr) and cr["status"].get("authentication", {}).get("enabled"),
         timeout_s=PATIENCE_S,
     )
+
+
+def _read_as_root(etcd: Etcd, password: str) -> str:
+    """By etcdctl: its gateway refuses all who show a certificate with a name."""
+    read = ("get", "read", "--print-value-only")
+    return etcd.world.execute("sealed-0", "etcdctl", f"--user=root:{password}", *read).strip()
 
 
 def _password(etcd: Etcd, secret: str) -> str:

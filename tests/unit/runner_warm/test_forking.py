@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -59,7 +58,5 @@ def test_one_thread_may_fork() -> None:
 
 
 def test_look_before_each_fork_costs_microseconds() -> None:
-    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
-        pytest.fail("another test left a thread")
     look_s = min(timeit.repeat(check_threads, number=1000, repeat=5)) / 1000
     assert look_s < 100e-6  # some 3 on a machine that does nothing else
