@@ -98,8 +98,6 @@ def samples() -> list[Json]:
             spec["template"]["spec"]["containers"][0]["image"] = APP
         elif "image" in spec:
             spec["image"] = APP
-        if sample["kind"] == "Appoperator":
-            spec["args"] = ["serve"]  # pods are ready when its port answers
     return found
 
 

@@ -49,7 +49,7 @@ def of_make_bundle(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_plain_make_bundle_changes_nothing(
     kubectl: Kubectl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("bundle", "roles", "crds"):
+    for name in ("bundle", "roles", "playbooks", "crds"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("bundle.Dockerfile", "watches.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)

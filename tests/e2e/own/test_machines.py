@@ -178,6 +178,7 @@ async def test_snapshot_outlives_the_operation_that_made_it(api: Client, namespa
 
     async def is_served() -> bool:
         rows = (await api.get(CRD, "", crd["metadata"]["name"]))["status"]["conditions"]
+        assert rows is not None  # nobody has looked at it yet
         return any((row["type"], row["status"]) == ("Established", "True") for row in rows)
 
     try:

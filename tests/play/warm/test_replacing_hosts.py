@@ -48,7 +48,7 @@ async def test_changed_collection_takes_effect_at_the_next_run(tmp_path: Path) -
         module.write_text((MODULE % "another module").replace("dict())", "dict(time=dict()))"))
         result = await shop.run(role)
         assert result.requeue_after_s is None and result.changed_tasks
-        utils = module.parents[1] / "module_utils" / "api.py"
+        utils = collections / "ansible_collections/rolecall/operator/plugins/module_utils/api.py"
         utils.write_text(utils.read_text() + "\n# changed\n")
         before = shop.host_pid
         results = [await shop.run(role), await shop.run(role)]

@@ -66,11 +66,23 @@ def make_csv(
         spec["replaces"] = f"{labels['package']}.v{labels['replaces']}"
     else:
         spec.pop("replaces", None)
-    spec["customresourcedefinitions"] = {"owned": _owned(manifests.crds, made)}
+    known = _also_named(spec.get("customresourcedefinitions") or {}, made)
+    spec["customresourcedefinitions"] = {"owned": _owned(manifests.crds, known)}
     spec["install"] = {"strategy": "deployment", "spec": _install(manifests)}
     spec["installModes"] = [{"type": mode, "supported": True} for mode in _MODES]
     spec["relatedImages"] = _related_images(spec["install"]["spec"]["deployments"])
     return csv
+
+
+def _also_named(
+    definitions: Json, made: Mapping[str, Sequence[Json]]
+) -> Mapping[str, Sequence[Json]]:
+    """With what the base names: kinds that a role takes from a list cannot be read from its tasks."""
+    known = {kind: list(rows) for kind, rows in made.items()}
+    for row in definitions.get("owned") or ():
+        rows = known.setdefault(str(row.get("kind")), [])
+        rows += [{"name": "", **each} for each in row.get("resources") or () if each not in rows]
+    return known
 
 
 def _owned(crds: Sequence[Json], made: Mapping[str, Sequence[Json]]) -> list[Json]:
