@@ -46,6 +46,7 @@ class Guide:
 NO_GUIDES = {
     "image": IMAGES,
     "real-nodes": "needs nodes that run containers: tests/real",
+    "alerts": "says what to do once an alert called: tests/unit/bundle/test_alerts.py holds it to them",
     "report": "has no commands: tests/play/test_report.py runs what it describes",
     "when-it-breaks": "tests/e2e/test_breakages.py writes it",
 }

@@ -29,7 +29,7 @@ from tests.fixtures.eventually import eventually
 MOST = {
     "DemoVolume": 3,
     "Appoperator": 4,
-    "Mapping": 6,
+    "Mapping": 4,
     "PodSet": 3,
     "Machine": 4,
     "MachineOperation": 0,

@@ -75,7 +75,7 @@ async def test_many_of_each_kind_at_once_become_ready(api: Client, namespace: st
     samples = (
         create_sample(api, case, namespace, f"{case.sample}-{number}")
         for case in CASES
-        for number in range(5)
+        for number in range(3)
     )
     await asyncio.gather(*samples)
 

@@ -191,15 +191,19 @@ def _lack(cluster: Cluster) -> str:
             return f"node `{node_name(number)}`{_why(node)}"
     if not cluster.api.get("/api/v1/namespaces/default/serviceaccounts")["items"]:
         return "the service account of namespace `default`"
-    deployments = cluster.api.get("/apis/apps/v1/namespaces/kube-system/deployments")["items"]
-    if not any(_has(each, "Available") for each in deployments):
-        return "the name server of the cluster"
+    servers = cluster.api.get("/apis/apps/v1/namespaces/kube-system/daemonsets")["items"]
+    if not any(_is_everywhere(each, cluster.record.nodes) for each in servers):
+        return "the name server of each node"
     return ""
 
 
 def _has(thing: Mapping[str, Any], condition: str) -> bool:
     conditions = thing.get("status", {}).get("conditions", [])
     return any(one["type"] == condition and one["status"] == "True" for one in conditions)
+
+
+def _is_everywhere(server: Mapping[str, Any], nodes: int) -> bool:
+    return int(server.get("status", {}).get("numberReady", 0)) == nodes
 
 
 def _why(node: Mapping[str, Any]) -> str:
