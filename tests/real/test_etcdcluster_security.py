@@ -5,11 +5,22 @@ from __future__ import annotations
 import base64
 import socket
 import ssl
+import tempfile
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.error import HTTPError
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import etcd_versions
@@ -166,12 +177,43 @@ def _wait_asks(etcd: Etcd) -> None:
 
 
 def _is_roots(etcd: Etcd, password: str) -> bool:
-    """Whether etcd takes it; with TLS, its gateway does nothing else for a user."""
+    """Whether etcd takes it; its gateway refuses whoever shows a certificate with a name."""
+    address = etcd.world.get("service", "sealed-client")["spec"]["clusterIP"]
+    root = {"name": "root", "password": password}
     try:
-        return "token" in etcd.ask("/v3/auth/authenticate", {"name": "root", "password": password})
+        return "token" in ask(address, "/v3/auth/authenticate", root, _without_name(etcd))
     except HTTPError as refusal:
-        assert "authentication failed" in refusal.read().decode()
+        said = refusal.read().decode()
+        assert "authentication failed" in said, said
         return False
+
+
+def _without_name(etcd: Etcd) -> ssl.SSLContext:
+    """As a client whose certificate names nobody."""
+    data = etcd.world.get("secret", "sealed-ca")["data"]
+    certificate, key = (base64.b64decode(data[name]) for name in ("tls.crt", "tls.key"))
+    authority = load_pem_private_key(key, None)
+    assert isinstance(authority, ec.EllipticCurvePrivateKey)
+    own, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    signed = (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name([]))
+        .issuer_name(x509.load_pem_x509_certificate(certificate).subject)
+        .public_key(own.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
+        .sign(authority, hashes.SHA256())
+    )
+    context = ssl.create_default_context(cadata=certificate.decode())
+    context.check_hostname = False
+    with tempfile.NamedTemporaryFile(suffix=".pem") as file:
+        file.write(signed.public_bytes(Encoding.PEM))
+        file.write(own.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        file.flush()
+        context.load_cert_chain(file.name)
+    return context
 
 
 def _password(etcd: Etcd, secret: str) -> str:
