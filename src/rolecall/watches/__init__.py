@@ -1,7 +1,7 @@
 """Turns `watches.yaml` into frozen `Watch` values, or a list of located problems."""
 
+from rolecall.documents import DurationError, format_duration, parse_duration
 from rolecall.watches.collections import collection_faults
-from rolecall.watches.duration import DurationError, format_duration, parse_duration
 from rolecall.watches.keys import (
     ENTRY_KEYS,
     FINALIZER_KEYS,

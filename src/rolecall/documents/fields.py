@@ -13,7 +13,9 @@ from typing import Any, TypeVar
 
 import yaml
 
-from rolecall.watches.document import (
+from rolecall.documents.duration import DurationError, parse_duration
+from rolecall.documents.keys import Form, YamlKey
+from rolecall.documents.nodes import (
     NOTHING,
     ShapeError,
     json_value,
@@ -22,9 +24,7 @@ from rolecall.watches.document import (
     pairs,
     scalar_value,
 )
-from rolecall.watches.duration import DurationError, parse_duration
-from rolecall.watches.keys import Form, YamlKey
-from rolecall.watches.report import Report
+from rolecall.documents.report import Report
 
 _Value = TypeVar("_Value")
 _INT_LIMIT = 1 << 63
