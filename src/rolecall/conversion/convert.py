@@ -70,7 +70,7 @@ class Conversion:
         """The object in the wanted version; the given one stays as it is."""
         current = str(source.get("apiVersion", "")).rpartition("/")[2]
         here, there = self._place(current), self._place(version)
-        result = copied(source)
+        result: Json = copied(source)
         while here != there:
             is_up = there > here
             step = self.steps[here if is_up else here - 1]

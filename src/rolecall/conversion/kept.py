@@ -1,9 +1,10 @@
 """What the other version cannot hold is kept in an annotation, beside what that version says of it.
 
-A rule's values are kept when the way back from the other version would not give them again. With them
-goes a digest of what the other version has in their place: once somebody edits that, the kept values are
-old, and the edit wins. One entry for each rule, so that an edit of one field outdates nothing else.
-Rejected: the whole object of the other version, which is outdated by every edit and doubles each object.
+A rule's values are kept when the way back from the other version would not give them again. With
+them goes a digest of what the other version has in their place: once somebody edits that, the kept
+values are old, and the edit wins. One entry for each rule, so that an edit of one field outdates
+nothing else. Rejected: the whole object of the other version, which any edit outdates, and which
+doubles the size of each object.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What one rule does to values: from the older version to the newer one, and back.
 
-A rule knows the fields it takes on either side, and two functions between their values. It need not be
-exact: whoever applies it asks it for the way back, and keeps what would not come back (`kept.py`). So no
-rule has a list of special cases, and a rule that somebody adds cannot lose data.
+A rule knows the fields it takes on either side, and two functions between their values. It need not
+be exact: whoever applies it asks it for the way back, and keeps what would not come back (`kept.py`).
+So no rule has a list of special cases, and a new rule cannot lose data.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Rule(Protocol):
     @property
     def newer(self) -> Sequence[Path]: ...
 
-    def up(self, values: Values) -> Values: ...
+    def up(self, values: Values, /) -> Values: ...
 
-    def down(self, values: Values) -> Values: ...
+    def down(self, values: Values, /) -> Values: ...
 
 
 @dataclass(frozen=True)
@@ -199,10 +199,10 @@ class Default:
     def newer(self) -> Sequence[Path]:
         return (self.target,)
 
-    def up(self, values: Values) -> Values:
+    def up(self, _: Values) -> Values:
         return (self.value,)
 
-    def down(self, values: Values) -> Values:
+    def down(self, _: Values) -> Values:
         return ()
 
 
@@ -221,11 +221,32 @@ class OneSided:
     def newer(self) -> Sequence[Path]:
         return () if self.is_older else (self.path,)
 
-    def up(self, values: Values) -> Values:
+    def up(self, _: Values) -> Values:
         return (ABSENT,) * len(self.newer)
 
-    def down(self, values: Values) -> Values:
+    def down(self, _: Values) -> Values:
         return (ABSENT,) * len(self.older)
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """Another rule, in the other direction: parts are joined where `Split` splits."""
+
+    rule: Rule
+
+    @property
+    def older(self) -> Sequence[Path]:
+        return self.rule.newer
+
+    @property
+    def newer(self) -> Sequence[Path]:
+        return self.rule.older
+
+    def up(self, values: Values) -> Values:
+        return self.rule.down(values)
+
+    def down(self, values: Values) -> Values:
+        return self.rule.up(values)
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,19 @@ _INT_LIMIT = 1 << 63
 class Fields:
     """The known keys of one map. Getters return None for what is absent, null, or was reported."""
 
-    def __init__(self, node: yaml.MappingNode, keys: Sequence[YamlKey], report: Report) -> None:
+    def __init__(
+        self,
+        node: yaml.MappingNode,
+        keys: Sequence[YamlKey],
+        report: Report,
+        *,
+        is_strict: bool = False,
+    ) -> None:
+        """Strict is for files that the Go operator does not know: a key nobody reads is an error."""
         self.node = node
         self.line = report.line(node)
         self._report = report
+        self._is_strict = is_strict
         self._keys = {key.name.casefold(): key for key in keys}
         self._values: dict[str, yaml.Node] = {}
         self._spelled: dict[str, str] = {}  # what this map itself says, not what it merged in
@@ -69,7 +78,10 @@ class Fields:
     def _warn_unknown(self, line: int, spelled: str) -> None:
         nearest = difflib.get_close_matches(spelled.casefold(), self._keys, n=1)
         known = f"; did you mean `{self._keys[nearest[0]].name}`?" if nearest else ""
-        self._report.warn(line, f"unknown key `{spelled}` was ignored{known}")
+        if self._is_strict:
+            self._report.error(line, f"unknown key `{spelled}`{known}")
+        else:
+            self._report.warn(line, f"unknown key `{spelled}` was ignored{known}")
 
     def _or_nothing(self, read: Callable[[], _Value], name: str) -> _Value | None:
         try:
@@ -108,6 +120,10 @@ class Fields:
             listed = ", ".join(f"`{choice}`" for choice in choices)
             self._report.error(self.line_of(name), f"{name} `{text}` is none of {listed}")
         return text
+
+    def anything(self, name: str) -> Any:
+        """Any JSON data; None where absent."""
+        return self._read(name, json_value)
 
     def data(self, name: str) -> dict[str, Any]:
         """A map of any JSON data; empty where absent."""

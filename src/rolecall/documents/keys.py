@@ -24,6 +24,9 @@ class Form(Enum):
     SELECTOR = "label selector"
     REQUIREMENTS = "list of requirements"
     KINDS = "list of kinds"
+    STEPS = "list of steps"
+    RULES = "list of rules"
+    ANYTHING = "any value"
     UNUSED = "anything"
 
 

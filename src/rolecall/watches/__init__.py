@@ -1,6 +1,5 @@
 """Turns `watches.yaml` into frozen `Watch` values, or a list of located problems."""
 
-from rolecall.documents import DurationError, format_duration, parse_duration
 from rolecall.watches.collections import collection_faults
 from rolecall.watches.keys import (
     ENTRY_KEYS,
@@ -8,8 +7,6 @@ from rolecall.watches.keys import (
     KIND_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
-    Form,
-    YamlKey,
 )
 from rolecall.watches.load import load_watches
 from rolecall.watches.model import Finalizer, Play, Requirement, Selector, Watch
@@ -22,9 +19,7 @@ __all__ = [
     "KIND_KEYS",
     "REQUIREMENT_KEYS",
     "SELECTOR_KEYS",
-    "DurationError",
     "Finalizer",
-    "Form",
     "Play",
     "Requirement",
     "SearchPath",
@@ -32,11 +27,8 @@ __all__ = [
     "Selector",
     "Watch",
     "WatchDefaults",
-    "YamlKey",
     "collection_faults",
-    "format_duration",
     "load_watches",
-    "parse_duration",
     "search_paths",
     "variable_name",
 ]
