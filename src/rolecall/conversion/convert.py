@@ -95,6 +95,8 @@ def _convert(item: Json, step: Step, *, is_up: bool) -> Json:
     metadata = item.setdefault("metadata", {})
     kept, keeps = Kept.read(metadata, target), Kept({})
     empty = [path for path in step.parents[0 if is_up else 1] if look(item, path) == {}]
+    for path in empty:
+        take(item, path)  # what is a map here may be a text there
     results: list[tuple[Sequence[Path], Values]] = []
     for named in step.rules:
         taken, into = _sides(named.rule, is_up=is_up)

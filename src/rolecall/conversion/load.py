@@ -16,7 +16,7 @@ from rolecall.conversion.convert import Conversion, NamedRule, Step
 from rolecall.conversion.entries import read_rule
 from rolecall.conversion.keys import ENTRY_KEYS, STEP_KEYS
 from rolecall.conversion.paths import Path, path_text
-from rolecall.documents import Fields, MapList, Report, YamlKey, read_maps, read_text
+from rolecall.documents import Fields, MapList, Report, YamlKey, expand, read_maps, read_text
 from rolecall.errors import ProblemsError
 
 FILE = File("conversions.yaml")
@@ -32,6 +32,7 @@ def load_conversions(file: File) -> list[Conversion]:
     """The conversions; raises `ProblemsError` with all that is wrong."""
     report = Report(str(file))
     text = read_text(file, report, hint="create it beside watches.yaml")
+    report.located_in(expand(text or "", {}))  # as it is: nothing of the environment belongs here
     nodes = [] if text is None else read_maps(text, report, _LIST)
     conversions = [_read_entry(node, report) for node in nodes]
     _refuse_twice(conversions, nodes, report)
