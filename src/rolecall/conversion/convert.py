@@ -65,6 +65,7 @@ class Conversion:
     kind: str
     versions: Sequence[str]
     steps: Sequence[Step] = field(default_factory=tuple)
+    line: int = 0
 
     def convert(self, source: Json, version: str) -> Json:
         """The object in the wanted version; the given one stays as it is."""

@@ -51,7 +51,7 @@ def _read_entry(node: yaml.MappingNode, report: Report) -> Conversion:
             report.error(report.line(item), "a step must be a map with `older`, `newer`, `rules`")
     versions = [steps[0].older, *(step.newer for step in steps)] if steps else []
     _check_chain(steps, fields.line_of("steps"), report)
-    return Conversion(fields.text("group"), fields.text("kind"), versions, steps)
+    return Conversion(fields.text("group"), fields.text("kind"), versions, steps, fields.line)
 
 
 def _read_step(node: yaml.MappingNode, report: Report) -> Step:

@@ -171,7 +171,7 @@ def test_map_with_nothing_in_it_comes_back(app: Conversion) -> None:
 
 
 def test_version_that_nobody_knows_is_named(app: Conversion) -> None:
-    with pytest.raises(ConversionError, match="`v2` of `App`.*`v1alpha1`, `v1beta1`, `v1`"):
+    with pytest.raises(ConversionError, match=r"`v2` of `App`.*`v1alpha1`, `v1beta1`, `v1`"):
         app.convert(OLD, "v2")
 
 
