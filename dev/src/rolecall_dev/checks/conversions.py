@@ -36,16 +36,13 @@ def check_conversions(
         _check_storage(crd, findings)
     for conversion in conversions:
         kinds = (conversion.group, conversion.kind)
-        crd = next(
-            (it for it in crds if (it.spec.get("group"), it.names.get("kind")) == kinds), None
-        )
-        if crd is None:
+        found = [it for it in crds if (it.spec.get("group"), it.names.get("kind")) == kinds]
+        if not found:
             what = f"no CRD of kind `{conversion.kind}` in group `{conversion.group}` was found"
             findings.error(file, _line(conversion), what)
-            continue
-        if _has_all_versions(conversion, crd, file, findings):
+        elif _has_all_versions(conversion, found[0], file, findings):
             for step in conversion.steps:
-                _check_step(step, crd, file, findings)
+                _check_step(step, found[0], file, findings)
     _check_unconverted(conversions, file, crds, findings)
 
 
