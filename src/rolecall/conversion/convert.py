@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from rolecall.conversion.kept import PREFIX, Kept
+from rolecall.conversion.kept import ABSENT_MAP, EMPTY, PREFIX, Kept
 from rolecall.conversion.paths import (
     ABSENT,
     Path,
@@ -80,6 +80,19 @@ class Conversion:
         result["apiVersion"] = f"{self.group}/{version}"
         return result
 
+    def lossy_fields(self, version: str, over: str) -> list[Path]:
+        """Fields of a version that do not come back from another, as far as rules say so."""
+        here, there = self._place(version), self._place(over)
+        is_up = there > here
+        steps = self.steps[min(here, there) : max(here, there)]
+        return [
+            path
+            for step in steps
+            for named in step.rules
+            if named.loses
+            for path in _sides(named.rule, is_up=is_up)[0]
+        ]
+
     def _place(self, version: str) -> int:
         if version in self.versions:
             return self.versions.index(version)
@@ -96,6 +109,7 @@ def _convert(item: Json, step: Step, *, is_up: bool) -> Json:
     metadata = item.setdefault("metadata", {})
     kept, keeps = Kept.read(metadata, target), Kept({})
     empty = [path for path in step.parents[0 if is_up else 1] if look(item, path) == {}]
+    absent = [name for name in ("spec", "status") if name not in item]
     for path in empty:
         take(item, path)  # what is a map here may be a text there
     results: list[tuple[Sequence[Path], Values]] = []
@@ -107,12 +121,16 @@ def _convert(item: Json, step: Step, *, is_up: bool) -> Json:
         for paths, values in results:
             for path, value in zip(paths, values, strict=True):
                 put(item, path, value)
-        for text in kept.empty():
+        for text in kept.shape(EMPTY):
             if look(item, parse_path(text)) is ABSENT:
                 put(item, parse_path(text), {})
     except PathError as error:
         raise ConversionError(str(error)) from error
-    keeps.keep_empty([path_text(path) for path in empty])
+    for name in kept.shape(ABSENT_MAP):
+        if item.get(name) == {}:
+            del item[name]
+    keeps.keep_shape(EMPTY, [path_text(path) for path in empty])
+    keeps.keep_shape(ABSENT_MAP, [name for name in absent if name in item])
     Kept({}).write(metadata, target)
     keeps.write(metadata, source)
     _refuse_too_much(metadata, source)

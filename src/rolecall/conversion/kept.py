@@ -19,7 +19,7 @@ from rolecall.conversion.rules import Values
 from rolecall.json_object import Json
 
 PREFIX = "conversion.rolecall.dev/"
-_EMPTY = "empty"
+EMPTY, ABSENT_MAP = "empty", "absent"
 
 
 class Kept:
@@ -63,13 +63,13 @@ class Kept:
             return None
         return tuple(one[0] if one else ABSENT for one in packed)
 
-    def keep_empty(self, paths: list[str]) -> None:
-        """Maps with nothing in them, which a conversion would drop."""
+    def keep_shape(self, shape: str, paths: list[str]) -> None:
+        """Maps that were empty or absent, where a conversion would say the other."""
         if paths:
-            self._entries[_EMPTY] = paths
+            self._entries[shape] = paths
 
-    def empty(self) -> list[str]:
-        paths = self._entries.get(_EMPTY, [])
+    def shape(self, shape: str) -> list[str]:
+        paths = self._entries.get(shape, [])
         return [path for path in paths if isinstance(path, str)] if isinstance(paths, list) else []
 
 
