@@ -1,4 +1,4 @@
-"""Answers the API server's `ConversionReview`: all of its objects, or the reason why one could not be."""
+"""Answers a `ConversionReview`: with all of its objects, or the reason why one could not be."""
 
 from __future__ import annotations
 
