@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from rolecall.conversion import Conversion, Each, NamedRule, Path, Rule, Step, path_text
 from rolecall.json_object import Json
 from rolecall_dev.checks.crds import PRESERVE, Crd
+from rolecall_dev.checks.round_trips import round_trips, shortest
 from rolecall_dev.sources import Findings, as_map
 
 _META = ("apiVersion", "kind", "metadata")
 _OPEN: Json = {PRESERVE: True}
+_TRIALS = 100  # objects of each version: 20 ms for a usual kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,11 @@ def check_conversions(
             what = f"no CRD of kind `{conversion.kind}` in group `{conversion.group}` was found"
             findings.error(file, _line(conversion), what)
         elif _has_all_versions(conversion, found[0], file, findings):
+            before = len(findings.problems)
             for step in conversion.steps:
                 _check_step(step, found[0], file, findings)
+            if len(findings.problems) == before:
+                _try_objects(conversion, found[0], file, findings)
     _check_unconverted(conversions, file, crds, findings)
 
 
@@ -108,6 +113,13 @@ def _check_step(step: Step, crd: Crd, file: str, findings: Findings) -> None:
                 f"`{path_text(path)}` of `{mine.version}` {words}",
                 hint=f"write a rule for it, or `keep: {path_text(path)}` with `of: {mine.version}`",
             )
+
+
+def _try_objects(conversion: Conversion, crd: Crd, file: str, findings: Findings) -> None:
+    """What the schemas do not show: a pattern that does not fit, a join that is no inverse."""
+    schemas = {str(it.get("name")): _schema(it) for it in _versions(crd)}
+    if different := list(round_trips(conversion, schemas, _TRIALS, seed=1)):
+        findings.error(file, _line(conversion), str(shortest(different)))
 
 
 def _side(step: Step, schemas: Mapping[str, Json], *, is_older: bool) -> _Side:
