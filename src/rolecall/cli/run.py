@@ -25,12 +25,12 @@ from rolecall.cli.flag_parser import Chosen, FlagParser, add_flags, choose
 from rolecall.cli.flags import FLAGS, FlagKind
 from rolecall.cli.settings_from import settings_from
 from rolecall.clock import SystemClock
-from rolecall.documents import format_duration
 from rolecall.errors import ProblemsError, RolecallError
 from rolecall.log_fields import log_fields
 from rolecall.logs import PrintedPlays, set_up_logs
 from rolecall.runner import require_installed
 from rolecall.settings import Settings
+from rolecall.watches import format_duration
 
 if TYPE_CHECKING:
     from rolecall.reconcile import PlayLog

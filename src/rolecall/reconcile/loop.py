@@ -25,7 +25,6 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from rolecall.documents import DurationError
 from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -49,7 +48,7 @@ from rolecall.status import (
     conditions_of,
     generation_of,
 )
-from rolecall.watches import Watch
+from rolecall.watches import DurationError, Watch
 from rolecall.workqueue import DELETION, Cause, Key, Turn, Urgency
 
 # How soon a CR is reconciled again whose deletion came during its run.

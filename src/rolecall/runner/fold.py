@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rolecall.documents import DurationError, parse_duration
 from rolecall.runner.contract import Ending, Recap, RunEvent, RunResult, TaskFailure
 from rolecall.runner.events import (
     TaskEvent,
@@ -39,6 +38,7 @@ from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.missing import way_out_of_missing
 from rolecall.runner.porting import way_out_of
 from rolecall.runner.secrets import Redactor
+from rolecall.watches import DurationError, parse_duration
 
 _TIME_LIMITS = (Ending.TIMED_OUT, Ending.NO_PROGRESS)
 _LONGEST_NAME = 200

@@ -1,12 +1,15 @@
 """Turns `watches.yaml` into frozen `Watch` values, or a list of located problems."""
 
 from rolecall.watches.collections import collection_faults
+from rolecall.watches.duration import DurationError, format_duration, parse_duration
 from rolecall.watches.keys import (
     ENTRY_KEYS,
     FINALIZER_KEYS,
     KIND_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
+    Form,
+    YamlKey,
 )
 from rolecall.watches.load import load_watches
 from rolecall.watches.model import Finalizer, Play, Requirement, Selector, Watch
@@ -19,7 +22,9 @@ __all__ = [
     "KIND_KEYS",
     "REQUIREMENT_KEYS",
     "SELECTOR_KEYS",
+    "DurationError",
     "Finalizer",
+    "Form",
     "Play",
     "Requirement",
     "SearchPath",
@@ -27,8 +32,11 @@ __all__ = [
     "Selector",
     "Watch",
     "WatchDefaults",
+    "YamlKey",
     "collection_faults",
+    "format_duration",
     "load_watches",
+    "parse_duration",
     "search_paths",
     "variable_name",
 ]

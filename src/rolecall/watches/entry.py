@@ -13,12 +13,15 @@ from typing import Protocol
 
 import yaml
 
-from rolecall.documents import NOTHING, Fields, Report, unset_names
 from rolecall.gvk import Gvk
+from rolecall.watches.document import NOTHING
+from rolecall.watches.expansion import unset_names
+from rolecall.watches.fields import Fields
 from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS, KIND_KEYS
 from rolecall.watches.locate import find_role, playbook_path, role_candidates
 from rolecall.watches.model import Finalizer, Play, Selector, Watch
 from rolecall.watches.overrides import WatchDefaults, concurrency, variable_name, verbosity
+from rolecall.watches.report import Report
 from rolecall.watches.selectors import is_qualified_name, read_selector
 
 

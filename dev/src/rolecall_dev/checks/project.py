@@ -9,16 +9,13 @@ roles whose collections are not installed on this machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.conversion import FILE as CONVERSIONS
-from rolecall.conversion import Conversion, load_conversions
 from rolecall.errors import Problem, ProblemsError
 from rolecall.watches import Play, Watch, WatchDefaults, load_watches
 from rolecall_dev.checks.arguments import check_arguments
 from rolecall_dev.checks.collections import check_collections
-from rolecall_dev.checks.conversions import check_conversions
 from rolecall_dev.checks.crds import (
     DEFAULT_FOLDERS,
     Crd,
@@ -84,7 +81,6 @@ def check_project(project: Project) -> Checked:
     check_collections(_plays(watches), project.environment, project.cwd, folder, findings)
     crds = _crds(project, watches, findings)
     versions = _check_crds(project, watches, crds, findings)
-    _check_conversions(project, crds, findings)
     _check_rbac(project, watches, versions, findings)
     if watches:
         _check_tasks(project, watches, versions, crds, findings)
@@ -189,21 +185,6 @@ def _check_crds(
             check_arguments(watch, version, project.cwd, findings)
             found.append((watch, version))
     return found
-
-
-def _check_conversions(project: Project, crds: Sequence[Crd], findings: Findings) -> None:
-    findings.rule = "conversion"
-    file = (project.watches_file).with_name(CONVERSIONS.name)
-    conversions: Sequence[Conversion] = ()
-    if (project.cwd / file).is_file():
-        try:
-            conversions = load_conversions(project.cwd / file)
-        except ProblemsError as error:
-            findings.problems.extend(
-                replace(problem, file=str(file), rule=findings.rule) for problem in error.problems
-            )
-            return
-    check_conversions(conversions, str(file), crds, findings)
 
 
 def _check_rbac(

@@ -9,9 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rolecall.documents import Form, YamlKey
 from rolecall.json_object import Json
-from rolecall.watches import ENTRY_KEYS, FINALIZER_KEYS, KIND_KEYS, REQUIREMENT_KEYS, SELECTOR_KEYS
+from rolecall.watches import (
+    ENTRY_KEYS,
+    FINALIZER_KEYS,
+    KIND_KEYS,
+    REQUIREMENT_KEYS,
+    SELECTOR_KEYS,
+    Form,
+    YamlKey,
+)
 
 _FROM_ENVIRONMENT = r"^\$(\{[^}]+\}|[A-Za-z_][A-Za-z0-9_]*)$"
 _DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"

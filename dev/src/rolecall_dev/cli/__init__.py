@@ -16,7 +16,6 @@ DEVELOPER_COMMANDS = {
     "rbac": _command(
         "rbac", "write the least rights that roles need, or check those granted", Purpose.WRITE
     ),
-    "convert": _command("convert", "show a custom resource at another version", Purpose.WRITE),
     "bundle": _command(
         "bundle",
         "write the OLM bundle of a project, or check it",

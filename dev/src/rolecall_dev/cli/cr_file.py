@@ -19,7 +19,7 @@ def read_cr(file: str, watches: Sequence[Watch]) -> tuple[dict[str, Any], Watch]
 
     A manifest may hold more, a Namespace for one; only the watched kinds count.
     """
-    objects = read_objects(file)
+    objects = [_checked(file, found) for found in _documents(file)]
     by_kind = {watch.gvk: watch for watch in watches}
     known = [found for found in objects if _gvk(found) in by_kind]
     if not known:
@@ -36,11 +36,6 @@ def read_cr(file: str, watches: Sequence[Watch]) -> tuple[dict[str, Any], Watch]
             hint="put each into its own file; a run is for one object",
         )
     return known[0], by_kind[_gvk(known[0])]
-
-
-def read_objects(file: str) -> list[dict[str, Any]]:
-    """All objects of a file (`-` is stdin)."""
-    return [_checked(file, found) for found in _documents(file)]
 
 
 def _documents(file: str) -> list[Any]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rolecall.documents import expand, unset_names
+from rolecall.watches.expansion import expand, unset_names
 
 ENVIRONMENT = {"A": "1", "EMPTY": "", "_b2": "x", "odd-name": "y", "NESTED": "${A}"}
 

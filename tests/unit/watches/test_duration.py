@@ -5,7 +5,7 @@ import random
 import pytest
 import yaml
 
-from rolecall.documents import DurationError, format_duration, parse_duration
+from rolecall.watches import DurationError, format_duration, parse_duration
 from tests.unit.watches.cases import DATA
 
 TABLE = yaml.safe_load((DATA / "durations.yaml").read_text())

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import yaml
 
-from rolecall.documents.expansion import ExpandedText
 from rolecall.errors import Problem
+from rolecall.watches.expansion import ExpandedText
 
 
 class Report:

@@ -13,9 +13,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from rolecall.documents.duration import DurationError, parse_duration
-from rolecall.documents.keys import Form, YamlKey
-from rolecall.documents.nodes import (
+from rolecall.watches.document import (
     NOTHING,
     ShapeError,
     json_value,
@@ -24,7 +22,9 @@ from rolecall.documents.nodes import (
     pairs,
     scalar_value,
 )
-from rolecall.documents.report import Report
+from rolecall.watches.duration import DurationError, parse_duration
+from rolecall.watches.keys import Form, YamlKey
+from rolecall.watches.report import Report
 
 _Value = TypeVar("_Value")
 _INT_LIMIT = 1 << 63
@@ -33,19 +33,10 @@ _INT_LIMIT = 1 << 63
 class Fields:
     """The known keys of one map. Getters return None for what is absent, null, or was reported."""
 
-    def __init__(
-        self,
-        node: yaml.MappingNode,
-        keys: Sequence[YamlKey],
-        report: Report,
-        *,
-        is_strict: bool = False,
-    ) -> None:
-        """Strict is for files that the Go operator does not know: a key nobody reads is an error."""
+    def __init__(self, node: yaml.MappingNode, keys: Sequence[YamlKey], report: Report) -> None:
         self.node = node
         self.line = report.line(node)
         self._report = report
-        self._is_strict = is_strict
         self._keys = {key.name.casefold(): key for key in keys}
         self._values: dict[str, yaml.Node] = {}
         self._spelled: dict[str, str] = {}  # what this map itself says, not what it merged in
@@ -78,10 +69,7 @@ class Fields:
     def _warn_unknown(self, line: int, spelled: str) -> None:
         nearest = difflib.get_close_matches(spelled.casefold(), self._keys, n=1)
         known = f"; did you mean `{self._keys[nearest[0]].name}`?" if nearest else ""
-        if self._is_strict:
-            self._report.error(line, f"unknown key `{spelled}`{known}")
-        else:
-            self._report.warn(line, f"unknown key `{spelled}` was ignored{known}")
+        self._report.warn(line, f"unknown key `{spelled}` was ignored{known}")
 
     def _or_nothing(self, read: Callable[[], _Value], name: str) -> _Value | None:
         try:
@@ -120,10 +108,6 @@ class Fields:
             listed = ", ".join(f"`{choice}`" for choice in choices)
             self._report.error(self.line_of(name), f"{name} `{text}` is none of {listed}")
         return text
-
-    def anything(self, name: str) -> Any:
-        """Any JSON data; None where absent."""
-        return self._read(name, json_value)
 
     def data(self, name: str) -> dict[str, Any]:
         """A map of any JSON data; empty where absent."""
