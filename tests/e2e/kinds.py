@@ -7,7 +7,7 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import AlreadyExistsError, Client, NoSuchKindError
+from rolecall.kube import AlreadyExistsError, Client, NoSuchKindError, NotFoundError
 from tests.fixtures.crds import CRD
 from tests.fixtures.eventually import eventually_async
 
@@ -32,6 +32,15 @@ async def install(api: Client, definition: Json) -> None:
         return bool(await api.resource_for(gvk))
 
     await eventually_async(is_served, ignoring=(NoSuchKindError,))
+
+
+async def is_gone(api: Client, gvk: Gvk, namespace: str, name: str) -> bool:
+    """Whether the object is not there any more."""
+    try:
+        await api.get(gvk, namespace, name)
+    except NotFoundError:
+        return True
+    return False
 
 
 def cr(gvk: Gvk, namespace: str, name: str = "x", /, **spec: Any) -> Json:

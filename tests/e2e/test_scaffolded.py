@@ -16,7 +16,7 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
-from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful
+from tests.e2e.kinds import CONFIG_MAP, cr, install, is_gone, is_successful
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async
 
@@ -51,14 +51,6 @@ def sdk_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def rules(project: Path, *names: str) -> list[dict[str, Any]]:
     files = [project / "config" / "rbac" / f"{name}.yaml" for name in names]
     return [rule for file in files for rule in yaml.safe_load(file.read_text())["rules"]]
-
-
-async def has_ended(api: Client, gvk: Gvk, namespace: str, name: str) -> bool:
-    try:
-        await api.get(gvk, namespace, name)
-    except NotFoundError:
-        return True
-    return False
 
 
 async def test_new_kinds_work_with_the_rights_that_they_came_with(
@@ -136,11 +128,9 @@ async def lives(api: Client, gvk: Gvk, namespace: str, project: Path) -> None:
     await api.merge_patch(gvk, namespace, name, {"spec": {"message": edited}})
     await eventually_async(message, lambda text: text == edited, timeout_s=PATIENCE_S)
     await api.delete(gvk, namespace, name)
-    await eventually_async(lambda: has_ended(api, gvk, namespace, name), timeout_s=PATIENCE_S)
+    await eventually_async(lambda: is_gone(api, gvk, namespace, name), timeout_s=PATIENCE_S)
     gone = f"{name}-message"
-    await eventually_async(
-        lambda: has_ended(api, CONFIG_MAP, namespace, gone), timeout_s=PATIENCE_S
-    )
+    await eventually_async(lambda: is_gone(api, CONFIG_MAP, namespace, gone), timeout_s=PATIENCE_S)
 
 
 async def test_upgrade_and_rollback_reach_custom_resources_that_live(

@@ -13,7 +13,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
-from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_successful
+from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_gone, is_successful
 from tests.fixtures.eventually import eventually_async
 
 MEMCACHED = Gvk("cache.example.com", "v1alpha1", "Memcached")
@@ -146,14 +146,7 @@ async def test_finalizer_play_runs_before_the_cr_goes(
 
     await api.delete(MEMCACHED, namespace, "x")
 
-    async def is_gone() -> bool:
-        try:
-            await api.get(MEMCACHED, namespace, "x")
-        except NotFoundError:
-            return True
-        return False
-
-    await eventually_async(is_gone, timeout_s=PATIENCE_S)
+    await eventually_async(lambda: is_gone(api, MEMCACHED, namespace, "x"), timeout_s=PATIENCE_S)
     farewell = await api.get(CONFIG_MAP, namespace, "farewell")
     assert farewell["data"] == {"name": "x", "size": "1"}
     await eventually_async(lambda: not folder.exists())

@@ -105,15 +105,15 @@ class Etcd:
         return members_at(self.ask, self.name)
 
     def put(self, key: str, value: str) -> None:
-        self.ask("/v3/kv/put", {"key": _coded(key), "value": _coded(value)})
+        self.ask("/v3/kv/put", {"key": coded(key), "value": coded(value)})
 
     def get(self, key: str) -> str | None:
-        found = self.ask("/v3/kv/range", {"key": _coded(key)}).get("kvs")
+        found = self.ask("/v3/kv/range", {"key": coded(key)}).get("kvs")
         return base64.b64decode(found[0]["value"]).decode() if found else None
 
     def remove_all(self) -> None:
         """Every key, as somebody's mistake would."""
-        self.ask("/v3/kv/deleterange", {"key": _coded("\0"), "range_end": _coded("\0")})
+        self.ask("/v3/kv/deleterange", {"key": coded("\0"), "range_end": coded("\0")})
 
     def fill(self, count: int = 50) -> dict[str, str]:
         """Write keys; returns them."""
@@ -165,9 +165,9 @@ class Witness:
     def _watch(self) -> None:
         accepted_at = time.monotonic()
         while not self._end.wait(_BREAK_S):
-            value = _coded(str(self.written + 1))
+            value = coded(str(self.written + 1))
             try:
-                self._ask("/v3/kv/put", {"key": _coded("witness"), "value": value})
+                self._ask("/v3/kv/put", {"key": coded("witness"), "value": value})
             except REFUSALS as error:
                 self.refused.append(f"{time.monotonic() - accepted_at:.2f} s: {error}")
                 continue
@@ -209,5 +209,6 @@ def members_at(ask_one: Any, name: str) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def _coded(text: str) -> str:
+def coded(text: str) -> str:
+    """As etcd's gateway wants keys and values."""
     return base64.b64encode(text.encode()).decode()

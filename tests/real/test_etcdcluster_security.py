@@ -25,7 +25,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import etcd_versions
 from tests.fixtures.eventually import eventually
-from tests.real.etcd import REFUSALS, Etcd, Witness, ask
+from tests.real.etcd import REFUSALS, Etcd, Witness, ask, coded
 from tests.real.operator import Operator
 from tests.real.world import PATIENCE_S, World, is_ready
 
@@ -107,7 +107,7 @@ def test_authority_is_exchanged_without_shutting_a_member_out(etcd: Etcd) -> Non
 def test_file_that_nothing_uses_any_more_is_made_smaller_in_each_member(etcd: Etcd) -> None:
     for number in range(20):
         etcd.put(f"large-{number}", "x" * 400_000)
-    last = etcd.ask("/v3/kv/deleterange", {"key": _coded("large-"), "range_end": _coded("large.")})
+    last = etcd.ask("/v3/kv/deleterange", {"key": coded("large-"), "range_end": coded("large.")})
     etcd.ask("/v3/kv/compaction", {"revision": last["header"]["revision"], "physical": True})
 
     def sizes() -> list[int]:
@@ -218,10 +218,6 @@ def _without_name(etcd: Etcd) -> ssl.SSLContext:
 
 def _password(etcd: Etcd, secret: str) -> str:
     return base64.b64decode(etcd.world.get("secret", secret)["data"]["password"]).decode()
-
-
-def _coded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
 
 
 def _pods(etcd: Etcd) -> dict[str, tuple[str, int]]:

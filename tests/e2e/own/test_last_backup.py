@@ -6,8 +6,9 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import Client, NotFoundError
+from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
+from tests.e2e.kinds import is_gone
 from tests.e2e.own.cases import POD
 from tests.e2e.own.world import ETCD, create, make, wait, wait_settled
 
@@ -37,8 +38,8 @@ async def test_members_live_until_the_last_backup_is_taken_in_foreground_deletio
     # Had the garbage collector deleted members, it would have done so before our run began.
     assert (await api.get(POD, namespace, "db-0"))["metadata"]["uid"] == member
     assert taken["spec"]["template"]["spec"]["containers"][0]["command"] == ["etcdctl"]
-    await wait(lambda: _is_gone(api, ETCD, namespace, "db"))
-    await wait(lambda: _is_gone(api, POD, namespace, "db-0"))
+    await wait(lambda: is_gone(api, ETCD, namespace, "db"))
+    await wait(lambda: is_gone(api, POD, namespace, "db-0"))
 
 
 def _failed_try(namespace: str) -> Json:
@@ -60,11 +61,3 @@ async def _new_try(api: Client, namespace: str) -> Json:
     job = await api.get(JOB, namespace, "db-last-backup")
     assert job["spec"]["template"]["spec"]["containers"][0]["name"] == "snapshot"
     return job
-
-
-async def _is_gone(api: Client, gvk: Gvk, namespace: str, name: str) -> bool:
-    try:
-        await api.get(gvk, namespace, name)
-    except NotFoundError:
-        return True
-    return False

@@ -8,7 +8,8 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import Client, NotFoundError, UnprocessableError
+from rolecall.kube import Client, UnprocessableError
+from tests.e2e.kinds import is_gone
 from tests.e2e.own.cases import CLAIM, POD
 from tests.e2e.own.world import IMAGE, MACHINE, OPERATION, create, make, wait, wait_reason
 from tests.fixtures.crds import crd_for
@@ -30,14 +31,6 @@ async def change(api: Client, namespace: str, **spec: object) -> None:
 
 async def uid(api: Client, namespace: str, gvk: Gvk = POD, name: str = "m") -> str:
     return str((await api.get(gvk, namespace, name))["metadata"]["uid"])
-
-
-async def is_gone(api: Client, gvk: Gvk, namespace: str, name: str) -> bool:
-    try:
-        await api.get(gvk, namespace, name)
-    except NotFoundError:
-        return True
-    return False
 
 
 async def operate(api: Client, namespace: str, name: str, kind: str, **spec: object) -> None:

@@ -81,7 +81,8 @@ def _also_named(
     known = {kind: list(rows) for kind, rows in made.items()}
     for row in definitions.get("owned") or ():
         rows = known.setdefault(str(row.get("kind")), [])
-        rows += [{"name": "", **each} for each in row.get("resources") or () if each not in rows]
+        named = [{"name": "", **each} for each in row.get("resources") or ()]
+        rows += [each for each in named if each not in rows]
     return known
 
 
