@@ -93,7 +93,7 @@ ENTRYPOINT ["tini", "--", "rolecall", "run", "--watches-file=./watches.yaml"]
 
 # --- Our own operator.
 FROM engine AS operator
-COPY --chown=1001:0 watches.yaml ./
+COPY --chown=1001:0 watches.yaml conversions.yaml ./
 COPY --chown=1001:0 roles/ roles/
 COPY --chown=1001:0 playbooks/ playbooks/
 RUN rolecall run --validate

@@ -54,7 +54,7 @@ demo: cluster-binaries ## The operator of this folder at work, in a live table (
 ##@ Test
 
 .PHONY: test
-test: cluster-binaries ## All tests, cheapest first, by two workers (WORKERS=0: none); prints the time of each tier
+test: cluster-binaries ## All tests, by two workers from both ends (WORKERS=0: none); prints the time of each tier
 	@$(PYTEST) --numprocesses=$(WORKERS)
 
 .PHONY: test-unit

@@ -1,6 +1,6 @@
 """The whole engine, stock against warm: from creating a CR to `Successful`, as a user waits for it.
 
-    python bench/engine.py [--quick] [--soak RUNS] [--publish]      (`make bench`, `make bench-soak`)
+    python bench/engine.py [--quick | --soak RUNS | --admission] [--publish]      (`make bench`)
 
 Two engines run side by side, one for each way and each for its own namespace, on one cluster; the
 measurements alternate between them, so both meet the same machine. Stock stands in for the Go operator,
@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import measures, publish  # noqa: E402
+from bench.admission import NAMESPACE, admission  # noqa: E402
 from bench.engines import World, running  # noqa: E402
 from bench.figures import Figure, table  # noqa: E402
 from rolecall.kube import Client, Credentials  # noqa: E402
@@ -68,7 +69,10 @@ async def bench(kubeconfig: Path, arguments: argparse.Namespace) -> list[Figure]
     """The figures that were asked for."""
     async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as api:
         world = World(api)
-        await world.prepare([*(f"bench-{way}" for way in WAYS), "bench-many", "bench-soak"])
+        others = ("bench-many", "bench-soak", NAMESPACE)
+        await world.prepare([*(f"bench-{way}" for way in WAYS), *others])
+        if arguments.admission:
+            return await admission(world, api, kubeconfig)
         if arguments.soak:
             return await soak(world, kubeconfig, arguments.soak)
         return await (quick if arguments.quick else everything)(world, kubeconfig)
@@ -79,6 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The whole engine, stock against warm.")
     parser.add_argument("--quick", action="store_true", help="within a minute, with fewer runs")
     parser.add_argument("--soak", type=int, metavar="RUNS", help="only many runs: what grows?")
+    parser.add_argument("--admission", action="store_true", help="only what plays validate")
     parser.add_argument("--publish", action="store_true", help="into docs/reference/bench.md, too")
     parser.add_argument("--json", type=Path, default=ROOT / "bench/results/engine.json")
     parser.add_argument("--plot", type=Path, default=ROOT / "bench/results/engine.svg")
@@ -90,8 +95,8 @@ def main() -> int:
     publish.write_json(figures, arguments.json)
     publish.write_plot(figures, arguments.plot)
     if arguments.publish:
-        publish.publish(figures)
-    if not arguments.soak:
+        (publish.publish_admission if arguments.admission else publish.publish)(figures)
+    if not (arguments.soak or arguments.admission):
         print(_summary({figure.name: figure.median for figure in figures}))
     return 0
 

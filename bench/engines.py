@@ -40,7 +40,9 @@ class Engine:
 
 
 @contextmanager
-def running(way: str, namespace: str, kubeconfig: Path, *flags: str) -> Iterator[Engine]:
+def running(
+    way: str, namespace: str, kubeconfig: Path, *flags: str, project: Path = PROJECT
+) -> Iterator[Engine]:
     """An engine, until the context ends."""
     scratch = Path(tempfile.mkdtemp(prefix="bench"))
     temporary = scratch / "tmp"
@@ -56,11 +58,12 @@ def running(way: str, namespace: str, kubeconfig: Path, *flags: str) -> Iterator
     }
     command = [sys.executable, "-m", "rolecall", "run", f"--runner={way}"]
     listeners = ["--proxy-port=0", "--role-metrics-port=0", "--metrics-bind-address=0"]
-    listeners += ["--health-probe-bind-address=0", f"--artifacts-dir={scratch / 'runs'}"]
+    listeners += ["--health-probe-bind-address=0", "--webhook-bind-address=127.0.0.1:0"]
+    listeners += [f"--artifacts-dir={scratch / 'runs'}"]
     log = (scratch / "log").open("wb")
     process = subprocess.Popen(
         [*command, *listeners, *flags],
-        cwd=PROJECT,
+        cwd=project,
         env=environment,
         stdout=log,
         stderr=log,
@@ -83,8 +86,8 @@ class World:
 
     async def prepare(self, namespaces: list[str]) -> None:
         """Kinds and namespaces."""
-        for kind, gvk in KINDS.items():
-            await self._api.create(CRD, _crd(kind, gvk))
+        for gvk in KINDS.values():
+            await self._api.create(CRD, crd_of(gvk))
         for name in namespaces:
             await self._api.create(NAMESPACE, {"metadata": {"name": name}})
         for gvk in KINDS.values():
@@ -124,6 +127,7 @@ class World:
         version = ""
         async for page in self._api.pages(gvk, namespace):
             version = page.resource_version
+            break  # that of every page
         wanted: dict[str, int] = {}
         waiter = asyncio.create_task(self._successes(gvk, namespace, (set(names), wanted), version))
         await asyncio.sleep(0)
@@ -160,7 +164,9 @@ def _failure_of(cr: Json) -> str:
 
 
 def _is_successful(cr: Json, generation: int) -> bool:
-    is_seen = cr.get("status", {}).get("observedGeneration", 0) >= generation
+    # The event of an edit may come before the answer to it, which tells the generation to wait for.
+    wanted = max(generation, cr["metadata"].get("generation", 0))
+    is_seen = cr.get("status", {}).get("observedGeneration", 0) >= wanted
     return is_seen and _true_condition(cr, "Successful") is not None
 
 
@@ -170,7 +176,9 @@ def _true_condition(cr: Json, kind: str) -> Json | None:
     return next(wanted, None)
 
 
-def _crd(kind: str, gvk: Gvk) -> Json:
+def crd_of(gvk: Gvk) -> Json:
+    """Any spec and any status."""
+    kind = gvk.kind
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     names = {"kind": kind, "plural": f"{kind.lower()}s", "singular": kind.lower()}
     schema = {"type": "object", "properties": {"spec": anything, "status": anything}}

@@ -3,7 +3,8 @@
     python bench/kinds.py [--rounds N]      (`make bench-kinds`)
 
 The steps are those of tests/e2e/own, by one engine, one kind after the other, each round in a namespace
-of its own. Medians; looked at every 20 ms. The load of the machine before and after stands below.
+of its own. Medians; looked at every 20 ms, and at what takes longer each fiftieth of it. Load of the
+machine before and after stands below.
 """
 
 from __future__ import annotations

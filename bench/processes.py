@@ -60,6 +60,11 @@ def open_files(pid: int) -> int:
     return count
 
 
+def threads(pid: int) -> int:
+    """Threads of this one process."""
+    return sum(1 for _ in Path(f"/proc/{pid}/task").iterdir())
+
+
 def named(pid: int, name: str) -> int:
     """The first process of the family with this name in `ps`; 0: none."""
     for one in family(pid):

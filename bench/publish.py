@@ -23,6 +23,13 @@ RELEASE = ROOT / "bench" / "release.json"
 PAGE, PLOT = (ROOT / "docs" / "reference" / name for name in ("bench.md", "bench.svg"))
 _PICTURE = "![Seconds from a CR to Successful, stock and warm](bench.svg)"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+CONVERSION = ROOT / "bench" / "conversion.json"
+CONVERSION_MARKS = "<!-- conversion: begin -->", "<!-- conversion: end -->"
+
+ADMISSION = ROOT / "bench" / "admission.json"
+ADMISSION_MARKS = "<!-- admission: begin -->", "<!-- admission: end -->"
+MANY = ROOT / "bench" / "many_crs.json"
+MANY_MARKS = "<!-- many: begin -->", "<!-- many: end -->"
 
 
 def write_json(figures: Sequence[Figure], file: Path) -> None:
@@ -52,13 +59,51 @@ def publish(figures: Sequence[Figure]) -> None:
     PAGE.write_text(page_of(RELEASE, PAGE.read_text()))
 
 
+def publish_conversion(figures: Sequence[Figure]) -> None:
+    """Make these what the docs show of conversions."""
+    write_json(figures, CONVERSION)
+    PAGE.write_text(page_with_conversion(PAGE.read_text()))
+
+
+def publish_admission(figures: Sequence[Figure]) -> None:
+    """Make these what the docs show of admission."""
+    write_json(figures, ADMISSION)
+    PAGE.write_text(page_with_admission(PAGE.read_text()))
+
+
+def publish_many(figures: Sequence[Figure]) -> None:
+    """Make these what the docs show of many CRs."""
+    write_json(figures, MANY)
+    PAGE.write_text(page_with_many(PAGE.read_text()))
+
+
 def page_of(file: Path, text: str) -> str:
     """The page with the table of a file of figures."""
+    return _with_table(file, text, (BEGIN, END), f"{_PICTURE}\n\n")
+
+
+def page_with_conversion(text: str) -> str:
+    """The page with the table of conversions."""
+    return _with_table(CONVERSION, text, CONVERSION_MARKS, "")
+
+
+def page_with_admission(text: str) -> str:
+    """The page with the table of admission."""
+    return _with_table(ADMISSION, text, ADMISSION_MARKS, "")
+
+
+def page_with_many(text: str) -> str:
+    """The page with the table of many CRs."""
+    return _with_table(MANY, text, MANY_MARKS, "")
+
+
+def _with_table(file: Path, text: str, marks: tuple[str, str], first: str) -> str:
     machine, figures = read_json(file)
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
+    begin, end = marks
+    before, _, rest = text.partition(begin)
+    after = rest.partition(end)[2]
     words = ", ".join(f"{name} {value}" for name, value in machine.items())
-    return f"{before}{BEGIN}\n{_PICTURE}\n\n{words}\n\n{markdown(figures)}{END}{after}"
+    return f"{before}{begin}\n{first}{words}\n\n{markdown(figures)}{end}{after}"
 
 
 def _machine() -> dict[str, Any]:

@@ -3,11 +3,11 @@
 Why: a field lives in a CRD, in the role's defaults and argument specs, in a sample, in RBAC and in
 the docs. One forgotten place is a bug that only a user meets.
 
-What: for each CRD in `crds/`: the watch, the role's defaults (each reads a field that exists, each
-with its meaning above it), its argument specs (one for each default and none more), the sample (valid
-against the schema), RBAC (kind, status), and the page in `docs/kinds/` (every field of spec and status
-named). And against the newest release tag, that the CRD breaks nobody: no version, field or enum value
-gone, no new required field, no narrower bound, no other pattern or new rule.
+What: for each CRD in `crds/`, at the version that is stored: the watch, the role's defaults (each reads
+a field that exists, each with its meaning above it), its argument specs (one for each default and none
+more), the sample (valid against the schema), RBAC (kind, status), and the page in `docs/kinds/` (every
+field of spec and status named). And against the newest release tag, that the CRD breaks nobody: no
+version, field or enum value gone, no new required field, no narrower bound, no other pattern or rule.
 
 How: `make check-crds`, or `python tools/check_crds.py [--against REVISION]`.
 """
@@ -55,6 +55,8 @@ def disagreements(root: Path) -> Iterator[str]:
         if watch is None:
             yield f"crds/{file}: nothing in watches.yaml watches {kind}"
             continue
+        if watch["version"] != _stored(crd)["name"]:
+            yield f"watches.yaml: {kind} is watched at {watch['version']}, and not as it is stored"
         yield from _role_problems(root, _role_of(root, watch), crd)
         yield from _sample_problems(root, crd)
         yield from _rbac_problems(rules, crd)
@@ -82,8 +84,14 @@ def _crds(root: Path) -> dict[str, Json]:
 
 
 def _schema(crd: Json, part: str) -> Json:
-    schema: Json = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"][part]
+    schema: Json = _stored(crd)["schema"]["openAPIV3Schema"]["properties"][part]
     return schema
+
+
+def _stored(crd: Json) -> Json:
+    """The version that role, sample and docs are about."""
+    (stored,) = (version for version in crd["spec"]["versions"] if version["storage"])
+    return dict(stored)
 
 
 def _role_problems(root: Path, role: str, crd: Json) -> Iterator[str]:
@@ -118,7 +126,7 @@ def _sample_problems(root: Path, crd: Json) -> Iterator[str]:
         yield f"config/samples/{kind}.yaml: is missing"
         return
     sample = yaml.safe_load(file.read_text())
-    version = f"{crd['spec']['group']}/{crd['spec']['versions'][0]['name']}"
+    version = f"{crd['spec']['group']}/{_stored(crd)['name']}"
     if sample["apiVersion"] != version:
         yield f"config/samples/{kind}.yaml: is {sample['apiVersion']}, the CRD is {version}"
     validator = jsonschema.Draft7Validator(_closed(_schema(crd, "spec")))

@@ -6,13 +6,16 @@ How: `python -m tools.write_reference`; a test fails when a page and the code di
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rolecall.cli.flags import GROUPS, Flag
 from rolecall.metrics import NAMES, MetricSpec
+from rolecall_dev.checks import conversions_schema
 from tools import messages
 from tools.commands_page import commands_page
+from tools.conversions_page import conversions_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 _MADE = "<!-- Made by tools/write_reference.py; edit the code instead. -->"
@@ -129,10 +132,17 @@ def metrics_page() -> str:
     return _page(lines)
 
 
+def conversions_schema_text() -> str:
+    """For editors."""
+    return json.dumps(conversions_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "flags.md": flags_page,
     "environment.md": environment_page,
     "commands.md": commands_page,
+    "conversions.md": conversions_page,
+    "conversions.schema.json": conversions_schema_text,
     "metrics.md": metrics_page,
     "messages.md": messages.page,
 }

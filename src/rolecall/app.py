@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from rolecall import __version__
+from rolecall.admission import AnswerPorts
 from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
@@ -28,6 +29,7 @@ from rolecall.lifetime import Stop, run_parts, signals_asking
 from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
+from rolecall.migration import EngineMigration
 from rolecall.proxy import Proxy
 from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
 from rolecall.reconcile import (
@@ -41,14 +43,17 @@ from rolecall.reconcile import (
 from rolecall.runner import claimed_root, create_runner, folder_of_engine
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.startup import (
+    ProjectFiles,
+    asked_of,
     limits_for,
     memory_for_runs,
-    watches_of,
+    project_of,
+    with_folder_for_admission,
     with_search_paths,
 )
 from rolecall.supervisor import Supervisor
 from rolecall.warm_state import WarmStateReport, find_own_pod
-from rolecall.watches import Watch
+from rolecall.webhooks import WebhookPorts, WebhookServer
 from rolecall.workqueue import Cause, Key, Queue, Turn, Urgency
 
 _logger = logging.getLogger(__name__)
@@ -57,8 +62,9 @@ _logger = logging.getLogger(__name__)
 async def serve(settings: Settings, environment: Mapping[str, str], plays: PlayLog) -> None:
     """Run the engine until it is told to stop; raises whatever else ended it."""
     stop = Stop()
-    watches = watches_of(settings, environment)
-    settings = replace(settings, runner=with_search_paths(settings, environment, watches))
+    project = project_of(settings, environment)
+    runner = with_search_paths(settings, environment, project.watches)
+    settings = replace(settings, runner=runner)
     credentials = Credentials.load(environment)
     server = (await credentials.current()).server
     metrics = EngineMetrics(__version__, api_host=server.authority)
@@ -71,7 +77,9 @@ async def serve(settings: Settings, environment: Mapping[str, str], plays: PlayL
             runner = replace(runner, environment=variables, memory_bytes=memory_bytes)
             proxy = replace(settings.proxy, folder=stack.enter_context(folder_of_engine()))
             settings = replace(settings, runner=runner, proxy=proxy)
-            engine = Engine(settings, watches, credentials, metrics, plays, environment)
+            webhooks = with_folder_for_admission(settings, project.watches, stack)
+            settings = replace(settings, webhooks=webhooks)
+            engine = Engine(settings, project, credentials, metrics, plays, environment)
             await engine.open(stack, listeners)
             await run_parts(engine.parts(), engine.drain, stop)
 
@@ -90,14 +98,14 @@ class Engine:
     def __init__(
         self,
         settings: Settings,
-        watches: list[Watch],
+        project: ProjectFiles,
         credentials: Credentials,
         metrics: EngineMetrics,
         plays: PlayLog,
         environment: Mapping[str, str],
     ) -> None:
         self._settings = settings
-        self._watches = watches
+        self._watches = watches = project.watches
         self._environment = environment
         self._metrics = metrics
         self._clock = clock = SystemClock()
@@ -130,11 +138,13 @@ class Engine:
                 plays=plays,
                 clock=clock,
                 may_run=self._election.may_write,
+                brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - see below
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
             ),
             RunDefaults(
                 timeout_s=settings.runner.timeout_s,
                 no_progress_timeout_s=settings.runner.no_progress_timeout_s,
+                dependents_delay_s=settings.queue.dependents_delay_s,
                 play_verbosity=settings.logs.play_verbosity,
             ),
         )
@@ -153,6 +163,7 @@ class Engine:
             supervisor=supervisor,
         )
         self._reactor.on_kinds_change = self._proxy.forget_kinds
+        self._webhooks = self._made_webhooks(project)
 
     async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
         """Open every listener; what was opened last is closed first."""
@@ -163,7 +174,13 @@ class Engine:
         self._metrics.read_queue(self._queue.snapshot, [watch.gvk for watch in self._watches])
         await self._proxy.start()
         stack.push_async_callback(self._proxy.stop)
-        notes = {"warm": self._warm_state.note, "dependents": self._dependents.note_of_lacking}
+        await listeners.open_to_api_server(stack, self._webhooks)
+        notes = {
+            "warm": self._warm_state.note,
+            "dependents": self._dependents.note_of_lacking,
+        }
+        if self._webhooks.is_open:
+            notes["webhooks"] = self._webhooks.note
         ports = await listeners.open(stack, self._lease_client, self._reactor, self._proxy, notes)
         stack.push_async_callback(self._election.release)
         stack.push_async_callback(self._dependents.close)
@@ -184,6 +201,8 @@ class Engine:
             "changed files": keep("changed files", self._changed_files.run),
             "workers": self._work(),
         }
+        if self._webhooks.is_open:
+            parts["webhooks"] = keep("webhooks", self._webhooks.run)
         if (limit_s := self._settings.loop_limit_s) is not None:
             on_held = self._metrics.loop_held
             parts["loop monitor"] = keep(
@@ -192,6 +211,7 @@ class Engine:
         return parts
 
     async def drain(self, is_patient: bool, reason: str) -> None:
+        self._webhooks.begin_end()
         patience_s = self._settings.graceful_shutdown_s if is_patient else 0.0
         await self._workers.drain(patience_s, reason)
 
@@ -204,6 +224,9 @@ class Engine:
             works = self._supervisor.keep("workers", lambda: self._workers.run(most))
             tasks.create_task(works, name="workers")
             tasks.create_task(attempt("leftovers", self._leftovers.sweep), name="leftovers")
+            if self._settings.migrates_storage:
+                migrates = self._supervisor.keep("storage migration", self._made_migration().run)
+                tasks.create_task(migrates, name="storage migration")
 
     def _made_warm_state(self) -> WarmStateReport:
         return WarmStateReport(
@@ -211,6 +234,12 @@ class Engine:
             events=lambda: self._events,
             find_pod=lambda: find_own_pod(self._client, self._environment),
             wait_leading=self._election.wait_leading,
+        )
+
+    def _made_migration(self) -> EngineMigration:
+        kinds, reactor = [watch.gvk for watch in self._watches], self._reactor
+        return EngineMigration(
+            self._client, kinds, self._clock, is_listed=lambda: reactor.is_synced
         )
 
     def _made_changed_files(self) -> ChangedFiles:
@@ -229,6 +258,19 @@ class Engine:
             clock=self._clock,
             on_change=self._on_leading,
         )
+
+    def _made_webhooks(self, project: ProjectFiles) -> WebhookServer:
+        ports = WebhookPorts(
+            client=self._lease_client,
+            leading=self._client,
+            may_write=self._election.may_write,
+            clock=self._clock,
+            on_conversion=self._metrics.converted,
+        )
+        issue = self._proxy.issue_read_access
+        plays = AnswerPorts(self._runner, issue, self._metrics, self._clock)
+        settings = self._settings.webhooks
+        return WebhookServer(settings, asked_of(project, settings, plays), ports)
 
     def _control_ports(self) -> EnginePorts:
         kinds = [watch.gvk for watch in self._watches]
@@ -261,6 +303,7 @@ class Engine:
 
     def _on_leading(self, leads: bool) -> None:
         self._metrics.leads(self._settings.election.id, leads=leads)
+        self._webhooks.wake()
         if not leads:
             self._reconciler.interrupt_runs("this replica is not the leader now")
 

@@ -3,7 +3,7 @@
 Otherwise a mended role waits for a backoff that grew for as long as the role was broken. Promises: only
 CRs whose last run failed are tried again, each once for a change; while none failed, no role is looked
 at; a role that writes into its own folder while it runs is not tried for ever for it. A changed
-watches.yaml is told, and no more: what it says is read when an engine starts.
+watches.yaml or conversions.yaml is told, and no more: they are read when an engine starts.
 
 What counts is when a file changed, seen against the run that failed, so nothing has to be remembered of
 the files. Rejected: inotify, which knows nothing of network volumes and wants a library.
@@ -21,6 +21,7 @@ from datetime import datetime
 from pathlib import Path
 
 from rolecall.clock import Clock
+from rolecall.conversion import CONVERSIONS_FILE
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
 from rolecall.log_fields import log_fields
@@ -66,12 +67,14 @@ class ChangedFiles:
         clock: Clock,
     ) -> None:
         self._watches = watches
-        self._watches_file = watches_file
         self._last_run = last_run
         self._retry = retry
         self._clock = clock
         self._failed: set[Key] = set()
-        self._stamp = _stamp_of(watches_file)
+        conversions_file = watches_file.parent / CONVERSIONS_FILE
+        files = {"watches file": watches_file, "conversions file": conversions_file}
+        self._read_at_start = files
+        self._stamps = {what: _stamp_of(file) for what, file in files.items()}
 
     def turn_over(self, turn: Turn, outcome: Outcome) -> None:
         """A turn ended: its run failed, or what failed before is past."""
@@ -88,7 +91,7 @@ class ChangedFiles:
 
     async def look(self) -> None:
         """Look once."""
-        self._tell_of_watches()
+        self._tell_of_read_at_start()
         if not self._failed:
             return
         found = await asyncio.to_thread(self._changed, tuple(self._failed))
@@ -103,14 +106,14 @@ class ChangedFiles:
                     extra=log_fields(file=file, count=len(keys)),
                 )
 
-    def _tell_of_watches(self) -> None:
-        stamp = _stamp_of(self._watches_file)
-        if stamp not in (None, self._stamp):
-            self._stamp = stamp
-            _logger.warning(
-                "watches file changed; restart to take it",
-                extra=log_fields(file=str(self._watches_file)),
-            )
+    def _tell_of_read_at_start(self) -> None:
+        for what, file in self._read_at_start.items():
+            stamp = _stamp_of(file)
+            if stamp not in (None, self._stamps[what]):
+                self._stamps[what] = stamp
+                _logger.warning(
+                    "%s changed; restart to take it", what, extra=log_fields(file=str(file))
+                )
 
     def _changed(self, keys: tuple[Key, ...]) -> dict[Key, str]:
         """For each key that a changed file concerns, the file. Blocking."""
@@ -142,7 +145,7 @@ def _since(run: KeptRun) -> float | None:
 
 def _places(watch: Watch, run: KeptRun) -> Iterator[Path]:
     """Files and folders that a run of this watch came from, as far as one may know."""
-    for play in watch.plays:
+    for play in watch.cr_plays:
         yield from _places_of(play)
     if run.failed_task and run.failed_task.place:
         file = Path(run.failed_task.place.rpartition(":")[0]).absolute()

@@ -2,7 +2,8 @@
 
 All of them are open before the first run starts, on every replica. Readiness means that plays could
 reach the API server and that every kind was listed once, or is known to wait for its CRD or a right:
-a kind that cannot be watched must not keep the others' Deployment from becoming ready.
+a kind that cannot be watched must not keep the others' Deployment from becoming ready. Nor does it wait
+for kinds that the engine converts: their list needs a Service, which knows only who is ready.
 """
 
 from __future__ import annotations
@@ -31,11 +32,14 @@ from rolecall.metrics import (
 from rolecall.proxy import Proxy
 from rolecall.reactor import Reactor, SyncState
 from rolecall.settings import Settings
+from rolecall.webhooks import WebhookServer
 
 _LOOPBACK = "127.0.0.1"
 # Where `osdk_metric` sends to by itself; any other port it must be told, by this variable.
 KNOWN_PORT = 5050
 _VARIABLE = "ROLECALL_ROLE_METRICS"
+# Longer than the API server waits for an answer by itself would end the process too late.
+_WEBHOOK_PATIENCE_S = 10.0
 
 
 class Listeners:
@@ -47,6 +51,8 @@ class Listeners:
         self._clock = clock
         self._roles = RoleMetrics(lambda: clock.now().timestamp(), metrics.taken_names)
         self._ports: dict[str, int] = {}
+        self._checks: dict[str, ProbeCheck] = {}
+        self._converted: set[tuple[str, str]] = set()
 
     async def open_to_roles(self, stack: AsyncExitStack) -> dict[str, str]:
         """Open the port where roles set metrics; returns what plays must have in their environment."""
@@ -56,6 +62,21 @@ class Listeners:
         port = await stack.enter_async_context(listener)
         self._ports["role_metrics"] = port
         return {} if port == KNOWN_PORT else {_VARIABLE: f"http://{_LOOPBACK}:{port}/metrics"}
+
+    async def open_to_api_server(self, stack: AsyncExitStack, webhooks: WebhookServer) -> None:
+        """Open the webhook server, where there is something to be asked for."""
+        address = parse_address(webhooks.settings.bind, "webhook-bind-address")
+        if not webhooks.asked or address is None:
+            return
+        app = webhooks.app()
+        listener = served(
+            app, address, what="webhooks", tls=webhooks.tls, patience_s=_WEBHOOK_PATIENCE_S
+        )
+        self._ports["webhooks"] = port = await stack.enter_async_context(listener)
+        stack.push_async_callback(webhooks.linger)
+        await webhooks.open(port)
+        self._checks["webhooks"] = webhooks.wrong
+        self._converted = {(each.group, each.kind) for each in webhooks.asked.conversions}
 
     async def open(
         self,
@@ -75,33 +96,33 @@ class Listeners:
             listener = served(app, address, what="metrics", tls=tls)
             ports["metrics"] = await stack.enter_async_context(listener)
         if address := parse_address(settings.probe_bind, "health-probe-bind-address"):
-            app = probes_app(_probes(reactor, proxy, notes))
+            app = probes_app(self._probes(reactor, proxy, notes))
             listener = served(app, address, what="probes")
             ports["probes"] = await stack.enter_async_context(listener)
         if self._settings.ports_file is not None:
             _write_ports(self._settings.ports_file, ports)
         return ports
 
+    def _probes(
+        self, reactor: Reactor, proxy: Proxy, notes: Mapping[str, ProbeCheck]
+    ) -> list[Probe]:
+        def streams() -> str:
+            late = [gvk for gvk, how in reactor.states.items() if how is SyncState.STARTING]
+            # Whoever lists what this engine converts may need it to be ready before.
+            waits = [str(gvk) for gvk in late if (gvk.group, gvk.kind) not in self._converted]
+            return f"not listed yet: {', '.join(waits)}" if waits else ""
 
-def _probes(reactor: Reactor, proxy: Proxy, notes: Mapping[str, ProbeCheck]) -> list[Probe]:
-    def streams() -> str:
-        late = [str(gvk) for gvk, how in reactor.states.items() if how is SyncState.STARTING]
-        return f"not listed yet: {', '.join(late)}" if late else ""
+        def proxy_listens() -> str:
+            return "" if proxy.is_listening else "does not listen"
 
-    def proxy_listens() -> str:
-        return "" if proxy.is_listening else "does not listen"
+        def alive() -> str:
+            return ""  # whoever answers runs on the loop that does everything else
 
-    def alive() -> str:
-        return ""  # whoever answers runs on the loop that does everything else
-
-    return [
-        Probe("healthz", {"healthz": alive, "ping": alive}),
-        Probe(
-            "readyz",
-            {"readyz": alive, "streams": streams, "proxy": proxy_listens},
-            notes=notes,
-        ),
-    ]
+        checks = {"readyz": alive, "streams": streams, "proxy": proxy_listens, **self._checks}
+        return [
+            Probe("healthz", {"healthz": alive, "ping": alive}),
+            Probe("readyz", checks, notes=notes),
+        ]
 
 
 def _write_ports(file: Path, ports: dict[str, int]) -> None:

@@ -28,6 +28,8 @@ class QueueSettings:
     max_runs: int | None = None
     # A key that waited this long is passed by three more urgent ones at most, so nothing starves.
     ageing_s: float = 30.0
+    # For so long after a run, what changes of the objects that plays made waits; 0: never.
+    dependents_delay_s: float = 1.0
     # Periods are stretched by up to this part, so that thousands of CRs do not come back at once.
     jitter: float = 0.1
     backoff_start_s: float = 0.005  # after an error of the API server, or of the engine
@@ -90,6 +92,27 @@ class MetricsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """The server that the API server asks: for conversions, and for admission.
+
+    It opens only where something is there to be asked for.
+    """
+
+    bind: str = ":9443"  # `0` disables
+    # Where the SDK's webhook server looks; OLM and cert-manager mount their files there.
+    folder: Path = Path("/tmp/k8s-webhook-server/serving-certs")  # noqa: S108 - a published path
+    # Name of the Service in the operator's namespace, of the Secret with our own certificate, and of
+    # both webhook configurations. Empty: none, as outside of a cluster.
+    service: str = ""
+    url: str = ""  # outside of a cluster: where the API server reaches us; empty: on loopback
+    namespace: str = "default"  # of the Service and the Secret
+    is_in_pod: bool = False
+    period_s: float = 60.0  # looked at again: certificates, and what the API server was told
+    max_admission_runs: int | None = None  # plays of admission in flight; None: one for each CPU
+    plays_folder: Path | None = None  # where they run; None: there are none
+
+
+@dataclass(frozen=True, slots=True)
 class ElectionSettings:
     is_on: bool = False
     id: str = ""
@@ -120,8 +143,10 @@ class Settings:
     reactor: ReactorSettings = field(default_factory=ReactorSettings)
     proxy: ProxySettings = field(default_factory=ProxySettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
+    webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     election: ElectionSettings = field(default_factory=ElectionSettings)
     logs: LogSettings = field(default_factory=LogSettings)
+    migrates_storage: bool = False  # rewrite objects after their storage version was changed
     graceful_shutdown_s: float = 30.0
     # Where to write the ports that were really bound, as JSON; for tests that ask for port 0.
     ports_file: Path | None = None

@@ -48,7 +48,6 @@ class Kubectl:
         eventually(
             established,
             lambda _: True,
-            timeout_s=60,
             ignoring=(AssertionError, KeyError, TypeError),
         )
 

@@ -17,13 +17,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from tests.fixtures.eventually import eventually
+from tests.fixtures.eventually import TIMEOUT_S, eventually
 
 ROOT = Path(__file__).parents[2]
 PROJECT = Path(__file__).parent / "project"
 BEHAVIOURS = Path(__file__).parent / "behaviours"
-# The machine may be busy with other tests: what takes a second alone may take many.
-PATIENCE_S = 60.0
+PATIENCE_S = TIMEOUT_S
 _COLLECTIONS = f"{ROOT / '.collections'}:{ROOT / 'src' / 'rolecall' / 'collections'}"
 _SAMPLE = re.compile(r"^(?P<name>[^#\s{]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$", re.MULTILINE)
 
@@ -159,6 +158,7 @@ class EngineProcess:
             "--role-metrics-port=0",
             "--metrics-bind-address=127.0.0.1:0",
             "--health-probe-bind-address=127.0.0.1:0",
+            "--webhook-bind-address=127.0.0.1:0",
             f"--artifacts-dir={self.artifacts}",
             f"--ports-file={self._ports_file}",
         ]

@@ -47,7 +47,9 @@ NO_GUIDES = {
     "image": IMAGES,
     "real-nodes": "needs nodes that run containers: tests/real",
     "alerts": "says what to do once an alert called: tests/unit/bundle/test_alerts.py holds it to them",
+    "admission": "tests/e2e/test_admission.py runs its example",
     "report": "has no commands: tests/play/test_report.py runs what it describes",
+    "versions": "tests/unit/scaffold, tests/unit/checks and tests/apiserver/migration take its steps",
     "when-it-breaks": "tests/e2e/test_breakages.py writes it",
 }
 

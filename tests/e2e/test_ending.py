@@ -81,7 +81,7 @@ async def test_plays_of_a_killed_engine_die_with_it(
     engine = start_engine(BEHAVIOURS, f"--runner={way}")
     began(in_flight)
     engine.process.kill()
-    eventually(lambda: not plays_of(engine.artifacts), timeout_s=60)
+    eventually(lambda: not plays_of(engine.artifacts))
 
 
 def kubeconfigs_in(folder: Path) -> set[Path]:
@@ -106,9 +106,10 @@ async def test_credentials_of_runs_of_a_killed_engine_go_when_the_next_one_start
 async def test_idle_engine_ends_at_once_with_zero(
     start_engine: StartEngine, number: signal.Signals
 ) -> None:
-    engine = start_engine(BEHAVIOURS).wait_ready()
+    # What it would have for plays is more than the test waits.
+    engine = start_engine(BEHAVIOURS, "--graceful-shutdown-timeout=1h").wait_ready()
     engine.tell(number)
-    assert engine.wait(timeout_s=10) == 0
+    assert engine.wait() == 0
     assert "Traceback" not in engine.log
 
 

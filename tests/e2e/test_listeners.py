@@ -116,7 +116,7 @@ async def test_roles_set_metrics_of_their_own(
     assert engine.ask("role_metrics", "/metrics", body=json.dumps(request).encode()) == (200, "")
 
     await api.create(counting, cr(counting, namespace))
-    await eventually_async(lambda: engine.metric("cakes"), lambda cakes: cakes == 3, timeout_s=60)
+    await eventually_async(lambda: engine.metric("cakes"), lambda cakes: cakes == 3)
 
 
 @pytest.mark.parametrize(("may_scrape", "code"), [(True, 200), (False, 403)])

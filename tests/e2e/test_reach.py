@@ -117,7 +117,7 @@ async def test_kind_that_is_removed_is_told_once_and_reconciled_when_it_comes_ba
         await api.create(brief, cr(brief, namespace, name))
         await came_to(api, brief, namespace, name, is_successful)
     await api.delete(CRD, "", f"briefs.{brief.group}")
-    eventually(lambda: "the cluster does not serve kind `Brief`" in engine.log, timeout_s=60)
+    eventually(lambda: "the cluster does not serve kind `Brief`" in engine.log)
     await install(api, crd_for(brief))
     try:
         await api.create(brief, cr(brief, namespace))

@@ -66,7 +66,8 @@ def one_run(
 
 @pytest.fixture
 def engine(start_engine: StartEngine, cluster: Cluster, tmp_path: Path) -> Iterator[EngineProcess]:
-    cluster.kubectl("apply", "--server-side", "-k", str(ROOT / "crds"))
+    # An engine of another test may have written where it was reached.
+    cluster.kubectl("apply", "--server-side", "--force-conflicts", "-k", str(ROOT / "crds"))
     cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
     started = start_engine(ROOT, "--proxy-record", str(tmp_path / "record"))
     yield started.wait_ready()

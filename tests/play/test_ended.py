@@ -54,7 +54,7 @@ def has_hidden_everywhere(workspace: Workspace) -> bool:
 
 async def test_cancelling_ends_workers_jobs_and_daemons(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
-        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+        await eventually_async(lambda: has_hidden_everywhere(workspace))
         handle.cancel("a newer generation came")
         result = await handle.result()
         assert processes(workspace) == {}
@@ -67,7 +67,7 @@ async def test_cancelling_ends_workers_jobs_and_daemons(workspace: Workspace) ->
 async def test_nobody_waiting_any_longer_ends_the_run(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
         waiting = asyncio.create_task(handle.result())
-        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+        await eventually_async(lambda: has_hidden_everywhere(workspace))
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
@@ -76,7 +76,7 @@ async def test_nobody_waiting_any_longer_ends_the_run(workspace: Workspace) -> N
 
 async def test_closing_the_runner_ends_its_runs(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
-        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+        await eventually_async(lambda: has_hidden_everywhere(workspace))
     assert processes(workspace) == {}
     assert (await handle.result()).ending is Ending.CANCELLED
 
@@ -107,7 +107,7 @@ def test_a_limit_ends_the_run_whole(
 
 async def test_a_play_that_is_killed_from_outside_is_told_as_such(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
-        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+        await eventually_async(lambda: has_hidden_everywhere(workspace))
         plays = {pid: text for pid, text in processes(workspace).items() if "playbook -i" in text}
         # The first is the supervisor, the second the play, the rest its workers.
         os.kill(sorted(plays)[1], signal.SIGKILL)
@@ -119,7 +119,7 @@ async def test_a_play_that_is_killed_from_outside_is_told_as_such(workspace: Wor
 
 async def test_nothing_survives_a_killed_supervisor(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
-        await eventually_async(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+        await eventually_async(lambda: has_hidden_everywhere(workspace))
         (supervisor,) = [
             pid for pid, text in processes(workspace).items() if "supervisor.py" in text
         ]
@@ -143,7 +143,7 @@ def test_nothing_survives_a_killed_engine(workspace: Workspace) -> None:
     """)
     with subprocess.Popen([sys.executable, "-c", engine]) as process:
         try:
-            eventually(lambda: has_hidden_everywhere(workspace), timeout_s=60)
+            eventually(lambda: has_hidden_everywhere(workspace))
         finally:
             process.kill()
     eventually(lambda: not processes(workspace))

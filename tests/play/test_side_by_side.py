@@ -16,7 +16,7 @@ from rolecall.runner.temporary import remove_abandoned
 from tests.fixtures.eventually import eventually
 from tests.play.plays import HERE
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 Start = Callable[..., "subprocess.Popen[str]"]
 
 

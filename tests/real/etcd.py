@@ -15,7 +15,9 @@ import time
 import urllib.request
 from collections import Counter
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from typing import Any
+from urllib.error import HTTPError
 
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
@@ -24,8 +26,13 @@ from tests.fixtures.eventually import eventually
 from tests.real.world import OFTEN, PATIENCE_S, World, is_ready
 
 _REQUEST_S = 3.0
+_NOBODY = (503, 504)  # no leader, no quorum, no answer in time
+# Refused writes are fine while a leader is elected or a connection finds its member gone, no longer. As
+# long as a Service names a frozen member, each third connection costs `_REQUEST_S`, several in a row at
+# times; a lost quorum costs more than this, since whoever would be waited for is not there.
+MOMENT_S = 30.0
 _BREAK_S = 0.05  # between two writes
-REFUSALS = (OSError, ValueError)  # of a member that goes, or an answer cut short
+REFUSALS = (OSError, ValueError, HTTPException)  # of a member that goes, or an answer cut short
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,9 @@ class Etcd:
         )
         assert cr["status"]["version"] == version
         assert [member["name"] for member in cr["status"]["members"]] == self.pods(replicas)
-        assert self.members() == {pod: "voter" for pod in self.pods(replicas)}
+        # A member that just left may be asked for a moment longer.
+        voters = {pod: "voter" for pod in self.pods(replicas)}
+        eventually(self.members, lambda now: now == voters, timeout_s=PATIENCE_S)
         # A member whose node was frozen a moment ago answers when its machine gets round to it.
         look = ("etcdctl", "endpoint", "status", "--cluster", "--write-out=table")
         table = eventually(
@@ -96,9 +105,26 @@ class Etcd:
         return [f"{self.name}-{number}" for number in range(count)]
 
     def ask(self, path: str, body: Json | None = None) -> Json:
-        """A call of etcd's gateway, through the Service."""
+        """A call of etcd's gateway, through the Service; again where nobody was there to answer.
+
+        What the role said a moment ago may be older than what was done to a member since.
+        """
         address = self.world.get("service", f"{self.name}-client")["spec"]["clusterIP"]
-        return ask(address, path, body, self.context())
+        context = self.context()
+
+        def answer() -> Json | HTTPError:
+            try:
+                return ask(address, path, body, context)
+            except HTTPError as refusal:
+                refusal.close()
+                if refusal.code in _NOBODY:
+                    raise
+                return refusal
+
+        found = eventually(answer, lambda _: True, timeout_s=PATIENCE_S, ignoring=REFUSALS)
+        if isinstance(found, HTTPError):
+            raise found
+        return found
 
     def members(self) -> dict[str, str]:
         """What etcd itself says: name to `voter`, `learner` or `unstarted`."""
@@ -135,6 +161,7 @@ class Witness:
     refused: list[str] = field(default_factory=list)
     longest_gap_s: float = 0.0  # without an accepted write
     lists: list[dict[str, str]] = field(default_factory=list)  # of members, whenever they changed
+    request_s: float = _REQUEST_S
     _end: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
@@ -185,16 +212,20 @@ class Witness:
             self.lists.append(seen)
 
     def _ask(self, path: str, body: Json | None = None) -> Json:
-        return ask(self._address, path, body, self._context)
+        return ask(self._address, path, body, self._context, self.request_s)
 
 
 def ask(
-    address: str, path: str, body: Json | None = None, context: ssl.SSLContext | None = None
+    address: str,
+    path: str,
+    body: Json | None = None,
+    context: ssl.SSLContext | None = None,
+    request_s: float = _REQUEST_S,
 ) -> Json:
     """One request on a connection of its own, so that each may reach another member."""
     url = f"{'https' if context else 'http'}://{address}:2379{path}"
     request = urllib.request.Request(url, json.dumps(body or {}).encode())
-    with urllib.request.urlopen(request, timeout=_REQUEST_S, context=context) as answer:
+    with urllib.request.urlopen(request, timeout=request_s, context=context) as answer:
         found: Json = json.load(answer)
     return found
 

@@ -21,7 +21,7 @@ from tests.real import images
 from tests.real.operator import NAMESPACE, ROOT, Operator
 from tests.real.world import PATIENCE_S, World, condition, is_current, is_ready, mapping
 
-MAPPINGS = "/apis/routing.rolecall.dev/v1alpha1"
+MAPPINGS = "/apis/routing.rolecall.dev/v1"
 CROWD = 40  # ten times as many as may be in flight
 
 
@@ -96,6 +96,8 @@ def samples() -> list[Json]:
             spec.update(image=ETCD, storageSize="64Mi", backupSize="64Mi")
         elif sample["kind"] == "PodSet":
             spec["template"]["spec"]["containers"][0]["image"] = APP
+        elif sample["kind"] == "Appoperator":
+            spec["image"] = {"repository": APP}
         elif "image" in spec:
             spec["image"] = APP
     return found
@@ -124,6 +126,35 @@ def test_samples_become_ready_with_the_least_rights(operator: Operator, world: W
     world.kubectl("delete", *kinds, "--ignore-not-found", f"--timeout={PATIENCE_S:.0f}s")
 
 
+def test_api_server_asks_the_operator_through_its_service(operator: Operator, world: World) -> None:
+    older = {
+        "apiVersion": "tools.rolecall.dev/v1alpha1",
+        "kind": "Appoperator",
+        "metadata": {"name": "older", "annotations": {"rolecall.dev/paused": "true"}},
+        "spec": {"image": APP, "size": 2, "env": {"GREETING": "hello"}},
+    }
+    world.apply(older)
+    newest = world.get("appoperators.v1.tools.rolecall.dev", "older")["spec"]
+    assert newest["replicas"] == 2
+    assert newest["env"] == [{"name": "GREETING", "value": "hello"}]
+    assert "{repository}:{tag}".format(**newest["image"]) == APP
+    etcd = {
+        "apiVersion": "mycompany.com/v1alpha1",
+        "kind": "EtcdCluster",
+        "metadata": {"name": "taken", "namespace": world.namespace},
+        "spec": {"version": "3.5.9", "replicas": 1, "image": ETCD},
+    }
+    world.kubectl("create", "service", "clusterip", "taken-peer", "--tcp=99")
+    trial = ("create", "--dry-run=server", "-f", "-")
+    # The leader tells the API server of admission a little after it came to lead.
+    eventually(
+        lambda: operator.cluster.refusal(*trial, stdin=json.dumps(etcd)),
+        lambda said: "metadata.name: Service taken-peer of that name is there" in said,
+        timeout_s=PATIENCE_S,
+    )
+    world.kubectl("delete", "appoperator", "older", f"--timeout={PATIENCE_S:.0f}s")
+
+
 def metrics_code(cluster: Cluster, token: str) -> int:
     service = "rolecall-controller-manager-metrics-service"
     found = json.loads(cluster.kubectl("-n", NAMESPACE, "get", "service", service, "-o", "json"))
@@ -132,7 +163,7 @@ def metrics_code(cluster: Cluster, token: str) -> int:
     url = f"https://{found['spec']['clusterIP']}:8443/metrics"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
     try:
-        with urllib.request.urlopen(request, timeout=10, context=blind) as answer:
+        with urllib.request.urlopen(request, timeout=60, context=blind) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refusal:
         with refusal:

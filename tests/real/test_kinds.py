@@ -42,8 +42,8 @@ def test_appoperator_that_crashes_after_seconds_is_rolled_back_while_it_is_scale
 ) -> None:
     pod_security = {"runAsNonRoot": True, "runAsUser": 10001}
     app = cr(
-        *("tools.rolecall.dev/v1beta1", "Appoperator", "app"),
-        image=APP,
+        *("tools.rolecall.dev/v1", "Appoperator", "app"),
+        image={"repository": APP},
         replicas=2,
         rolloutDeadlineSeconds=15,
         podSecurityContext={**pod_security, "seccompProfile": {"type": "RuntimeDefault"}},
@@ -78,18 +78,24 @@ def test_podset_keeps_the_logs_of_a_bad_template_and_rolls_to_a_good_one(world: 
     world.patch("podset", "crew", {"spec": {"template": pod_template("fail")}})
     said = eventually(
         lambda: world.get("podset", "crew").get("status", {}),
-        lambda status: status.get("failures", 0) > 1 and status["waitingReplicas"] == 1,
+        # The kubelet of a busy node may take a pod for unready for a moment: that is not the set's.
+        lambda status: (
+            (status.get("failures", 0) > 1, status.get("waitingReplicas"), status["readyReplicas"])
+            == (True, 1, 1)
+        ),
         timeout_s=PATIENCE_S,
     )
     # One pod was given up for the new template, and no more; of those that ended, one is left.
-    assert (said["readyReplicas"], len({*first} & {*said["podNames"]})) == (1, 1)
+    assert len({*first.values()} & {*pods_of(world, "PodSet", "crew").values()}) == 1
     kept = {*pods_of(world, "PodSet", "crew")} - {*said["podNames"]}
     assert kept == {said["lastFailedPod"]}
     assert "told to fail" in world.kubectl("logs", said["lastFailedPod"])
 
     world.patch("podset", "crew", {"spec": {"template": pod_template("sleep", version="2")}})
     status = world.wait_ready("podset", "crew")["status"]
-    assert (status["updatedReplicas"], {*first} & {*status["podNames"]}) == (2, set())
+    left = pods_of(world, "PodSet", "crew")
+    # By their uids: names of pods that are gone are given again.
+    assert (status["updatedReplicas"], {*first.values()} & {*left.values()}) == (2, set())
 
 
 def pod_template(*command: str, version: str = "1") -> Json:
@@ -172,12 +178,12 @@ def container_of(pod: Json) -> Json:
     return container
 
 
-def pods_of(world: World, kind: str, name: str) -> list[str]:
-    """Names of the pods that a CR owns and that are not on their way out."""
-    return [
-        pod["metadata"]["name"]
+def pods_of(world: World, kind: str, name: str) -> dict[str, str]:
+    """Names, with their uids, of the pods that a CR owns and that are not on their way out."""
+    return {
+        pod["metadata"]["name"]: pod["metadata"]["uid"]
         for pod in world.list("pods")
         if "deletionTimestamp" not in pod["metadata"]
         for owner in pod["metadata"].get("ownerReferences", [])
         if (owner["kind"], owner["name"]) == (kind, name)
-    ]
+    }

@@ -10,7 +10,7 @@ from tests.fixtures.eventually import eventually
 from tests.real import images
 from tests.real.etcd import Etcd
 from tests.real.operator import NAMESPACE, Operator
-from tests.real.world import World, mapping, names_outside_namespaces
+from tests.real.world import PATIENCE_S, World, mapping, names_outside_namespaces
 
 GROUPS = ("rolecall.dev", "mycompany.com")
 
@@ -32,7 +32,8 @@ def test_undeploy_finalizes_what_is_there_and_leaves_nothing(
 ) -> None:
     Etcd(world, "last").apply(version=etcd_versions()[-1], replicas=1)
     finalizers = eventually(
-        lambda: world.get("etcdcluster", "last")["metadata"].get("finalizers", []), timeout_s=60
+        lambda: world.get("etcdcluster", "last")["metadata"].get("finalizers", []),
+        timeout_s=PATIENCE_S,
     )
     assert finalizers == ["mycompany.com/last-backup"]
     assert NAMESPACE in ours(operator.cluster)

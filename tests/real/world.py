@@ -86,10 +86,13 @@ def names_outside_namespaces(cluster: Cluster) -> list[str]:
 def mapping(name: str) -> Json:
     """The cheapest of our kinds: a run is one look and one Service."""
     return {
-        "apiVersion": "routing.rolecall.dev/v1alpha1",
+        "apiVersion": "routing.rolecall.dev/v1",
         "kind": "Mapping",
         "metadata": {"name": name},
-        "spec": {"prefix": f"/{name}/", "target": "shop.default:8080"},
+        "spec": {
+            "match": {"prefix": f"/{name}/"},
+            "target": {"host": "shop.default", "port": 8080},
+        },
     }
 
 

@@ -18,6 +18,12 @@ EXTRAS = {
 VERSIONS = {"Deployment": "apps/v1", "Service": "v1"} | {k: v for k, (_, v) in EXTRAS.items()}
 
 
+def appoperator_image(image: Json) -> str:
+    """What a container calls it, from its parts; the older versions of the kind have it so."""
+    parts = (("", "repository"), (":", "tag"), ("@", "digest"))
+    return "".join(before + str(image[part]) for before, part in parts if image.get(part))
+
+
 def appoperator_extras(extras: Json) -> list[str]:
     """Kinds that the spec asks for beside Deployment and Service, from its fields."""
     return [kind for kind, (field, _) in EXTRAS.items() if extras.get(field)]
@@ -73,6 +79,7 @@ class FilterModule:
     def filters(self) -> dict[str, Any]:
         """Name to function."""
         return {
+            "appoperator_image": appoperator_image,
             "appoperator_extras": appoperator_extras,
             "appoperator_pod": appoperator_pod,
             "appoperator_to_write": appoperator_to_write,

@@ -32,7 +32,7 @@ def collide(one: Json, other: Json) -> bool:
 
     A gateway prefers a route that asks for more headers, or names the host: these do not collide.
     """
-    mine, theirs = one["spec"], other["spec"]
+    mine, theirs = one["spec"]["match"], other["spec"]["match"]
     return (
         _slashless(mine["prefix"]) == _slashless(theirs["prefix"])
         and _gateway(one) == _gateway(other)
@@ -54,8 +54,8 @@ def _share_a_host(mine: Sequence[str], theirs: Sequence[str]) -> bool:
     return not {host.lower() for host in mine}.isdisjoint(host.lower() for host in theirs)
 
 
-def _headers(spec: Json) -> dict[str, str]:
-    return {name.lower(): value for name, value in (spec.get("headers") or {}).items()}
+def _headers(match: Json) -> dict[str, str]:
+    return {name.lower(): value for name, value in (match.get("headers") or {}).items()}
 
 
 def _slashless(prefix: str) -> str:
@@ -76,6 +76,16 @@ def _place(cr: Json) -> str:
 
 def _age(cr: Json) -> tuple[str, str]:
     return (cr["metadata"].get("creationTimestamp", ""), _place(cr))
+
+
+def address(target: Json) -> str:
+    """A target as one text, as `v1alpha1` has it, and as the Service's annotations tell it."""
+    return f"{target['host']}:{target['port']}" if "port" in target else str(target["host"])
+
+
+def weighted(rows: Sequence[Json]) -> list[Json]:
+    """Other targets, each as one text, beside its weight."""
+    return [{"target": address(row["target"]), "weight": row["weight"]} for row in rows]
 
 
 def not_services(targets: Sequence[str]) -> list[str]:
@@ -158,9 +168,11 @@ class FilterModule:
     def filters(self) -> dict[str, Callable[..., Any]]:
         """By the names that tasks use."""
         return {
+            "mapping_address": address,
             "mapping_backends": backends,
             "mapping_is_as_wanted": is_as_wanted,
             "mapping_not_services": not_services,
             "mapping_prefix_owner": prefix_owner,
             "mapping_route_refusal": route_refusal,
+            "mapping_weights": weighted,
         }

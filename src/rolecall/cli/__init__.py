@@ -57,6 +57,9 @@ ENGINE_COMMANDS = {
     "reconcile": _command("reconcile", "reconcile a CR now, or all of them", Purpose.ACT),
     "pause": _command("pause", "pause a CR: run nothing for it", Purpose.ACT),
     "resume": _command("pause", "resume a CR that is paused", Purpose.ACT),
+    "migrate-storage": _command(
+        "migrate_storage", "rewrite the CRs of a kind at its storage version", Purpose.ACT
+    ),
     "run": _command("run", "run the operator of this folder", Purpose.RUN),
     "completion": _command(
         "completion", "print a script for completion in the shell", Purpose.OTHER

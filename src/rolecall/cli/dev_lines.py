@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, TextIO
 
 from rolecall.cli.terminal import Colour, harmless, plain, screen_of_stream
+from rolecall.documents import format_duration
 from rolecall.logs import fields_of
-from rolecall.watches import format_duration
 
 # Told at every start, and nothing that a developer would act upon.
 QUIET = frozenset(

@@ -86,6 +86,20 @@ _WATCHES = FlagGroup(
             "most runs of all kinds at the same time; 0: as many as the CPUs and memory of"
             " this process allow",
         ),
+        Flag(
+            "dependents-delay",
+            FlagKind.DURATION,
+            "1s",
+            "for so long after a run, changes of what plays created wait, and then bring one run; 0:"
+            " each brings its run at once",
+        ),
+        Flag(
+            "migrate-storage",
+            FlagKind.TRUTH,
+            "false",
+            "after the storage version of a watched kind was changed, rewrite its objects, and say in"
+            " the CRD that none is stored at an older one; the leader does it, 20 a second",
+        ),
     ),
 )
 
@@ -244,6 +258,54 @@ _METRICS = FlagGroup(
     ),
 )
 
+_WEBHOOKS = FlagGroup(
+    "webhooks",
+    (
+        Flag(
+            "webhook-bind-address",
+            FlagKind.TEXT,
+            ":9443",
+            "address where the API server asks for conversions and admission, with HTTPS; `0`: nowhere;"
+            " opened only where conversions.yaml, `validate` or `mutate` is there",
+        ),
+        Flag(
+            "webhook-cert-path",
+            FlagKind.PATH,
+            "/tmp/k8s-webhook-server/serving-certs",  # noqa: S108 - a published path
+            "folder with tls.crt and tls.key, mounted by cert-manager or OLM, which then tell the API"
+            " server as well; without them the operator makes its own certificate and tells it",
+        ),
+        Flag(
+            "webhook-service",
+            FlagKind.TEXT,
+            "",
+            "name of the Service, in the operator's namespace, by which the API server reaches the"
+            " operator; also of the Secret with its certificate and of the webhook configurations",
+        ),
+        Flag(
+            "webhook-url",
+            FlagKind.TEXT,
+            "",
+            "outside of a cluster: the URL at which the API server reaches the operator; default:"
+            " https://127.0.0.1 and the port, where the API server is on this machine",
+        ),
+        Flag(
+            "max-admission-runs",
+            FlagKind.WHOLE,
+            "0",
+            "most plays of `validate` and `mutate` at the same time, beside `--max-runs`; 0: one for"
+            " each CPU of this process",
+        ),
+        Flag(
+            "webhook-period",
+            FlagKind.DURATION,
+            "1m",
+            "look this often at the certificate, and at what CRDs and webhook configurations say of"
+            " the operator, and mend it",
+        ),
+    ),
+)
+
 _ELECTION = FlagGroup(
     "leader election",
     (
@@ -369,5 +431,5 @@ _PROCESS = FlagGroup(
     ),
 )
 
-GROUPS = (_WATCHES, _RUNS, _PROXY, _METRICS, _ELECTION, _LOGS, _PROCESS)
+GROUPS = (_WATCHES, _RUNS, _PROXY, _METRICS, _WEBHOOKS, _ELECTION, _LOGS, _PROCESS)
 FLAGS = {flag.name: flag for group in GROUPS for flag in group.flags}

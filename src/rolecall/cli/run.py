@@ -25,12 +25,12 @@ from rolecall.cli.flag_parser import Chosen, FlagParser, add_flags, choose
 from rolecall.cli.flags import FLAGS, FlagKind
 from rolecall.cli.settings_from import settings_from
 from rolecall.clock import SystemClock
+from rolecall.documents import format_duration
 from rolecall.errors import ProblemsError, RolecallError
 from rolecall.log_fields import log_fields
 from rolecall.logs import PrintedPlays, set_up_logs
 from rolecall.runner import require_installed
 from rolecall.settings import Settings
-from rolecall.watches import format_duration
 
 if TYPE_CHECKING:
     from rolecall.reconcile import PlayLog
@@ -91,9 +91,9 @@ def run_operator(arguments: argparse.Namespace) -> int:
 
 def _validate(settings: Settings, environment: Mapping[str, str]) -> int:
     """What would end the start, without a cluster: for the build of an image."""
-    from rolecall.startup import watches_of, with_search_paths  # noqa: PLC0415 - as below
+    from rolecall.startup import project_of, with_search_paths  # noqa: PLC0415 - as below
 
-    watches = watches_of(settings, environment)
+    watches = project_of(settings, environment).watches
     with_search_paths(settings, environment, watches)
     _logger.info("valid", extra=log_fields(kinds=len(watches)))
     return 0

@@ -21,6 +21,7 @@ from rolecall.settings import (
     RunnerSettings,
     Settings,
     WatchSettings,
+    WebhookSettings,
 )
 
 POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -38,13 +39,17 @@ def settings_from(
     settings = Settings(
         watches_file=Path(chosen["watches-file"]),
         watches=_watches(chosen, verbosity),
-        queue=QueueSettings(max_runs=chosen["max-runs"] or None),
+        queue=QueueSettings(
+            max_runs=chosen["max-runs"] or None, dependents_delay_s=chosen["dependents-delay"]
+        ),
         runner=_runner(chosen, environment, warnings),
         reactor=ReactorSettings(namespaces=_namespaces(environment.get("WATCH_NAMESPACE", ""))),
         proxy=_proxy(chosen, warnings),
         metrics=_metrics(chosen),
+        webhooks=_webhooks(chosen, pod_namespace),
         election=_election(chosen, environment, pod_namespace, warnings),
         logs=_logs(chosen, verbosity or 0, warnings),
+        migrates_storage=bool(chosen["migrate-storage"]),
         graceful_shutdown_s=chosen["graceful-shutdown-timeout"],
         ports_file=_path(chosen["ports-file"]),
         loop_limit_s=chosen["loop-limit"] or None,
@@ -132,6 +137,29 @@ def _metrics(chosen: Chosen) -> MetricsSettings:
         requires_rbac=chosen["metrics-require-rbac"],
         probe_bind=chosen["health-probe-bind-address"],
         role_metrics_port=_port(chosen, "role-metrics-port"),
+    )
+
+
+def _webhooks(chosen: Chosen, pod_namespace: Path) -> WebhookSettings:
+    service, url = chosen["webhook-service"] or "", chosen["webhook-url"] or ""
+    if service and url:
+        raise InputError(
+            "`--webhook-service` and `--webhook-url` both say where the API server reaches us",
+            hint="in a cluster take --webhook-service, outside of it --webhook-url",
+        )
+    if url and not url.startswith("https://"):
+        raise InputError(f"--webhook-url: `{url}` does not begin with https://")
+    is_in_pod = pod_namespace.is_file()
+    namespace = _namespace_of_pod(pod_namespace) if is_in_pod else ""
+    return WebhookSettings(
+        bind=chosen["webhook-bind-address"],
+        folder=Path(chosen["webhook-cert-path"]),
+        service=service,
+        url=url.rstrip("/"),
+        namespace=namespace or chosen["leader-election-namespace"] or "default",
+        is_in_pod=is_in_pod,
+        period_s=max(1.0, chosen["webhook-period"]),
+        max_admission_runs=chosen["max-admission-runs"] or None,
     )
 
 

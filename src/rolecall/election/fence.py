@@ -3,21 +3,25 @@
 The check is made for each attempt, by the clock, right before it is sent: a call that met a busy server
 is repeated up to a minute and a half later, and may lead no more by then. So it holds also while the
 loop was late, the API server silent, or a run still in flight: what plays write goes through here as
-well, by way of the proxy. Reads pass, and so do reviews, which are reads by POST; what opens a shell in
-a pod is a write, whatever its method. Rejected: asking only before each turn, because a turn lasts as
-long as its play; and before each call, because of its repetitions.
+well, by way of the proxy. Reads pass, and so do reviews, which are reads by POST, and dry runs, by
+which plays of admission ask on every replica; what opens a shell in a pod is a write, whatever its
+method. Rejected: asking only before each turn, because a turn lasts as long as its play; and before
+each call, because of its repetitions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from rolecall.errors import NotLeadingError
 from rolecall.kube import Client, Credentials
 
 MayWrite = Callable[[], bool]
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
+# Segments of a path by which a request goes on to a pod or a server, or gets a token: no dry run there.
+_REACHING_OUT = frozenset({"attach", "exec", "portforward", "proxy", "token"})
 _REVIEWS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")
 
 
@@ -29,6 +33,12 @@ class FencedClient(Client):
         self._may_write = may_write
 
     def _check(self, method: str, target: str, headers: Mapping[str, str]) -> None:
-        is_read = method in _READING and "Upgrade" not in headers
-        if not is_read and not target.startswith(_REVIEWS) and not self._may_write():
+        is_read = method in _READING or target.startswith(_REVIEWS) or _keeps_nothing(target)
+        if not (is_read and "Upgrade" not in headers) and not self._may_write():
             raise NotLeadingError(method)
+
+
+def _keeps_nothing(target: str) -> bool:
+    url = urlsplit(target)
+    said = parse_qs(url.query, keep_blank_values=True).get("dryRun", [])
+    return set(said) == {"All"} and not _REACHING_OUT & set(unquote(url.path).split("/"))

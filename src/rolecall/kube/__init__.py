@@ -27,7 +27,7 @@ from rolecall.kube.kind_names import NamedKind, named_kinds
 from rolecall.kube.lists import Page
 from rolecall.kube.pod_commands import Channel, PodCommand, run_in_pod
 from rolecall.kube.resource import Resource
-from rolecall.kube.streams import WatchEvent
+from rolecall.kube.streams import WatchEvent, object_of
 from rolecall.kube.tls_errors import TlsError
 from rolecall.kube.transport import Timeouts, named_object_in
 from rolecall.kube.unreachable import why_unreachable
@@ -61,6 +61,7 @@ __all__ = [
     "missing_rule_hint",
     "named_kinds",
     "named_object_in",
+    "object_of",
     "run_in_pod",
     "why_unreachable",
 ]

@@ -110,12 +110,18 @@ class Client:
         patch: Mapping[str, Any],
         *,
         subresource: str = "",
+        is_trial: bool = False,
     ) -> Json:
-        """Merge-patch an object or a subresource; a `resourceVersion` in the patch is honoured."""
+        """Merge-patch an object or a subresource; a `resourceVersion` in the patch is honoured.
+
+        Of a trial nothing is stored; the API server says what it would answer.
+        """
         target = await self._target("patch", gvk, namespace, name, subresource)
-        return await self._call(
-            target, "PATCH", body=patch, content_type="application/merge-patch+json"
+        query = {"dryRun": "All"} if is_trial else {}
+        call = ApiCall(
+            target, "PATCH", _path_of(target), query, patch, "application/merge-patch+json"
         )
+        return await self._sent(call, _named_object)
 
     async def json_patch(
         self,

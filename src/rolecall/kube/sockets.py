@@ -9,10 +9,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import weakref
+from asyncio.sslproto import SSLProtocol
 from typing import Any
 
 _PATIENCE_S = 1.0
 _LOOK_S = 0.005
+# asyncio keeps a buffer of 256 KB for each TLS connection, and an engine has one for each stream: with
+# 200 namespaces that was 50 MB. A record of TLS has 16 KB at most.
+SSLProtocol.max_size = 32 * 1024
 
 
 class Sockets:

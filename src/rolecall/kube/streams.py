@@ -29,12 +29,19 @@ class WatchEvent:
 
     type: str
     object: Json
+    line: bytes = b""  # as the server sent it; see `object_of`
 
     @property
     def resource_version(self) -> str:
         """Where the stream stands after this event."""
         metadata = self.object.get("metadata") or {}
         return str(metadata.get("resourceVersion") or "")
+
+
+def object_of(line: bytes) -> Json:
+    """The object of an event once more, from its line."""
+    decoded: Json = read_object(line)["object"]
+    return decoded
 
 
 async def decode_events(
@@ -62,7 +69,7 @@ def _event(line: bytes, target: Target) -> WatchEvent:
             check_named(subject, "an event with an object")
         elif not isinstance(subject.get("metadata"), dict):
             raise UnexpectedAnswerError("a bookmark without metadata")
-        return WatchEvent(str(kind), subject)
+        return WatchEvent(str(kind), subject, line)
     except UNREADABLE as failure:
         is_odd = isinstance(failure, UnexpectedAnswerError)
         what = str(failure) if is_odd else f"a line of {len(line)} bytes that is not JSON"

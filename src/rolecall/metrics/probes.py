@@ -24,7 +24,9 @@ class Probe:
     ) -> None:
         self.name = name
         self._notes = dict(notes or {})
-        self._checks = {**checks, **dict.fromkeys(self._notes, _nothing_wrong)}
+        self._checks = {**checks}
+        for each in self._notes:
+            self._checks.setdefault(each, _nothing_wrong)
 
     def ask_all(self, *, exclude: Sequence[str] = (), verbose: bool = False) -> tuple[int, str]:
         """HTTP code and text for all checks but the excluded ones."""

@@ -82,10 +82,20 @@ def role_metrics_app(roles: RoleMetrics) -> web.Application:
 
 @contextlib.asynccontextmanager
 async def served(
-    app: web.Application, address: Address, *, what: str, tls: ssl.SSLContext | None = None
+    app: web.Application,
+    address: Address,
+    *,
+    what: str,
+    tls: ssl.SSLContext | None = None,
+    patience_s: float = 1.0,
 ) -> AsyncIterator[int]:
-    """Serve while the context lasts; yields the port."""
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    """Serve while the context lasts, and what was asked before for so long; yields the port."""
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        shutdown_timeout=patience_s,
+        handler_cancellation=True,  # of what nobody waits for any more, a play for one
+    )
     await runner.setup()
     try:
         # `None` as host listens on every interface, both families; a free port can be free on one only.

@@ -15,6 +15,7 @@ from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall.kube import Client, Resource
 from rolecall.proxy.adoption import Adoption
+from rolecall.proxy.answers import refusal
 from rolecall.proxy.bodies import JSON
 from rolecall.proxy.creates import Creates, may_create
 from rolecall.proxy.dependent_finder import DependentFinder, DependentSink
@@ -26,6 +27,7 @@ from rolecall.proxy.forward import (
     body_to_send,
     pass_answer,
 )
+from rolecall.proxy.read_only import why_refused
 from rolecall.proxy.run_credentials import RunCredential
 from rolecall.proxy.upgrades import join
 from rolecall.reconcile import EventRecorder
@@ -60,6 +62,8 @@ class Routes:
         self._adoption.tell(credential, cr)
 
     async def answer(self, exchange: Exchange) -> web.StreamResponse:
+        if exchange.credential.reads_only and (why := why_refused(exchange)):
+            return refusal(403, why)
         if self._documents.can_answer(exchange):
             return await self._documents.answer(exchange)
         if exchange.is_upgrade:
@@ -111,9 +115,10 @@ class Routes:
     def _gives_owner(self, exchange: Exchange) -> bool:
         """Whether what the play creates gets an owner.
 
-        Not where that is switched off, nor for a CR that is in no cluster.
+        Not where that is switched off, nor for a CR that is in no cluster, nor for a play of admission.
         """
-        return self._injects and bool(exchange.credential.owner.uid)
+        credential = exchange.credential
+        return self._injects and bool(credential.owner.uid) and not credential.reads_only
 
     async def _find_resource(self, exchange: Exchange) -> Resource | None:
         info = exchange.info

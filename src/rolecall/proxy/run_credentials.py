@@ -44,6 +44,7 @@ class RunCredential:
     seen_documents: set[tuple[str, str]] = field(default_factory=set, repr=False)
     refused_rights: RefusedRights = field(default_factory=RefusedRights, repr=False)
     is_ending: bool = False  # the CR is being deleted
+    reads_only: bool = False  # of a play of admission
     # What it wrote and its CR does not own: names for people, by UID.
     unowned: dict[str, str] = field(default_factory=dict, repr=False)
 
@@ -65,11 +66,23 @@ class RunCredentials:
         self._by_digest: dict[bytes, RunCredential] = {}
 
     def issue(
-        self, run_id: str, owner: Owner, watch: Watch, *, is_ending: bool = False
+        self,
+        run_id: str,
+        owner: Owner,
+        watch: Watch,
+        *,
+        is_ending: bool = False,
+        reads_only: bool = False,
     ) -> RunCredential:
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
         credential = RunCredential(
-            run_id, owner, watch, encode_identity(owner), password, is_ending=is_ending
+            run_id,
+            owner,
+            watch,
+            encode_identity(owner),
+            password,
+            is_ending=is_ending,
+            reads_only=reads_only,
         )
         self._by_digest[_digest_of(credential.password)] = credential
         return credential

@@ -114,6 +114,22 @@ class Proxy:
         """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
         is_ending = bool(cr["metadata"].get("deletionTimestamp"))
         credential = self._run_credentials.issue(run_id, Owner.of(cr), watch, is_ending=is_ending)
+        async with self._access_by(credential, cr) as access:
+            yield access
+
+    @asynccontextmanager
+    async def issue_read_access(
+        self, run_id: str, cr: dict[str, Any], watch: Watch
+    ) -> AsyncIterator[RunAccess]:
+        """The same for a play of admission: nothing that it asks for may have a side effect."""
+        credential = self._run_credentials.issue(run_id, Owner.of(cr), watch, reads_only=True)
+        async with self._access_by(credential, cr) as access:
+            yield access
+
+    @asynccontextmanager
+    async def _access_by(
+        self, credential: RunCredential, cr: dict[str, Any]
+    ) -> AsyncIterator[RunAccess]:
         written = []
         try:
             for is_for_modules in (False, True):

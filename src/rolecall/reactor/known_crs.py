@@ -9,7 +9,7 @@ that edits go first. Ours: pausing and resuming always count, since a CR that wa
 for its period.
 
 Kept for each object is what `cr_memo` says, and not the object: that would cost as much as the
-cluster's users please to write into it.
+cluster's users please to write into it. Only that of a key which waits is there; see `newest_crs`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, NoSuchKindError, WatchEvent, missing_rule_hint
 from rolecall.log_fields import log_fields
 from rolecall.reactor.cr_memo import CrMemo, cause_of, memo_of
-from rolecall.reactor.own_writes import CallLater, OwnWrites, call_after_notes
-from rolecall.reactor.ports import CrMetrics, Sink
+from rolecall.reactor.newest_crs import NewestCrs
+from rolecall.reactor.own_writes import OwnWrites
+from rolecall.reactor.ports import CrMetrics, ListAgain, Sink
 from rolecall.watches import Watch
 from rolecall.workqueue import DELETION, START, Cause, Key, Urgency
 
 _Place = tuple[str, str]  # namespace and name
+# Kinds with a larger object are followed by metadata: it would be decoded for each status write.
+_LARGE_BYTES = 64 * 1024
 _logger = logging.getLogger(__name__)
 
 
@@ -46,26 +49,27 @@ class SyncState(Enum):
 class KnownCrs:
     """The CRs of one watch in one namespace (or all), as last told by their informer."""
 
-    wants_metadata_only = True
-
     def __init__(
         self,
         watch: Watch,
         sink: Sink,
         metrics: CrMetrics,
         own_writes: OwnWrites,
+        newest: NewestCrs,
         on_state: Callable[[SyncState], None],
-        call_later: CallLater = call_after_notes,
     ) -> None:
         self._watch = watch
         self._sink = sink
         self._metrics = metrics
         self._own_writes = own_writes
         self._on_state = on_state
-        self._call_later = call_later
+        self._newest = newest
         self._memos: dict[_Place, CrMemo] = {}
         self._unlisted: set[_Place] = set()
         self._was_listed = False
+        self._is_listing = True
+        # Without a status of ours no write says that what the stream brought is still so.
+        self._follows_metadata = not watch.manage_status
         self._said = ""
         self.state = SyncState.STARTING
 
@@ -77,12 +81,19 @@ class KnownCrs:
         """What is known of each CR, by namespace and name."""
         return self._memos
 
+    @property
+    def wants_metadata_only(self) -> bool:
+        """Lists are of metadata, events of whole objects, where their turns can begin with them."""
+        return self._is_listing or self._follows_metadata
+
     def on_list_begins(self) -> None:
+        self._is_listing = True
         self._unlisted = set(self._memos)
 
     def on_listed(self, item: Json) -> None:
         metadata = item["metadata"]
         self._unlisted.discard(_place_of(metadata))
+        self._follows_metadata = self._follows_metadata or not metadata.get("generation")
         is_first = not self._was_listed and not metadata.get("deletionTimestamp")
         self._learn(metadata, is_start=is_first)
 
@@ -91,13 +102,20 @@ class KnownCrs:
             self._lose(place)
         self._unlisted = set()
         self._was_listed = True
+        self._is_listing = False
 
     def on_event(self, event: WatchEvent) -> None:
         metadata = event.object["metadata"]
         if event.type == "DELETED":
             self._on_deleted(metadata)
-        else:
-            self._learn(metadata)
+            return
+        fits = bool(metadata.get("generation")) and len(event.line) <= _LARGE_BYTES
+        line = event.line if fits and not self._follows_metadata else b""
+        self._newest.renew(Key(self._watch.gvk, *_place_of(metadata)), line)
+        self._learn(metadata, line)
+        if not fits and not self._follows_metadata:
+            self._follows_metadata = True
+            raise ListAgain
 
     def on_trouble(self, failure: ClusterError) -> None:
         """A missing kind only changes the state; `CrWatch` logs it and waits for it."""
@@ -133,7 +151,7 @@ class KnownCrs:
             self._said = why
             warn_of(self._watch, why, hint)
 
-    def _learn(self, metadata: Json, *, is_start: bool = False) -> None:
+    def _learn(self, metadata: Json, line: bytes = b"", *, is_start: bool = False) -> None:
         place = _place_of(metadata)
         is_selected = self._selects(metadata)
         old, new = self._memos.get(place), memo_of(metadata, is_selected=is_selected)
@@ -141,6 +159,7 @@ class KnownCrs:
         if is_selected and (is_new or self._counts(old, new)):
             key = Key(self._watch.gvk, *place)
             self._metrics.seen(key, _created_at(metadata))
+            self._newest.keep(key, line)
             reason = (Urgency.EDIT, cause_of(old, new, metadata))
             if is_new and is_start:
                 reason = (Urgency.STARTUP, START)
@@ -154,6 +173,7 @@ class KnownCrs:
             return  # it went with its kind
         key = Key(self._watch.gvk, *place)
         self._metrics.gone(key)
+        self._newest.drop(key)
         if self._selects(metadata):
             self._sink.add(key, Urgency.EDIT, DELETION)
         del self._memos[place]
@@ -162,6 +182,7 @@ class KnownCrs:
         """An object went without a word; its key is left to the reconcile, which finds nothing."""
         key = Key(self._watch.gvk, *place)
         self._metrics.gone(key)
+        self._newest.drop(key)
         self._sink.add(key, Urgency.EDIT, DELETION)
         del self._memos[place]
 
@@ -196,7 +217,7 @@ class KnownCrs:
             if not self._own_writes.made_all_since(uid, before, version):
                 self._sink.add(key, *reason)
 
-        self._call_later(unless_own)
+        self._own_writes.call_after_notes(unless_own)
 
 
 def warn_of(watch: Watch, why: str, hint: str) -> None:

@@ -34,7 +34,9 @@ class OwnWrites:
     Each is a number of 64 bits, as thousands are kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, call_later: CallLater | None = None) -> None:
+        # Calls a function when what may have caused an event, if it was ours, is noted.
+        self.call_after_notes = call_later or call_after_notes
         self._before: OrderedDict[int, int | None] = OrderedDict()
 
     def note(self, uid: str, resource_version: str, before: str = "") -> None:

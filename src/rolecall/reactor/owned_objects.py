@@ -17,7 +17,7 @@ from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, Resource, WatchEvent
 from rolecall.log_fields import log_fields
 from rolecall.reactor.digest import digest_of
-from rolecall.reactor.own_writes import CallLater, OwnWrites, call_after_notes
+from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.owner_keys import Interest, keys_of
 from rolecall.reactor.ports import ListAgain, Sink
 from rolecall.workqueue import Cause, Key, Urgency
@@ -35,13 +35,11 @@ class OwnedObjects:
         namespace: str,
         sink: Sink,
         own_writes: OwnWrites,
-        call_later: CallLater = call_after_notes,
     ) -> None:
         self._resource = resource
         self._namespace = namespace
         self._sink = sink
         self._own_writes = own_writes
-        self._call_later = call_later
         self._interests: set[Interest] = set()
         self._memos: dict[str, _Memo] = {}
         self._unlisted: set[str] = set()
@@ -114,7 +112,9 @@ class OwnedObjects:
         owners = self._learn(document)
         if owners and not is_create:
             drift = self._drift_of(metadata)
-            self._call_later(lambda: self._bring_unless_own(uid, version, owners, drift))
+            self._own_writes.call_after_notes(
+                lambda: self._bring_unless_own(uid, version, owners, drift)
+            )
 
     def _learn(self, document: Json) -> tuple[Key, ...]:
         """Keep what is to be known of an object; returns whom it concerns that it differs."""

@@ -19,6 +19,7 @@ from rolecall.reactor.cr_watch import CrWatch
 from rolecall.reactor.informer import Informer
 from rolecall.reactor.known_crds import CRDS, KnownCrds
 from rolecall.reactor.known_crs import KnownCrs, SyncState
+from rolecall.reactor.newest_crs import NewestCrs
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.ports import CrMetrics, Sink
 from rolecall.settings import ReactorSettings
@@ -41,6 +42,7 @@ class Reactor:
     ) -> None:
         # Called whenever a CRD came, changed or went.
         self.on_kinds_change: Callable[[], None] = lambda: None
+        self.newest = NewestCrs()
         self._own_writes = OwnWrites()
         self._supervisor = supervisor = supervisor or Supervisor(SystemClock())
         settings = settings or ReactorSettings()
@@ -48,7 +50,7 @@ class Reactor:
             CrWatch(
                 watch,
                 client,
-                partial(KnownCrs, watch, sink, metrics, self._own_writes),
+                partial(KnownCrs, watch, sink, metrics, self._own_writes, self.newest),
                 settings,
                 supervisor,
             )

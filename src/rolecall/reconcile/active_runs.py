@@ -49,6 +49,7 @@ class ActiveRun:
     key: Key
     began: float
     cause: Cause
+    is_brought: bool = False  # its CR is that of an event, and was not read
     edited: asyncio.Event = field(default_factory=asyncio.Event)
     handle: RunHandle | None = None
     cancelled: str = ""  # why it was ended early
@@ -134,7 +135,7 @@ class ActiveRuns:
             if active.cancelled:  # while it was starting
                 active.handle.cancel(active.cancelled)
             async with self._cancelling_when_pointless(active, plan):
-                return await active.handle.result()
+                return await active.handle.result_before_tidying()
 
     def _request(self, plan: RunPlan, access: RunAccess, asked_verbosity: int | None) -> RunRequest:
         watch, defaults = plan.watch, self._defaults

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import re
 
+from rolecall.documents import parse_duration
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.reconcile.shortened import one_line
-from rolecall.watches import Watch, parse_duration
+from rolecall.watches import Watch
 
 PREFIX = "ansible.sdk.operatorframework.io"
 PERIOD_ANNOTATION = f"{PREFIX}/reconcile-period"

@@ -1,6 +1,7 @@
 """The steps of one turn: a key goes in, an `Outcome` comes out.
 
-    load the CR; gone: forget it
+    only dependents ask, and a run has just ended: let them wait
+    take the CR as its event brought it, or read it; gone: forget it
     paused: say so, run nothing
     a task that does not settle: let dependents wait
     read its period; hold it by our finalizer; deleted and not ours to clean: leave it
@@ -25,6 +26,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from rolecall.documents import DurationError
 from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -38,6 +40,7 @@ from rolecall.reconcile.in_flight import InFlightReports
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import Outcome, ReconcilerPorts, RunDefaults
 from rolecall.reconcile.progress import Progress
+from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
 from rolecall.runner import Ending, RunResult, outcome_of
@@ -48,8 +51,8 @@ from rolecall.status import (
     conditions_of,
     generation_of,
 )
-from rolecall.watches import DurationError, Watch
-from rolecall.workqueue import DELETION, Cause, Key, Turn, Urgency
+from rolecall.watches import Watch
+from rolecall.workqueue import DELETION, PAUSING, Cause, Key, Turn, Urgency
 
 # How soon a CR is reconciled again whose deletion came during its run.
 AFTER_DELETION_S = 5.0
@@ -77,19 +80,24 @@ class Reconciler:
         self._watches = watches
         self._ports = ports
         self._new_run_id = new_run_id
-        objects = ObjectWriter(ports.cluster, ports.clock, ports.on_written)
+        self._objects = objects = ObjectWriter(ports.cluster, ports.clock, ports.on_written)
         self._finalizers = Finalizers(objects)
         self._reporter = Reporter(
             StatusWriter(objects, ports.clock), objects, CrEvents(ports.events)
         )
         self._in_flight = InFlightReports(self._reporter, ports.clock)
         self._convergence = Convergence()
+        self._recent_runs = RecentRuns(ports.clock)
+        self._dependents_delay_s = (defaults or RunDefaults()).dependents_delay_s
         self._active_runs = ActiveRuns(ports, defaults or RunDefaults())
 
     async def reconcile(self, turn: Turn) -> Outcome:
         """One turn of one key, which nobody else has in hand."""
         with self._active_runs.hold(turn) as active:
-            outcome = await self._outcome(turn, active)
+            try:
+                outcome = await self._outcome(turn, active)
+            finally:
+                self._ports.brought(turn.key)  # an edit's object, and we wrote since
             return replace(outcome, ran=active.ran, result=active.result)
 
     async def print_output(self, key: Key, outcome: Outcome) -> None:
@@ -145,7 +153,12 @@ class Reconciler:
 
     async def _turn(self, turn: Turn, active: ActiveRun) -> Outcome:
         key, watch = turn.key, self._watches[turn.key.gvk]
-        cr = await self._load(key)
+        if turn.urgency is Urgency.DEPENDENT and (wait_s := self._recent_runs.wait_s(key)):
+            return _put_off(turn, wait_s, "a run has just ended")
+        cr = self._brought(key, watch)
+        active.is_brought = cr is not None
+        if cr is None:
+            cr = await self._load(key)
         if cr is None:
             return self._forget(key)
         self._tell_conditions(key, cr)
@@ -170,12 +183,24 @@ class Reconciler:
                 why="the object is being deleted, and only finalizers of others are left"
             )
         plan = await self._mark_running(active, watch, cr, with_finalizer)
-        if is_deleted(plan.cr) and not plan.is_finalizer:
-            await self._reporter.cancelled(plan, plan.cr, "the object is being deleted")
-            return _again_now(DELETION)
+        if (news := _news_of(plan)) is not None:
+            why, cause = news
+            await self._reporter.cancelled(plan, plan.cr, why)
+            return _again_now(cause)
         self._phase(key, "prepare", active.began)
         result = await self._run(active, plan)
         return await self._conclude(active, plan, result, period_s)
+
+    def _brought(self, key: Key, watch: Watch) -> Json | None:
+        """The CR as its event brought it, where the turn begins with a write that checks it.
+
+        `Running` names the version that it was computed from, so an object that grew old on the way
+        is found out before anything follows from it. Other turns read.
+        """
+        cr = self._ports.brought(key)
+        if cr is None or not watch.manage_status or is_deleted(cr) or is_paused(cr):
+            return None
+        return cr
 
     async def _load(self, key: Key) -> Json | None:
         try:
@@ -201,6 +226,8 @@ class Reconciler:
     ) -> RunPlan:
         """Write `Running`; returns what to run."""
         running = await self._reporter.running(active.key, watch, with_finalizer)
+        if active.is_brought and running is before:  # it says so already, and nothing was checked
+            running = await self._objects.read_again(watch.gvk, before)
         seen = running if watch.manage_status else with_spec(running)
         # Asked of what the play sees: the deletion may have come with the latest read.
         is_finalizer = is_finalizer_run(watch, seen)
@@ -212,6 +239,10 @@ class Reconciler:
         _logger.info("run started", extra=key_fields(active.key, **fields, cause=plan.cause.text))
         async with self._in_flight.told(active, plan):
             result = await self._active_runs.run(active, plan)
+        asked_s = plan.watch.dependents_delay_s
+        self._recent_runs.ended(
+            active.key, self._dependents_delay_s if asked_s is None else asked_s
+        )
         # What the play wrote meanwhile was refused, so its result tells nothing about the CR.
         self._check_leading("report a run")
         self._phase(active.key, "run", began)
@@ -272,6 +303,15 @@ class Reconciler:
 
     def _phase(self, key: Key, phase: str, began: float) -> None:
         self._ports.telemetry.phase(key.gvk, phase, self._ports.clock.monotonic() - began)
+
+
+def _news_of(plan: RunPlan) -> tuple[str, Cause] | None:
+    """What the CR says since it was marked running, and did not when that was decided."""
+    if is_deleted(plan.cr) and not plan.is_finalizer:
+        return "the object is being deleted", DELETION
+    if is_paused(plan.cr):
+        return "reconciling was paused", PAUSING
+    return None
 
 
 def _next_time(report: RunReport, cr: Json, period_s: float) -> Outcome:

@@ -122,6 +122,8 @@ class ReconcilerPorts:
     may_run: Callable[[], bool] = _always
     # Told of our own writes to kinds without generations, where each version counts as an edit.
     on_written: OnOwnWrite = lambda *_: None
+    # The CR as an event brought it that came before the turn; None: read it. Asking takes it away.
+    brought: Callable[[Key], Json | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +132,5 @@ class RunDefaults:
 
     timeout_s: float | None = None
     no_progress_timeout_s: float | None = None
+    dependents_delay_s: float = 0.0  # see `RecentRuns`
     play_verbosity: int = 0  # how the play log prints tasks

@@ -24,26 +24,19 @@ class Progress:
     cause: str  # why the run was started
     began: datetime
     task_since: datetime
-    last_word: datetime  # when it last said anything
     task: str = ""
     place: str = ""  # `roles/web/tasks/main.yml:12`
 
     @classmethod
     def at_start(cls, run_id: str, cause: str, now: datetime) -> Progress:
-        return cls(run_id, cause, began=now, task_since=now, last_word=now)
+        return cls(run_id, cause, began=now, task_since=now)
 
     def after(self, event: RunEvent, now: datetime) -> Progress:
         """The same run once it said this."""
         task = event.data.get("task")
         if event.name not in _TASK_STARTS or not isinstance(task, str):
-            return replace(self, last_word=now)
-        return replace(
-            self,
-            task=_name(task),
-            place=_name(event.place),
-            task_since=now,
-            last_word=now,
-        )
+            return self
+        return replace(self, task=_name(task), place=_name(event.place), task_since=now)
 
     @property
     def where(self) -> str:

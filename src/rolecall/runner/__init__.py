@@ -5,6 +5,7 @@ from rolecall.runner.contract import (
     Ending,
     OnEvent,
     OnWarmSupport,
+    PlayAnswer,
     Recap,
     RunEvent,
     RunHandle,
@@ -23,7 +24,7 @@ from rolecall.runner.installed import (
 )
 from rolecall.runner.params import Unsafe, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
-from rolecall.runner.roots import claimed_root, cluster_of, forget
+from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
 from rolecall.runner.run_file import outcome_of
 from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
@@ -31,6 +32,7 @@ __all__ = [
     "Ending",
     "OnEvent",
     "OnWarmSupport",
+    "PlayAnswer",
     "Recap",
     "RunEvent",
     "RunHandle",
@@ -42,6 +44,7 @@ __all__ = [
     "WarmState",
     "WarmSupport",
     "broken_conditionals",
+    "claimed_for_admission",
     "claimed_root",
     "cluster_of",
     "create_runner",

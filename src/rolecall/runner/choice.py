@@ -104,7 +104,12 @@ class _KeptHandle:
         self._keep = keep
 
     async def result(self) -> RunResult:
-        result = await self._handle.result()
+        return await self._kept(await self._handle.result())
+
+    async def result_before_tidying(self) -> RunResult:
+        return await self._kept(await self._handle.result_before_tidying())
+
+    async def _kept(self, result: RunResult) -> RunResult:
         if result.artifacts is None:
             with contextlib.suppress(
                 RuntimeError, MemoryError, RolecallError

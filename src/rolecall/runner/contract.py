@@ -49,6 +49,9 @@ class RunRequest:
     # Given what a failed task said: the right that it tells of and that the run was refused for want
     # of, with the way out. Empty where it tells of none.
     missing_right: Callable[[str], str] = lambda _: ""
+    # Of a play of admission: its variable `admission`, instead of all variables of the CR.
+    admission: Json | None = None
+    folder: Path | None = None  # its private folder, below the root; None: the CR's
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,16 @@ class Recap:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayAnswer:
+    """What a play of admission answered; texts are redacted, and as long as the play made them."""
+
+    denials: Sequence[str] = ()  # empty where it failed for anything but `assert` and `fail`
+    warnings: Sequence[str] = ()  # what `debug` said
+    patch: Any = None  # the fact `admission_patch`, as it was set last; not redacted: never log it
+    unread: str = ""  # why a patch that may have been set is not known
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     run_id: str
     ending: Ending
@@ -109,6 +122,7 @@ class RunResult:
     way: str = "stock"  # which runner really ran it: `stock` or `warm`
     # How many tasks went which way: inline, in-process, forked, stock; empty where nobody counted.
     tasks_by_way: Mapping[str, int] = field(default_factory=dict)
+    answer: PlayAnswer | None = None  # of a play of admission
 
     @property
     def succeeded(self) -> bool:
@@ -142,6 +156,13 @@ OnWarmSupport = Callable[[WarmSupport], None]
 class RunHandle(Protocol):
     async def result(self) -> RunResult:
         """Wait for the end; cancelling this wait ends the run with all its processes."""
+        ...
+
+    async def result_before_tidying(self) -> RunResult:
+        """The same, as soon as it is known: `latest` and rotation of artifacts may come after it.
+
+        The CR's next run begins when they are done.
+        """
         ...
 
     def cancel(self, reason: str) -> None:

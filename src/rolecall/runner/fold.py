@@ -21,7 +21,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rolecall.runner.contract import Ending, Recap, RunEvent, RunResult, TaskFailure
+from rolecall.documents import DurationError, parse_duration
+from rolecall.runner.contract import Ending, PlayAnswer, Recap, RunEvent, RunResult, TaskFailure
 from rolecall.runner.events import (
     TaskEvent,
     argument_specs_of,
@@ -36,9 +37,9 @@ from rolecall.runner.events import (
 from rolecall.runner.explain import OUT_OF_MEMORY_HINT, signal_text, was_killed, why_no_recap
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.missing import way_out_of_missing
+from rolecall.runner.play_answer import AnswerTasks
 from rolecall.runner.porting import way_out_of
 from rolecall.runner.secrets import Redactor
-from rolecall.watches import DurationError, parse_duration
 
 _TIME_LIMITS = (Ending.TIMED_OUT, Ending.NO_PROGRESS)
 _LONGEST_NAME = 200
@@ -79,22 +80,29 @@ class Fold:
         self._redactor = redactor
         self._project = Path.cwd()
         self._seen = _Seen()
+        is_asked = prepared.request.admission is not None
+        self._answer = AnswerTasks() if is_asked else None
 
-    def add(self, event: Mapping[str, Any]) -> RunEvent | None:
-        """Learn from one event; returns it redacted for others, or None where it is no event."""
+    def add(self, event: Mapping[str, Any], *, is_clean: bool = False) -> RunEvent | None:
+        """Learn from one event; returns it redacted for others, or None where it is no event.
+
+        `is_clean`: it was looked through as a whole, and there is nothing to redact.
+        """
         name = event.get("event")
         if not isinstance(name, str) or not event.get("uuid"):
             return None
         data = event_data(event)
-        self._redactor.learn(data)
+        if not is_clean:
+            self._redactor.learn(data)
         self._note(name, event)
         created, stdout = event.get("created"), event.get("stdout")
+        said = stdout if isinstance(stdout, str) else ""
         return RunEvent(
             name=name,
             counter=counter(event),
             created=created if isinstance(created, str) else "",
-            stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
-            data=self._redactor.event_data(data),
+            stdout=said if is_clean else self._redactor.text(said),
+            data=data if is_clean else self._redactor.event_data(data),
             place=self._place_of_start(data.get("task_path")),
         )
 
@@ -123,7 +131,13 @@ class Fold:
             started_late_s=exit_.started_late_s,
             seconds=exit_.seconds,
             way=exit_.way,
+            answer=self._play_answer(),
         )
+
+    def _play_answer(self) -> PlayAnswer | None:
+        if self._answer is None:
+            return None
+        return self._answer.answer(self._failed_tasks(), self._redactor)
 
     def _note(self, name: str, event: Mapping[str, Any]) -> None:
         if name == "playbook_on_stats":
@@ -131,7 +145,10 @@ class Fold:
         elif name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
             self._seen.last_start = _later(self._seen.last_start, event)
         elif name.startswith(("runner_on_", "runner_item_on_")):
-            self._note_task(name, task_event(event))
+            task = task_event(event)
+            self._note_task(name, task)
+            if self._answer is not None:
+                self._answer.note(task)
 
     def _note_task(self, name: str, task: TaskEvent) -> None:
         if name == "runner_on_failed" and not task.is_ignored:
@@ -172,15 +189,19 @@ class Fold:
 
     def _failures(self, exit_: Exit) -> list[TaskFailure]:
         stats = event_data(self._seen.stats or {})
-        lost = _last_per_host(self._seen.unreachable, host_counts(stats, "dark"))
-        failed = _last_per_host(self._seen.failed, host_counts(stats, "failures"))
-        tasks = sorted([*failed, *lost], key=lambda task: task.counter)
-        failures = [self._failure_at(task) for task in tasks]
+        failures = [self._failure_at(task) for task in self._failed_tasks()]
         if failures or (exit_.rc == 0 and not _counts_failures(stats)):
             return failures
         # A crash after the recap, or a failed task whose event got lost.
         message = f"ansible-playbook ended with exit status {exit_.rc} after its recap"
         return [TaskFailure(message, task="", place="")]
+
+    def _failed_tasks(self) -> list[TaskEvent]:
+        """Those that nothing rescued, in order."""
+        stats = event_data(self._seen.stats or {})
+        lost = _last_per_host(self._seen.unreachable, host_counts(stats, "dark"))
+        failed = _last_per_host(self._seen.failed, host_counts(stats, "failures"))
+        return sorted([*failed, *lost], key=lambda task: task.counter)
 
     def _last_task(self) -> str:
         if (event := self._seen.last_start) is None:

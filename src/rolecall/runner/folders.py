@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
-from rolecall.json_object import Json
+from rolecall.runner.contract import RunRequest
 
 
 class CannotStartError(RolecallError):
@@ -40,8 +40,10 @@ def private_dir(root: Path, gvk: Gvk, namespace: str, name: str) -> Path:
     return root.joinpath(*segments)
 
 
-def private_dir_of(root: Path, gvk: Gvk, cr: Json) -> Path:
-    metadata = cr.get("metadata") or {}
+def private_dir_of(root: Path, request: RunRequest) -> Path:
+    if request.folder is not None:
+        return request.folder
+    gvk, metadata = request.watch.gvk, request.cr.get("metadata") or {}
     namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
     return private_dir(root, gvk, namespace, name)
 
@@ -50,13 +52,15 @@ def make_private(root: Path, folder: Path) -> None:
     """Make `folder` and what lies between it and `root`, 0700 and ours; the root may be a volume's."""
     for attempt in (1, 2):
         try:
-            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not root.is_dir():
+                root.mkdir(mode=0o700, parents=True, exist_ok=True)
             _check_owner(root, allowed={os.geteuid(), 0})
             path = root
             for part in folder.relative_to(root).parts:
                 path = path / part
-                with contextlib.suppress(FileExistsError):
-                    path.mkdir(mode=0o700)
+                if not os.path.lexists(path):  # nearly always it does
+                    with contextlib.suppress(FileExistsError):
+                        path.mkdir(mode=0o700)
                 _check_owner(path, allowed={os.geteuid()})
         except FileNotFoundError:
             # Another CR of this namespace was just forgotten, and the empty parent with it.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rolecall.documents import format_duration
 from rolecall.runner.contract import Ending, RunRequest
 from rolecall.settings import RunnerSettings
-from rolecall.watches import format_duration
 
 _MINUTE_S = 60.0
 

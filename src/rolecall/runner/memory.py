@@ -5,7 +5,8 @@ promise behind: where many runs that were to be warm go the stock way at once (a
 the host is gone), they wait for each other instead of ending as `Killed`. One run alone always may.
 
 First come, first served: a stock run needs as much as seven warm ones, and would never be let in
-between them otherwise. Who waits holds nothing, so nobody waits for ever.
+between them otherwise. Who waits holds nothing, so nobody waits for ever. Plays of admission go before
+those that wait, for the API server waits for them; they are few at a time.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ class Memory:
         self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
 
     @contextlib.asynccontextmanager
-    async def held(self, run_bytes: int, run: RunTask) -> AsyncIterator[bool]:
+    async def held(
+        self, run_bytes: int, run: RunTask, *, goes_first: bool = False
+    ) -> AsyncIterator[bool]:
         """Hold room while the context lasts; False where the run was cancelled while it waited."""
-        if not await self._enter(run_bytes, run):
+        if not await self._enter(run_bytes, run, goes_first):
             yield False
             return
         try:
@@ -39,12 +42,13 @@ class Memory:
             self._taken_bytes -= run_bytes
             self._let_in()
 
-    async def _enter(self, run_bytes: int, run: RunTask) -> bool:
-        if not self._waiting and self._fits(run_bytes):
+    async def _enter(self, run_bytes: int, run: RunTask, goes_first: bool) -> bool:
+        if (goes_first or not self._waiting) and self._fits(run_bytes):
             self._taken_bytes += run_bytes
             return True
         let_in: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((let_in, run_bytes))
+        add = self._waiting.appendleft if goes_first else self._waiting.append
+        add((let_in, run_bytes))
         run.on_cancel(lambda _reason: _give_up(let_in))
         try:
             await let_in

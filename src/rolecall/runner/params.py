@@ -33,6 +33,10 @@ _SPECIAL_WORDS = ("HTTP", "URL", "IP")
 _NUMBER_INSIDE = re.compile(r"([A-Za-z])([0-9]+)([A-Za-z][0-9]+)")
 
 
+# The one variable of a play of admission; no setting lets its text be templated.
+ADMISSION = "admission"
+
+
 class Unsafe(str):
     """Text that Ansible must not template."""
 
@@ -60,6 +64,8 @@ def extra_vars(request: RunRequest, *, trust_cr_text: bool = False) -> ExtraVars
     Raises `RecursionError` for a CR that is nested too deeply to be handed on.
     """
     watch, cr = request.watch, request.cr
+    if request.admission is not None:
+        return ExtraVars({ADMISSION: _unsafe(request.admission), **watch.vars})
     is_trusted = trust_cr_text or watch.mark_unsafe is False
     spec = cr.get("spec")
     spec = spec if isinstance(spec, dict) else {}

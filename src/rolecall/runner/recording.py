@@ -1,8 +1,8 @@
 """Turns what a play prints into ansible-runner's artifacts, events for the log, and one result.
 
 Shared by both ways of starting a run: whoever started the process feeds its output (stdout and stderr
-in one stream, markers of `awx_display` included) and tells how it ended. ansible-runner's own classes
-find the events in the stream and write the files, so `artifacts/<run_id>` is what its readers know:
+in one stream, markers of `awx_display` included) and tells how it ended. ansible-runner's own class
+finds the events in the stream, and `artifacts/<run_id>` is what its readers know:
 `command`, `stdout`, `stderr`, `rc`, `status`, `job_events/`, `fact_cache/`. Ours is `run.json`, for the
 room `history`. In between sits the redactor; a value that turns out to be secret late is masked in the
 files that were written before.
@@ -17,11 +17,10 @@ import contextlib
 import json
 import logging
 import os
-import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from ansible_runner.runner import Runner as AnsibleRunner
 from ansible_runner.utils import OutputEventFilter
 
 from rolecall.clock import Clock, SystemClock
@@ -29,6 +28,7 @@ from rolecall.history import KeptRun, write_run
 from rolecall.log_fields import log_fields
 from rolecall.runner.artifacts import Rotation, point_latest, rotate
 from rolecall.runner.contract import Ending, OnEvent, RunResult
+from rolecall.runner.event_files import EventFiles, is_event_id
 from rolecall.runner.fold import Exit, Fold
 from rolecall.runner.folders import write_private
 from rolecall.runner.inputs import PreparedRun
@@ -40,8 +40,6 @@ from rolecall.settings import RunnerSettings
 _logger = logging.getLogger(__name__)
 # Enough to hold the last words of a play that broke.
 _TAIL_BYTES = 64 * 1024
-# A uuid; the callback numbers those that repeat.
-_EVENT_ID = re.compile(r"[0-9A-Za-z-]{1,64}(_[0-9]+)?")
 # ansible-runner's words for the `status` file.
 _STATUS = {
     Ending.TIMED_OUT: "timeout",
@@ -72,16 +70,15 @@ class _EventFilter(OutputEventFilter):  # type: ignore[misc]  # ansible-runner s
     """Finds events in the stream, and takes nothing from a marker but the event's id.
 
     Text of a CR may be printed, a task's name for one, and may look like a marker. All that an event
-    says comes from the file that the play's callback wrote; an id without such a file is no event.
+    says comes from the play's callback by another way; an id of which it told nothing is no event.
     """
 
     def _emit_event(
         self, buffered_stdout: str, next_event_data: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         uuid = next_event_data.get("uuid") if isinstance(next_event_data, dict) else None
-        is_id = isinstance(uuid, str) and _EVENT_ID.fullmatch(uuid)
         found: dict[str, Any] = super()._emit_event(
-            buffered_stdout, {"uuid": uuid} if is_id else None
+            buffered_stdout, {"uuid": uuid} if is_event_id(uuid) else None
         )
         return found
 
@@ -99,19 +96,19 @@ class Recording:
         """Make the run's files. `on_event` is called in the thread that feeds."""
         self._prepared = prepared
         self._settings = settings
-        self._on_event = on_event
         self._clock = clock or SystemClock()
         request = prepared.request
         self._redactor = Redactor.for_run(request.cr, request.kubeconfig)
+        self._redactor.learn(request.admission)
         self._fold = Fold(prepared, self._redactor)
         self._known_at_start = self._redactor.known
-        self._ansible_runner = AnsibleRunner(prepared.config, event_handler=self._take)
+        self._events = EventFiles(
+            prepared.artifacts, self._fold, self._redactor, on_event, self._clock
+        )
         self._kept = run_that_begins(request, settings.way, prepared.artifacts, self._clock.now())
         self._make_files()
         self._stdout = _RedactedFile(prepared.artifacts / "stdout", self._redactor)
-        self._filter = _EventFilter(
-            self._stdout, self._ansible_runner.event_callback, suppress_ansible_output=True
-        )
+        self._filter = _EventFilter(self._stdout, self._events.take, suppress_ansible_output=True)
 
     def __enter__(self) -> Recording:
         return self
@@ -123,20 +120,37 @@ class Recording:
         """Take the next piece of the process's output, cut anywhere."""
         self._filter.write(text)
 
+    def tell(self, event: dict[str, Any]) -> None:
+        """Take what the play reports of an event, before or after its output is fed."""
+        self._events.tell(event)
+
+    def look_for_reports_with(self, look: Callable[[], object]) -> None:
+        """Have this called when an event comes of which nothing was reported so far."""
+        self._events.look_for_reports = look
+
     def finish(self, exit_: Exit) -> RunResult:
-        """Write rc, status, `latest`, rotate, clean up; returns the result. Call exactly once."""
+        """The end of the recording; returns the result. Call exactly once."""
+        result = self.end(exit_)
+        self.tidy(exit_)
+        return result
+
+    def end(self, exit_: Exit) -> RunResult:
+        """Write rc, status and run.json, mask what was learnt late; what is left is `tidy`."""
         self._filter.close()
         result = self._fold.result(exit_, self._tail())
         self._write_ending(result)
         if self._redactor.known > self._known_at_start:
             self._redact_files()
-        self._prepared.clean_up()
-        with contextlib.suppress(OSError):
-            self._tidy(was_ended=exit_.rc is None)
-        if result.rc == 0:
+        if result.rc == 0 and self._prepared.request.admission is None:
             # Users' own e2e tests wait for these words of the Go operator.
             _logger.info("Ansible-runner exited successfully", extra=log_fields(run=result.run_id))
         return result
+
+    def tidy(self, exit_: Exit) -> None:
+        """Remove what only this run needed, point `latest`, rotate; what cannot be done, is not."""
+        for step in (self._prepared.clean_up, lambda: self._tidy(was_ended=exit_.rc is None)):
+            with contextlib.suppress(OSError):
+                step()
 
     def _make_files(self) -> None:
         folder, config = self._prepared.artifacts, self._prepared.config
@@ -145,17 +159,6 @@ class Recording:
         self._write("command", json.dumps(self._redactor.value(command), ensure_ascii=False))
         self._keep(self._kept)
         self._write("stderr", "")  # both streams are one, in `stdout`, as they came
-
-    def _take(self, event: dict[str, Any]) -> bool:
-        """Redact an event in place before ansible-runner writes it, and pass it on; False: forged."""
-        taken = self._fold.add(event)
-        if taken is None:
-            return False
-        event["stdout"] = taken.stdout
-        if "event_data" in event:
-            event["event_data"] = dict(taken.data)
-        self._on_event(taken)
-        return True
 
     def _tail(self) -> str:
         with (self._prepared.artifacts / "stdout").open("rb") as file:
@@ -177,15 +180,7 @@ class Recording:
         folder = self._prepared.artifacts
         stdout = (folder / "stdout").read_text(encoding="utf-8", errors="replace")
         self._write("stdout", self._redactor.text(stdout))
-        for path in (folder / "job_events").glob("*.json"):
-            event = json.loads(path.read_text(encoding="utf-8"))
-            masked = {
-                **event,
-                "stdout": self._redactor.text(event.get("stdout", "")),
-                "event_data": self._redactor.event_data(event.get("event_data", {})),
-            }
-            if masked != event:
-                self._write(f"job_events/{path.name}", json.dumps(masked))
+        self._events.mask()
 
     def _write(self, name: str, text: str) -> None:
         """Write an artifact whole, so that nobody reads half of it."""
@@ -196,8 +191,7 @@ class Recording:
 
     def _tidy(self, *, was_ended: bool) -> None:
         folder, request = self._prepared.artifacts, self._prepared.request
-        for leftover in (folder / "job_events").glob("*-partial.json*"):
-            leftover.unlink(missing_ok=True)  # of a run that was ended in the middle of an event
+        self._events.remove_parts()
         point_latest(folder.parent, request.run_id)
         limits = Rotation(
             request.keep_artifacts, self._settings.keep_days, self._settings.keep_bytes

@@ -34,13 +34,17 @@ from rolecall.runner.folders import (
     write_private,
 )
 from rolecall.runner.locks import LockedByAnotherError, lock_folder
+from rolecall.runner.polling import readable
 from rolecall.settings import RunnerSettings
 
 _logger = logging.getLogger(__name__)
 CLUSTER_FILE = ".rolecall-cluster"
 # Below the documented folder and not beside it: that may be a volume, and all around it read-only.
 _OTHERS = ".clusters"
+# Hidden, as nothing in it is a CR's.
+_ADMISSION = ".admission"
 _TRIES = 100
+_PAUSES_S = (0.01, 0.05, 0.2, 0.5)
 
 
 @contextlib.contextmanager
@@ -51,9 +55,25 @@ def claimed_root(root: Path, cluster: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def claimed_for_admission(root: Path) -> Iterator[Path]:
+    """A folder for plays of admission, which no other engine uses while the context lasts."""
+    with contextlib.ExitStack() as held:
+        for number in range(_TRIES):
+            place = root / _ADMISSION / str(number)
+            with contextlib.suppress(OSError, CannotStartError, LockedByAnotherError):
+                make_private(root, place)
+                if (lock := lock_folder(place, wait=False)) is not None:
+                    held.callback(os.close, lock)
+                    break
+                if place.is_dir():  # a file system without locks
+                    break
+        yield place
+
+
+@contextlib.contextmanager
 def alone_with(request: RunRequest, settings: RunnerSettings) -> Iterator[None]:
     """Hold the CR's private folder; `CannotStartError` where another process runs the CR in it."""
-    folder = private_dir_of(settings.root, request.watch.gvk, request.cr)
+    folder = private_dir_of(settings.root, request)
     try:
         make_private(settings.root, folder)
         lock = lock_folder(folder, wait=False)
@@ -81,7 +101,7 @@ def forget(root: Path, gvk: Gvk, namespace: str, name: str, cluster: str = "") -
     if cluster_of(folder) not in ("", cluster):
         return
     try:
-        lock = lock_folder(folder, wait=False)
+        lock = _lock_after_tidying(folder)
     except LockedByAnotherError:
         return
     try:
@@ -90,6 +110,15 @@ def forget(root: Path, gvk: Gvk, namespace: str, name: str, cluster: str = "") -
         if lock is not None:
             os.close(lock)
     remove_empty_parents(root, folder)
+
+
+def _lock_after_tidying(folder: Path) -> int | None:
+    """A run whose end let the CR go may still be at its artifacts, for some milliseconds."""
+    for pause_s in _PAUSES_S:
+        with contextlib.suppress(LockedByAnotherError):
+            return lock_folder(folder, wait=False)
+        readable((), pause_s)
+    return lock_folder(folder, wait=False)
 
 
 def mark(folder: Path, cluster: str) -> None:

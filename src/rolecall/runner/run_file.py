@@ -69,7 +69,7 @@ def keep_unrecorded(
 
     Where that cannot be written, the CR's status says the same.
     """
-    folder = private_dir_of(settings.root, request.watch.gvk, request.cr) / "artifacts"
+    folder = private_dir_of(settings.root, request) / "artifacts"
     folder /= request.run_id
     with contextlib.suppress(OSError):
         make_private(settings.root, folder)

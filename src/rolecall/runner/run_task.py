@@ -10,16 +10,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
-from rolecall.runner.contract import Ending, OnEvent, RunRequest, RunResult
+from rolecall.runner.contract import Ending, OnEvent, RunEvent, RunRequest, RunResult
 from rolecall.runner.folders import CannotStartError
 from rolecall.runner.follow import RunStop
 from rolecall.runner.given_up import result_of_no_thread
 
 _T = TypeVar("_T")
+
+# Nobody sees the difference, and an event that comes alone is followed by others.
+_TOGETHER_S = 0.01
 
 # Ends what the run is at, for a reason.
 EndRun = Callable[[str], None]
@@ -31,6 +36,7 @@ class RunTask:
     def __init__(self, play: Callable[[RunTask], Coroutine[Any, Any, RunResult]]) -> None:
         self._end: EndRun | None = None
         self.cancelled: str | None = None  # why, if it was
+        self._told: asyncio.Future[RunResult] = asyncio.get_running_loop().create_future()
         self.task = asyncio.create_task(play(self))
 
     def on_cancel(self, end: EndRun | None) -> None:
@@ -39,9 +45,27 @@ class RunTask:
         if end is not None and self.cancelled is not None:
             end(self.cancelled)
 
+    @property
+    def is_tidying(self) -> bool:
+        """Whether its result is known, and it still has its folder."""
+        return self._told.done() and not self.task.done()
+
+    def tell_result(self, result: RunResult) -> None:
+        """What is left is to tidy up, which is no reason to wait."""
+        if not self._told.done():
+            self._told.set_result(result)
+
     async def result(self) -> RunResult:
+        await self._first_of(self.task)
+        return self.task.result()
+
+    async def result_before_tidying(self) -> RunResult:
+        await self._first_of(self._told, self.task)
+        return self._told.result() if self._told.done() else self.task.result()
+
+    async def _first_of(self, *futures: asyncio.Future[RunResult]) -> None:
         try:
-            return await asyncio.shield(self.task)
+            await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             self.cancel("nothing waits for its result any more")
             await asyncio.wait([self.task])
@@ -60,6 +84,7 @@ class RunThread:
 
     stop: RunStop
     tell: OnEvent
+    tell_result: Callable[[RunResult], None]
     on_loop: Callable[..., None]  # calls a function with arguments, later, on the loop
 
 
@@ -80,9 +105,16 @@ async def play_in_thread(
         except RuntimeError:  # the loop was closed over it, so nobody will ever be told
             stop.ask(Ending.CANCELLED, "the operator's process has ended")
 
+    def tell_result(result: RunResult) -> None:
+        events.pass_on()
+        run.tell_result(result)
+
+    events = _PassedOn(on_event, on_loop)
+
     def whole() -> _T:
         with contextlib.closing(stop):
-            return play(RunThread(stop, lambda event: on_loop(on_event, event), on_loop))
+            told = partial(on_loop, tell_result)
+            return play(RunThread(stop, events.tell, told, on_loop))
 
     run.on_cancel(lambda reason: stop.ask(Ending.CANCELLED, reason))
     try:
@@ -97,6 +129,41 @@ async def play_in_thread(
         raise
     finally:
         run.on_cancel(None)
+        events.pass_on()
+
+
+class _PassedOn:
+    """Events on their way to the loop, a few at a time.
+
+    The loop and the run's thread take turns: an event that wakes the loop stops the thread for as long
+    as the loop has anything to do.
+    """
+
+    def __init__(self, on_event: OnEvent, on_loop: Callable[..., None]) -> None:
+        self._on_event, self._on_loop = on_event, on_loop
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[RunEvent] = deque()
+        self._is_asked = False
+
+    def tell(self, event: RunEvent) -> None:
+        """In the run's thread."""
+        self._waiting.append(event)
+        if not self._is_asked or self._loop.is_closed():
+            self._is_asked = True
+            self._on_loop(self._wait_for_more)
+
+    def _wait_for_more(self) -> None:
+        self._loop.call_later(_TOGETHER_S, self.pass_on)
+
+    def pass_on(self) -> None:
+        """On the loop."""
+        self._is_asked = False  # before the last look, so that none is left
+        while self._waiting:
+            try:
+                self._on_event(self._waiting.popleft())
+            except Exception as error:  # a bug of whoever listens, which is not the run's affair
+                context = {"message": "an event was not understood", "exception": error}
+                self._loop.call_exception_handler(context)
 
 
 def in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:

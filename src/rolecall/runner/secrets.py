@@ -72,6 +72,7 @@ class Redactor:
         self._values: set[str] = set()
         self._long: list[str] = []  # longest first, so that no value leaves a rest of another
         self._short: re.Pattern[str] | None = None
+        self._in_json: set[str] = set()  # as JSON spells them within a string
         self._is_stale = False  # `_values` grew since `_long` and `_short` were made
 
     @classmethod
@@ -97,6 +98,12 @@ class Redactor:
                     if isinstance(text, str):
                         self._remember(text)
                         self._remember(_decoded(text) if field == "data" else "")
+
+    def may_hide(self, json_text: str) -> bool:
+        """Whether anything in this JSON may have to be masked or learnt; a no is sure, and quick."""
+        if self._is_stale:
+            self._prepare()
+        return "Secret" in json_text or any(form in json_text for form in self._in_json)
 
     def text(self, text: str) -> str:
         """The same text with every known value masked."""
@@ -142,6 +149,7 @@ class Redactor:
         self._long = [value for value in ordered if len(value) >= _LONG]
         short = "|".join(re.escape(value) for value in ordered if len(value) < _LONG)
         self._short = re.compile(rf"(?<!\w)(?:{short})(?!\w)") if short else None
+        self._in_json = {json.dumps(value)[1:-1] for value in ordered}
         self._is_stale = False
 
 

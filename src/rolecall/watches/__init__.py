@@ -1,30 +1,43 @@
 """Turns `watches.yaml` into frozen `Watch` values, or a list of located problems."""
 
 from rolecall.watches.collections import collection_faults
-from rolecall.watches.duration import DurationError, format_duration, parse_duration
 from rolecall.watches.keys import (
+    CEL_RULE_KEYS,
+    CONDITION_KEYS,
     ENTRY_KEYS,
     FINALIZER_KEYS,
     KIND_KEYS,
+    MUTATE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
-    Form,
-    YamlKey,
+    VALIDATE_KEYS,
 )
 from rolecall.watches.load import load_watches
-from rolecall.watches.model import Finalizer, Play, Requirement, Selector, Watch
+from rolecall.watches.model import (
+    Admission,
+    AdmissionRule,
+    Finalizer,
+    Play,
+    Requirement,
+    Selector,
+    Watch,
+)
 from rolecall.watches.overrides import WatchDefaults, variable_name
 from rolecall.watches.search import SearchPath, SearchPaths, search_paths
 
 __all__ = [
+    "CEL_RULE_KEYS",
+    "CONDITION_KEYS",
     "ENTRY_KEYS",
     "FINALIZER_KEYS",
     "KIND_KEYS",
+    "MUTATE_KEYS",
     "REQUIREMENT_KEYS",
     "SELECTOR_KEYS",
-    "DurationError",
+    "VALIDATE_KEYS",
+    "Admission",
+    "AdmissionRule",
     "Finalizer",
-    "Form",
     "Play",
     "Requirement",
     "SearchPath",
@@ -32,11 +45,8 @@ __all__ = [
     "Selector",
     "Watch",
     "WatchDefaults",
-    "YamlKey",
     "collection_faults",
-    "format_duration",
     "load_watches",
-    "parse_duration",
     "search_paths",
     "variable_name",
 ]

@@ -6,41 +6,16 @@ kind; then the flags. A zero period or artifact count is no word at all, as in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
-
 import yaml
 
+from rolecall.documents import NOTHING, Fields, Report
 from rolecall.gvk import Gvk
-from rolecall.watches.document import NOTHING
-from rolecall.watches.expansion import unset_names
-from rolecall.watches.fields import Fields
+from rolecall.watches.admission import read_admission
 from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS, KIND_KEYS
-from rolecall.watches.locate import find_role, playbook_path, role_candidates
-from rolecall.watches.model import Finalizer, Play, Selector, Watch
-from rolecall.watches.overrides import WatchDefaults, concurrency, variable_name, verbosity
-from rolecall.watches.report import Report
+from rolecall.watches.model import Finalizer, Selector, Watch
+from rolecall.watches.overrides import concurrency, variable_name, verbosity
+from rolecall.watches.plays import EntryContext, read_play
 from rolecall.watches.selectors import is_qualified_name, read_selector
-
-
-class AddProblem(Protocol):
-    """How a fault is told: as an error or as a warning."""
-
-    def __call__(
-        self, line: int | None, what: str, *, details: Sequence[str] = (), hint: str = ""
-    ) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class EntryContext:
-    """All that an entry's meaning depends on besides its own text."""
-
-    environment: Mapping[str, str]
-    defaults: WatchDefaults
-    cwd: Path
-    project: Path  # the folder with watches.yaml
 
 
 def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) -> Watch:
@@ -49,7 +24,7 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
     gvk = _read_kind(fields)
     _check_kind(gvk, fields, report)
     _warn_without_effect(gvk, fields, report)
-    play = _read_play(fields, context, report.error, report.warn)
+    play = read_play(fields, context, report.error, report.warn)
     period_s = fields.duration("reconcilePeriod")
     selector = fields.submap("selector")
     return Watch(
@@ -76,9 +51,12 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
         runner=fields.choice("runner") or None,
         run_timeout_s=_limit(fields, "runTimeout", report),
         no_progress_timeout_s=_limit(fields, "noProgressTimeout", report),
+        dependents_delay_s=_limit(fields, "dependentsDelay", report, "they never wait"),
         cancel_on_delete=_truth(fields, "cancelOnDelete", default=False),
         cancel_on_change=_truth(fields, "cancelOnChange", default=False),
         ready_condition=_truth(fields, "readyCondition", default=True),
+        validate=read_admission(fields, "validate", context, report),
+        mutate=read_admission(fields, "mutate", context, report),
     )
 
 
@@ -112,51 +90,6 @@ def _warn_without_effect(gvk: Gvk, fields: Fields, report: Report) -> None:
             )
 
 
-def _read_play(fields: Fields, context: EntryContext, add: AddProblem, warn: AddProblem) -> Play:
-    """The play that a map names, found or told as missing; the playbook wins where both are there."""
-    playbook, role = fields.text("playbook"), fields.text("role")
-    if playbook:
-        if role:
-            warn(fields.line_of("role"), "`role` has no effect next to `playbook`")
-        return _find_playbook(playbook, fields.line_of("playbook"), context, add)
-    if not role:
-        add(fields.line, "must specify Role or Playbook", hint="add `role:` with a role's name")
-        return Play(context.cwd, is_role=True)
-    found = find_role(role, context.environment, context.cwd, context.project)
-    return found or _missing_role(role, fields.line_of("role"), context, add)
-
-
-def _find_playbook(value: str, line: int, context: EntryContext, add: AddProblem) -> Play:
-    path = playbook_path(value, context.cwd)
-    if not path.is_file():
-        is_folder = [f"{path} is a folder"] if path.is_dir() else []
-        add(
-            line,
-            f"playbook: {path} was not found",
-            details=[*is_folder, *_unset(value)],
-            hint=f"create it, or correct `playbook:` on line {line}",
-        )
-    return Play(path, is_role=False)
-
-
-def _missing_role(role: str, line: int, context: EntryContext, add: AddProblem) -> Play:
-    candidates = role_candidates(role, context.environment, context.cwd, context.project)
-    looked_in = ", ".join(candidate.shown(context.cwd) for candidate in candidates)
-    details = [f"looked in: {looked_in}", *_unset(role)]
-    details += [f"{it.shown(context.cwd)} is not a folder" for it in candidates if it.path.exists()]
-    add(
-        line,
-        f"role: {role} was not found",
-        details=details,
-        hint=f"create its `tasks/main.yml` there, or correct `role:` on line {line}",
-    )
-    return Play(candidates[-1].path, is_role=True)
-
-
-def _unset(value: str) -> list[str]:
-    return [f"{name} is not set in the environment" for name in unset_names(value)]
-
-
 def _read_finalizer(fields: Fields, context: EntryContext, report: Report) -> Finalizer | None:
     node = fields.submap("finalizer")
     if node is None:
@@ -174,11 +107,11 @@ def _read_finalizer(fields: Fields, context: EntryContext, report: Report) -> Fi
             hint="use `<your group>/finalizer`",
         )
     if not variables:
-        return Finalizer(name, _read_play(inner, context, report.error, report.warn))
+        return Finalizer(name, read_play(inner, context, report.error, report.warn))
     if not (inner.text("playbook") or inner.text("role")):
         return Finalizer(name, None, variables)
     # As in the Go operator, a missing play is no error next to `vars`; it fails when it is needed.
-    return Finalizer(name, _read_play(inner, context, report.warn, report.warn), variables)
+    return Finalizer(name, read_play(inner, context, report.warn, report.warn), variables)
 
 
 def _read_blacklist(fields: Fields, report: Report) -> frozenset[Gvk]:
@@ -212,10 +145,10 @@ def _read_mark_unsafe(fields: Fields, report: Report) -> bool | None:
     return said
 
 
-def _limit(fields: Fields, name: str, report: Report) -> float | None:
+def _limit(fields: Fields, name: str, report: Report, zero: str = "no limit") -> float | None:
     limit_s = fields.duration(name)
     if limit_s is not None and limit_s < 0:
         report.error(
-            fields.line_of(name), f"{name} must not be negative", hint="`0s` means no limit"
+            fields.line_of(name), f"{name} must not be negative", hint=f"`0s` means {zero}"
         )
     return limit_s

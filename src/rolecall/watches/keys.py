@@ -1,46 +1,8 @@
-"""Every key of watches.yaml as one table: spelling, type, default, meaning.
-
-The reader, the warnings about unknown keys, the JSON Schema and the reference page are all checked
-against this table, so that none of them can know a key that another does not.
-"""
+"""Every key of watches.yaml, as one table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-
-
-class Form(Enum):
-    """What a value looks like; the value names it in the reference."""
-
-    TEXT = "text"
-    TRUTH = "true or false"
-    WHOLE = "whole number"
-    DURATION = "duration"
-    MAP = "map"
-    TEXTS = "list of texts"
-    TEXT_MAP = "map of texts"
-    FINALIZER = "finalizer"
-    SELECTOR = "label selector"
-    REQUIREMENTS = "list of requirements"
-    KINDS = "list of kinds"
-    UNUSED = "anything"
-
-
-@dataclass(frozen=True, slots=True)
-class YamlKey:
-    """One key; `default` is spelled as somebody would type it, empty where there is none."""
-
-    name: str
-    form: Form
-    default: str
-    meaning: str
-    is_ours: bool = False  # the Go operator ignores it
-    choices: tuple[str, ...] = ()
-    is_required: bool = False
-    # For a key without effect: the flag and the environment variable's prefix that have one.
-    instead: tuple[str, str] = ("", "")
-
+from rolecall.documents import Form, YamlKey
 
 KIND_KEYS = (
     YamlKey("group", Form.TEXT, "", "API group; absent or empty: the core group"),
@@ -83,6 +45,57 @@ SELECTOR_KEYS = (
     YamlKey(
         "matchExpressions", Form.REQUIREMENTS, "", "further requirements, all of which must hold"
     ),
+)
+
+CONDITION_KEYS = (
+    YamlKey("name", Form.TEXT, "", "how messages call it", is_required=True),
+    YamlKey(
+        "expression", Form.TEXT, "", "CEL; the play is asked where it is true", is_required=True
+    ),
+)
+
+CEL_RULE_KEYS = (
+    YamlKey(
+        "rule",
+        Form.TEXT,
+        "",
+        "CEL, true where the object may be written: with `self` and `oldSelf`, or with `object`,"
+        " `oldObject`, `request`, `namespaceObject` and `authorizer`",
+        is_required=True,
+    ),
+    YamlKey("message", Form.TEXT, "", "what the user reads where it is false", is_required=True),
+)
+
+MUTATE_KEYS = (
+    YamlKey("playbook", Form.TEXT, "", "playbook to run; comes before `role`"),
+    YamlKey("role", Form.TEXT, "", "role to run"),
+    YamlKey(
+        "operations",
+        Form.TEXTS,
+        "[CREATE, UPDATE]",
+        "which requests are asked about; `validate` takes DELETE and CONNECT too",
+    ),
+    YamlKey(
+        "subresources", Form.TEXTS, "", "which subresources are asked about too, such as `scale`"
+    ),
+    YamlKey(
+        "failurePolicy",
+        Form.TEXT,
+        "Fail",
+        "what becomes of a request where there is no verdict",
+        choices=("Fail", "Ignore"),
+    ),
+    YamlKey("timeout", Form.DURATION, "10s", "until when a verdict must be there; 1s to 30s"),
+    YamlKey(
+        "matchConditions", Form.CONDITIONS, "", "only requests for which all of these are true"
+    ),
+    YamlKey("namespaceSelector", Form.SELECTOR, "", "only objects in namespaces with such labels"),
+    YamlKey("objectSelector", Form.SELECTOR, "", "only objects with such labels"),
+)
+
+VALIDATE_KEYS = (
+    *MUTATE_KEYS,
+    YamlKey("rules", Form.RULES, "", "what the API server checks by itself; needs no role"),
 )
 
 ENTRY_KEYS = (
@@ -158,6 +171,14 @@ ENTRY_KEYS = (
         is_ours=True,
     ),
     YamlKey(
+        "dependentsDelay",
+        Form.DURATION,
+        "",
+        "for so long after a run, changes of what plays created wait, and then bring one run;"
+        " absent: as `--dependents-delay`, zero: they never wait",
+        is_ours=True,
+    ),
+    YamlKey(
         "cancelOnDelete",
         Form.TRUTH,
         "false",
@@ -176,6 +197,20 @@ ENTRY_KEYS = (
         Form.TRUTH,
         "true",
         "write the `Ready` condition and `status.observedGeneration`",
+        is_ours=True,
+    ),
+    YamlKey(
+        "validate",
+        Form.ADMISSION,
+        "",
+        "what is asked before an object is stored, and may deny it",
+        is_ours=True,
+    ),
+    YamlKey(
+        "mutate",
+        Form.ADMISSION,
+        "",
+        "what is asked before that, and may change the object",
         is_ours=True,
     ),
     # Accepted by the Go operator too, and read by neither.

@@ -11,16 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
+from rolecall.documents import MapList, Report, expand, read_maps, read_text
 from rolecall.errors import Problem, ProblemsError
 from rolecall.gvk import Gvk
-from rolecall.watches.document import NOTHING, compose_first
-from rolecall.watches.entry import EntryContext, read_entry
-from rolecall.watches.expansion import expand
+from rolecall.watches.entry import read_entry
 from rolecall.watches.model import Watch
 from rolecall.watches.overrides import WatchDefaults
-from rolecall.watches.report import Report
+from rolecall.watches.plays import EntryContext
+
+_NAME_IT = "name the file with `--watches-file`, or start in the project's folder"
+_LIST = MapList(
+    entry="`version`, `kind`, `role`",
+    first="version",
+    empty="watches nothing",
+    wanted="`group`, `version`, `kind`, `role`",
+)
 
 
 def load_watches(
@@ -28,77 +33,20 @@ def load_watches(
 ) -> tuple[list[Watch], list[Problem]]:
     """The watches and the warnings; raises `ProblemsError` with all problems and warnings."""
     report = Report(str(file))
-    text = _read(cwd / file, report)
+    text = read_text(cwd / file, report, hint=_NAME_IT)
     watches = []
     if text is not None:
         expanded = expand(text, environment)
         report.located_in(expanded)
         context = EntryContext(environment, defaults, cwd, (cwd / file).parent)
-        watches = [read_entry(node, context, report) for node in _entries(expanded.text, report)]
+        watches = [
+            read_entry(node, context, report) for node in read_maps(expanded.text, report, _LIST)
+        ]
     _check_duplicates(watches, report)
     found = report.in_order()
     if report.has_errors:
         raise ProblemsError(found)
     return watches, found
-
-
-def _read(path: Path, report: Report) -> str | None:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        report.error(
-            None,
-            f"could not be read: {error.strerror}",
-            hint="name the file with `--watches-file`, or start in the project's folder",
-        )
-    except UnicodeDecodeError as error:
-        report.error(error.object.count(b"\n", 0, error.start) + 1, "is not UTF-8 text")
-    return None
-
-
-def _entries(text: str, report: Report) -> list[yaml.MappingNode]:
-    try:
-        root, second = compose_first(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = report.line_of_mark(mark.line) if mark else None
-        report.error(line, f"is not valid YAML: {error.problem or error.context}")
-        return []
-    except yaml.reader.ReaderError as error:
-        line = report.line_of_mark(text.count("\n", 0, error.position))
-        report.error(line, f"is not valid YAML: character {error.character!r} is not allowed")
-        return []
-    except RecursionError:
-        report.error(None, "is not valid YAML: the nesting is too deep")
-        return []
-    if second is not None:
-        report.warn(report.line(second), "only the first document of this file is read")
-    return _maps(root, report)
-
-
-def _maps(root: yaml.Node | None, report: Report) -> list[yaml.MappingNode]:
-    if root is None or root.tag == NOTHING:
-        items = []
-    elif isinstance(root, yaml.SequenceNode):
-        items = root.value
-    else:
-        report.error(
-            report.line(root),
-            "must be a list of entries",
-            hint="start each entry with `- version:`",
-        )
-        return []
-    if not items:
-        report.warn(
-            None, "watches nothing", hint="add an entry with `group`, `version`, `kind`, `role`"
-        )
-    maps = []
-    for node in items:
-        if isinstance(node, yaml.MappingNode):
-            maps.append(node)
-        else:
-            report.error(report.line(node), "an entry must be a map with `version`, `kind`, `role`")
-    return maps
 
 
 def _check_duplicates(watches: list[Watch], report: Report) -> None:

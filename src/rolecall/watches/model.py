@@ -70,6 +70,34 @@ class Finalizer:
 
 
 @dataclass(frozen=True, slots=True)
+class AdmissionRule:
+    """One CEL expression, which the API server checks by itself."""
+
+    rule: str
+    message: str
+    line: int = 0
+    # With `self`: a validation rule of the CRD. Else one of a ValidatingAdmissionPolicy.
+    is_of_schema: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What the API server asks before it stores an object, and which requests it asks about."""
+
+    play: Play | None = None  # None: rules alone
+    line: int = 0
+    operations: Sequence[str] = ("CREATE", "UPDATE")
+    subresources: Sequence[str] = ()
+    failure_policy: str = "Fail"
+    timeout_s: int = 10
+    match_conditions: Sequence[Mapping[str, str]] = ()  # name and expression
+    # As the API has them, checked.
+    namespace_selector: Mapping[str, Any] = field(default_factory=dict)
+    object_selector: Mapping[str, Any] = field(default_factory=dict)
+    rules: Sequence[AdmissionRule] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """One kind and all that the operator's author said of it."""
 
@@ -96,12 +124,26 @@ class Watch:
     runner: str | None = None  # `stock` or `warm`; None: as `--runner` says
     run_timeout_s: float | None = None  # None: as `--run-timeout` says
     no_progress_timeout_s: float | None = None
+    dependents_delay_s: float | None = None  # None: as `--dependents-delay` says
     cancel_on_delete: bool = False
     cancel_on_change: bool = False
     ready_condition: bool = True  # the `Ready` condition and `observedGeneration`
+    validate: Admission | None = None
+    mutate: Admission | None = None
 
     @property
     def plays(self) -> tuple[Play, ...]:
+        """All that may be run: for a CR, or before one is stored."""
+        return (*self.cr_plays, *self.admission_plays)
+
+    @property
+    def cr_plays(self) -> tuple[Play, ...]:
         """All that may be run for a CR."""
         last = self.finalizer.play if self.finalizer is not None else None
         return (self.play,) if last is None else (self.play, last)
+
+    @property
+    def admission_plays(self) -> tuple[Play, ...]:
+        """All that may be run before an object is stored: they only read."""
+        asked = (it.play for it in (self.mutate, self.validate) if it is not None)
+        return tuple(play for play in asked if play is not None)

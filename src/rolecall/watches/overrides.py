@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rolecall.documents import Report
 from rolecall.gvk import Gvk
-from rolecall.watches.report import Report
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _MOST_VERBOSE = 7

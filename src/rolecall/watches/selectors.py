@@ -10,10 +10,9 @@ import re
 
 import yaml
 
-from rolecall.watches.fields import Fields
+from rolecall.documents import Fields, Report
 from rolecall.watches.keys import REQUIREMENT_KEYS, SELECTOR_KEYS
 from rolecall.watches.model import Requirement, Selector
-from rolecall.watches.report import Report
 
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")

@@ -53,7 +53,10 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_our_bundle_and_its_catalog_are_flawless(own: Path, judge: Judge) -> None:
-    assert judge(own) == ["judged a bundle with 7 CRDs", "judged a catalog with 1 bundles"]
+    """Examples are of the newest version alone: nobody should begin with an older one."""
+    older = "bundle: Warning provided API should have an example annotation"
+    said = [line for line in judge(own) if line != older]
+    assert said == ["judged a bundle with 7 CRDs", "judged a catalog with 1 bundles"]
 
 
 def test_faults_are_found(own: Path, judge: Judge) -> None:

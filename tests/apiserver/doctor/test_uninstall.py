@@ -77,7 +77,7 @@ def installed(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> Iterator[No
     for site in cluster.api.get(f"/apis/{GROUP}/v1/sites")["items"] if is_served(kubectl) else ():
         at = ("sites", site["metadata"]["name"], "-n", site["metadata"]["namespace"])
         kubectl.run("patch", *at, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-        kubectl.run("delete", *at, "--ignore-not-found", "--timeout=20s")
+        kubectl.run("delete", *at, "--ignore-not-found", "--timeout=120s")
     for path in (f"{_RBAC}/clusterroles/{name}", f"{_RBAC}/clusterrolebindings/{name}"):
         kubectl.run("delete", "--raw", path)
     kubectl.run("delete", "--raw", f"{_CRDS}/sites.{GROUP}")
@@ -170,12 +170,12 @@ def test_what_an_uninstall_left_is_told_with_the_commands_that_remove_it(
     assert f"claims that hold data stay: {namespace}/backup" in texts(seen["remains"], "what")
     for way in ways:
         for command in way.split("`")[1::2]:
-            kubectl(*shlex.split(command)[1:], "--timeout=30s")
+            kubectl(*shlex.split(command)[1:], "--timeout=120s")
     code, seen = doctor(project, cluster.kubeconfig, "--uninstall")
     assert code == 0, seen
     patch = '{"metadata":{"finalizers":null}}'
     kubectl("patch", "pvc", "backup", "-n", namespace, "--type=merge", "-p", patch)
-    kubectl("delete", "pvc", "backup", "-n", namespace, "--timeout=30s")
+    kubectl("delete", "pvc", "backup", "-n", namespace, "--timeout=120s")
 
 
 def test_cluster_that_knows_nothing_of_the_operator_is_fine(

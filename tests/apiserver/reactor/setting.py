@@ -81,7 +81,7 @@ class Following:
     roll: Roll = field(default_factory=Roll)
 
     async def synced(self) -> None:
-        await eventually_async(lambda: self.reactor.is_synced, timeout_s=60)
+        await eventually_async(lambda: self.reactor.is_synced)
 
     async def brings(self, *names: str) -> None:
         """Wait for exactly these keys, and forget them."""

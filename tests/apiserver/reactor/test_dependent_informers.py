@@ -245,9 +245,7 @@ async def test_missing_right_is_named_with_its_rule_and_found_once_granted(
         more = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]}
         subject = {"kind": "ServiceAccount", "name": "engine", "namespace": namespace}
         grant(cluster, f"/namespaces/{namespace}", "Role", "more", ([more], subject))
-        await eventually_async(
-            lambda: following.dependents.is_watched(CONFIG_MAP, namespace), timeout_s=60
-        )
+        await eventually_async(lambda: following.dependents.is_watched(CONFIG_MAP, namespace))
 
 
 async def test_kind_of_a_dependent_that_comes_later_is_watched_then(

@@ -32,13 +32,13 @@ async def change_behind_the_relay(admin: Client, app: Gvk) -> None:
 
 
 async def test_dead_streams_are_replaced_and_nothing_is_missed(
-    own_cluster: Cluster, tmp_path: Path
+    disturbed_cluster: Cluster, tmp_path: Path
 ) -> None:
-    direct = direct_kubeconfig(own_cluster, tmp_path)
-    relay = own_cluster.apiserver.relay
+    direct = direct_kubeconfig(disturbed_cluster, tmp_path)
+    relay = disturbed_cluster.apiserver.relay
     async with (
         client_for(direct) as admin,
-        client_for(own_cluster.kubeconfig) as client,
+        client_for(disturbed_cluster.kubeconfig) as client,
         kind_of(admin) as app,
         follow(client, [app], silence_s=SILENCE_S) as following,
     ):
@@ -60,9 +60,7 @@ async def test_dead_streams_are_replaced_and_nothing_is_missed(
             fault()
             await change_behind_the_relay(admin, app)
             end_the_fault()
-            await eventually_async(
-                lambda: sorted(set(following.keys.names)) == list(expected), timeout_s=60
-            )
+            await eventually_async(lambda: sorted(set(following.keys.names)) == list(expected))
             assert "deleted" not in {key.name for key in following.roll.present}
             for name in ("created", "edited"):
                 await admin.delete(app, "default", name)
@@ -71,12 +69,12 @@ async def test_dead_streams_are_replaced_and_nothing_is_missed(
 
 
 async def test_server_that_restarts_brings_nobody_who_did_not_change(
-    own_cluster: Cluster, tmp_path: Path
+    disturbed_cluster: Cluster, tmp_path: Path
 ) -> None:
-    direct = direct_kubeconfig(own_cluster, tmp_path)
+    direct = direct_kubeconfig(disturbed_cluster, tmp_path)
     async with (
         client_for(direct) as admin,
-        client_for(own_cluster.kubeconfig) as client,
+        client_for(disturbed_cluster.kubeconfig) as client,
         kind_of(admin) as app,
         follow(client, [app], silence_s=SILENCE_S) as following,
     ):
@@ -85,19 +83,21 @@ async def test_server_that_restarts_brings_nobody_who_did_not_change(
             await admin.create(app, body(app, "default", f"a-{number}"))
         await eventually_async(lambda: len(following.keys.added), lambda count: count == 20)
         following.keys.added.clear()
-        own_cluster.apiserver.restart()
+        disturbed_cluster.apiserver.restart()
         async with client_for(direct) as afresh:  # the old connections are dead
             await afresh.create(app, body(app, "default", "after"))
-        await eventually_async(lambda: "after" in following.keys.names, timeout_s=60)
+        await eventually_async(lambda: "after" in following.keys.names)
         assert following.keys.names == ["after"]
 
 
-async def test_right_that_is_taken_away_is_noticed(own_cluster: Cluster, tmp_path: Path) -> None:
-    config = yaml.safe_load(own_cluster.kubeconfig.read_text())
+async def test_right_that_is_taken_away_is_noticed(
+    disturbed_cluster: Cluster, tmp_path: Path
+) -> None:
+    config = yaml.safe_load(disturbed_cluster.kubeconfig.read_text())
     config["users"][0]["user"]["as"] = "somebody"
     as_somebody = tmp_path / "somebody"
     as_somebody.write_text(yaml.safe_dump(config))
-    api, rbac = own_cluster.api, "/apis/rbac.authorization.k8s.io/v1"
+    api, rbac = disturbed_cluster.api, "/apis/rbac.authorization.k8s.io/v1"
     rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]
     api.create(f"{rbac}/clusterroles", {"metadata": {"name": "some"}, "rules": rules})
     binding = {
@@ -107,7 +107,7 @@ async def test_right_that_is_taken_away_is_noticed(own_cluster: Cluster, tmp_pat
     }
     api.create(f"{rbac}/clusterrolebindings", binding)
     async with (
-        client_for(own_cluster.kubeconfig) as admin,
+        client_for(disturbed_cluster.kubeconfig) as admin,
         client_for(as_somebody) as client,
         kind_of(admin) as app,
         follow(client, [app]) as following,
@@ -115,14 +115,10 @@ async def test_right_that_is_taken_away_is_noticed(own_cluster: Cluster, tmp_pat
         await following.synced()
         assert following.reactor.states[app] is SyncState.SYNCED
         api.delete(f"{rbac}/clusterrolebindings/some")
-        own_cluster.apiserver.relay.cut()  # streams are not examined again
-        await eventually_async(
-            lambda: following.reactor.states[app] is SyncState.REFUSED, timeout_s=60
-        )
+        disturbed_cluster.apiserver.relay.cut()  # streams are not examined again
+        await eventually_async(lambda: following.reactor.states[app] is SyncState.REFUSED)
         api.create(f"{rbac}/clusterrolebindings", binding)
-        await eventually_async(
-            lambda: following.reactor.states[app] is SyncState.SYNCED, timeout_s=60
-        )
+        await eventually_async(lambda: following.reactor.states[app] is SyncState.SYNCED)
 
 
 def direct_kubeconfig(cluster: Cluster, folder: Path) -> Path:

@@ -48,7 +48,7 @@ async def test_refused_kind_is_named_and_followed_once_granted_while_others_work
                     }
                     grant(cluster, "", "ClusterRole", f"{namespace}-more", ([more], subject))
                     await eventually_async(
-                        lambda: following.reactor.states[shut] is SyncState.SYNCED, timeout_s=60
+                        lambda: following.reactor.states[shut] is SyncState.SYNCED
                     )
                     await admin.create(shut, body(shut, namespace, "b"))
                     await following.brings("b")

@@ -96,7 +96,7 @@ CASES = (
     ),
     Case(
         sample="mapping",
-        edit={"prefix": "/other/"},
+        edit={"match": {"prefix": "/other/"}},
         is_edited=lambda service, _cr: _annotations(service)[_PREFIX] == "/other/",
         dependent=SERVICE,
         dependent_name="mapping-sample",
@@ -104,7 +104,7 @@ CASES = (
         is_whole=lambda service: (
             _annotations(service)[_PREFIX] == "/other/" and _STALE not in _annotations(service)
         ),
-        wrong={"weights": [{"target": "a", "weight": 60}, {"target": "b", "weight": 60}]},
+        wrong={"weights": [{"target": {"host": host}, "weight": 60} for host in ("a", "b")]},
         refusal="weights must not add up to more than 100 per cent",
     ),
     Case(

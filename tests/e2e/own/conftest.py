@@ -16,7 +16,8 @@ from tests.e2e.engine import ROOT, EngineProcess
 @pytest.fixture(scope="package")
 def shared_engine(cluster: Cluster) -> Iterator[EngineProcess]:
     """It watches every namespace."""
-    cluster.kubectl("apply", "--server-side", "-k", str(ROOT / "crds"))
+    # An engine of another test may have written where it was reached.
+    cluster.kubectl("apply", "--server-side", "--force-conflicts", "-k", str(ROOT / "crds"))
     cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
     scratch = Path(tempfile.mkdtemp(prefix="o"))
     engine = EngineProcess(

@@ -8,7 +8,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError, UnprocessableError
 from tests.e2e.own.cases import BUDGET, DEPLOYMENT
-from tests.e2e.own.world import APPOPERATOR, IMAGE, make, wait, wait_reason
+from tests.e2e.own.world import APPOPERATOR, PARTS, make, wait, wait_reason
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -35,7 +35,7 @@ async def test_extras_come_and_go_and_the_number_of_pods_is_the_autoscalers(
     settings = make(CONFIG_MAP, namespace, "settings", {})
     del settings["spec"]
     await api.create(CONFIG_MAP, {**settings, "data": {"a": "1"}})
-    app = make(APPOPERATOR, namespace, "x", {"image": IMAGE, "replicas": 3, "port": 80})
+    app = make(APPOPERATOR, namespace, "x", {"image": PARTS, "replicas": 3, "port": 80})
     app["spec"]["minReadySeconds"] = 0
     app["metadata"]["annotations"] = OFTEN
     await api.create(APPOPERATOR, app)
@@ -90,4 +90,4 @@ async def test_spec_that_contradicts_itself_is_refused_at_once(
     api: Client, namespace: str, spec: Json, words: str
 ) -> None:
     with pytest.raises(UnprocessableError, match=words):
-        await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", {"image": IMAGE, **spec}))
+        await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", {"image": PARTS, **spec}))

@@ -15,6 +15,7 @@ from tests.e2e.own.world import (
     IMAGE,
     MACHINE,
     OPERATION,
+    PARTS,
     POD_SET,
     create,
     create_sample,
@@ -32,7 +33,7 @@ async def test_deleted_in_the_middle_nothing_is_left(api: Client, namespace: str
     pod_set = {"replicas": 12, "template": {"spec": pod_spec()}}
     crs = [
         make(POD_SET, namespace, "p", pod_set),
-        make(APPOPERATOR, namespace, "a", {"image": IMAGE, "replicas": 12, "port": 80}),
+        make(APPOPERATOR, namespace, "a", {"image": PARTS, "replicas": 12, "port": 80}),
         make(MACHINE, namespace, "m", {"image": IMAGE}),
     ]
     await create(api, crs)

@@ -49,12 +49,12 @@ def gateway_crd() -> Path:
 async def test_older_mapping_keeps_its_prefix_and_the_younger_says_whose_it_is(
     api: Client, namespace: str
 ) -> None:
-    spec = {"prefix": f"/{namespace}/", "target": "shop:80"}
+    spec = {"match": {"prefix": f"/{namespace}/"}, "target": {"host": "shop", "port": 80}}
     await api.create(MAPPING, make(MAPPING, namespace, "older", spec))
     await wait_reason(api, MAPPING, namespace, "older", "Announced")
     other = f"{namespace}-b"
     await api.create(NAMESPACE, {"metadata": {"name": other}})
-    late = {**spec, "prefix": f"/{namespace}"}  # the same, without its last slash
+    late = {**spec, "match": {"prefix": f"/{namespace}"}}  # the same, without its last slash
     await api.create(MAPPING, make(MAPPING, other, "younger", late))
 
     said = await wait_reason(api, MAPPING, other, "younger", "PrefixTaken")
@@ -62,13 +62,13 @@ async def test_older_mapping_keeps_its_prefix_and_the_younger_says_whose_it_is(
     assert not [row for row in await services(api, other) if row == "younger"]
     await wait_reason(api, MAPPING, namespace, "older", "Announced")
 
-    by_header = {"spec": {"headers": {"x-tenant": "blue"}}}
+    by_header = {"spec": {"match": {"headers": {"x-tenant": "blue"}}}}
     await api.merge_patch(MAPPING, other, "younger", by_header)
     await wait_reason(api, MAPPING, other, "younger", "Announced")
     assert "younger" in await services(api, other)
 
     # Announced, and then taken: it takes back what it said.
-    await api.merge_patch(MAPPING, other, "younger", {"spec": {"headers": None}})
+    await api.merge_patch(MAPPING, other, "younger", {"spec": {"match": {"headers": None}}})
     await wait_reason(api, MAPPING, other, "younger", "PrefixTaken")
     assert "younger" not in await services(api, other)
     await api.delete(NAMESPACE, "", other)
@@ -83,11 +83,13 @@ async def test_route_is_as_ready_as_the_gateways_controller_says(
     api: Client, namespace: str, cluster: Cluster
 ) -> None:
     spec = {
-        "prefix": f"/{namespace}/",
-        "target": "shop.web:8080",
-        "weights": [{"target": "next", "weight": 5}],
-        "headers": {"x-tenant": "blue"},
-        "hosts": ["shop.example.com"],
+        "match": {
+            "prefix": f"/{namespace}/",
+            "headers": {"x-tenant": "blue"},
+            "hosts": ["shop.example.com"],
+        },
+        "target": {"host": "shop.web", "port": 8080},
+        "weights": [{"target": {"host": "next"}, "weight": 5}],
         "gateway": {"name": "public", "namespace": "gateways"},
     }
     await api.create(MAPPING, make(MAPPING, namespace, "shop", spec))
@@ -95,7 +97,9 @@ async def test_route_is_as_ready_as_the_gateways_controller_says(
 
     cluster.kubectl("apply", "--server-side", "-f", str(gateway_crd()))
     cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
-    await api.merge_patch(MAPPING, namespace, "shop", {"spec": {"hosts": ["www.example.com"]}})
+    await api.merge_patch(
+        MAPPING, namespace, "shop", {"spec": {"match": {"hosts": ["www.example.com"]}}}
+    )
     said = await wait_reason(api, MAPPING, namespace, "shop", "NotAccepted")
     assert "nobody answers for Gateway gateways/public" in said["message"]
     route = await api.get(ROUTE, namespace, "shop")
@@ -115,7 +119,9 @@ async def test_route_is_as_ready_as_the_gateways_controller_says(
     told = (await api.get(EVENT, namespace, "shop-route"))["reason"]
     assert told == "RouteChanged"
 
-    await api.merge_patch(MAPPING, namespace, "shop", {"spec": {"target": "www.example.com"}})
+    await api.merge_patch(
+        MAPPING, namespace, "shop", {"spec": {"target": {"host": "www.example.com"}}}
+    )
     said = await wait_reason(api, MAPPING, namespace, "shop", "SpecRefused")
     assert "www.example.com" in said["message"]
     await api.merge_patch(MAPPING, namespace, "shop", {"spec": {"gateway": None}})

@@ -10,6 +10,7 @@ from rolecall.kube import Client, UnprocessableError
 from rolecall.reconcile import PAUSED_ANNOTATION
 from tests.e2e.own.cases import DEPLOYMENT, POD, SERVICE
 from tests.e2e.own.world import (
+    APP,
     APPOPERATOR,
     CASE,
     DEMO_VOLUME,
@@ -18,6 +19,7 @@ from tests.e2e.own.world import (
     MACHINE,
     MAPPING,
     OPERATION,
+    PARTS,
     POD_SET,
     create,
     create_sample,
@@ -29,21 +31,25 @@ from tests.e2e.own.world import (
 
 pytestmark = pytest.mark.usefixtures("engine")
 
+ROUTE = {"match": {"prefix": "/"}, "target": {"host": "shop", "port": 80}}
 TEMPLATE = "{{ 7*7 }}{{ lookup('env','HOME') }}{%if(1)%}yes{%endif%}"
 
 
 async def test_templates_in_a_spec_stay_text(api: Client, namespace: str) -> None:
     packed = TEMPLATE.replace(" ", "")
     quoted = 'x":"y\'{{7*7}}'
+    variable = {"name": "TEXT", "value": TEMPLATE + "\n- a: b"}
     crs = [
         make(DEMO_VOLUME, namespace, "x", {"name": TEMPLATE, "size": 1}),
         make(
             APPOPERATOR,
             namespace,
             "x",
-            {"image": packed, "env": [{"name": "TEXT", "value": TEMPLATE + "\n- a: b"}]},
+            {**APP, "image": {"repository": packed}, "env": [variable]},
         ),
-        make(MAPPING, namespace, "x", {"prefix": f"/{packed}", "target": "shop:80"}),
+        make(
+            MAPPING, namespace, "x", {"match": {"prefix": f"/{packed}"}, "target": {"host": "shop"}}
+        ),
         make(MACHINE, namespace, "m", {"image": quoted}),
         make(POD_SET, namespace, "p", {"template": {"spec": pod_spec(packed)}}),
     ]
@@ -54,7 +60,7 @@ async def test_templates_in_a_spec_stay_text(api: Client, namespace: str) -> Non
     deployment = await api.get(DEPLOYMENT, namespace, "x")
     container = deployment["spec"]["template"]["spec"]["containers"][0]
     assert container["image"] == packed
-    assert container["env"] == [{"name": "TEXT", "value": TEMPLATE + "\n- a: b"}]
+    assert container["env"] == [variable]
     annotations = (await api.get(SERVICE, namespace, "x"))["metadata"]["annotations"]
     assert annotations["routing.rolecall.dev/prefix"] == f"/{packed}"
     images = [
@@ -130,9 +136,9 @@ async def test_edit_that_would_be_ignored_is_refused(api: Client, namespace: str
 @pytest.mark.parametrize(
     ("gvk", "name", "spec"),
     [
-        (APPOPERATOR, "a" * 64, {"image": IMAGE}),
-        (APPOPERATOR, "a.b", {"image": IMAGE, "port": 80}),
-        (MAPPING, "1a", {"prefix": "/", "target": "shop:80"}),
+        (APPOPERATOR, "a" * 64, {"image": PARTS}),
+        (APPOPERATOR, "a.b", {"image": PARTS, "port": 80}),
+        (MAPPING, "1a", ROUTE),
         (MACHINE, "a" * 64, {"image": IMAGE}),
         (POD_SET, "a" * 250, {"template": {"spec": pod_spec()}}),
         (ETCD, "a.b", {"version": "3.6.16"}),
@@ -149,8 +155,8 @@ async def test_name_that_no_dependent_could_have_is_refused_at_once(
 
 async def test_longest_names_work(api: Client, namespace: str) -> None:
     crs = [
-        make(APPOPERATOR, namespace, "a" * 63, {"image": IMAGE, "port": 80}),
-        make(MAPPING, namespace, "m" * 63, {"prefix": "/", "target": "shop:80"}),
+        make(APPOPERATOR, namespace, "a" * 63, {**APP, "port": 80}),
+        make(MAPPING, namespace, "m" * 63, ROUTE),
         make(MACHINE, namespace, "c" * 63, {"image": IMAGE}),
         make(POD_SET, namespace, "p" * 249, {"template": {"spec": pod_spec()}}),
         make(DEMO_VOLUME, namespace, "v" * 253, {"name": "v", "size": 1}),

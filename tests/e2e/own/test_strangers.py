@@ -8,6 +8,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.own.cases import BUDGET, CLAIM, DEPLOYMENT, POD, SERVICE, Case
 from tests.e2e.own.world import (
+    APP,
     APPOPERATOR,
     CASE,
     ETCD,
@@ -46,7 +47,7 @@ async def test_deployment_and_service_of_somebody_else_are_not_touched(
 ) -> None:
     theirs = await api.create(DEPLOYMENT, their_deployment(namespace, "x"))
     await api.create(SERVICE, their_service(namespace, "x"))
-    await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", {"image": IMAGE, "port": 80}))
+    await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", {**APP, "port": 80}))
     said = await wait_reason(api, APPOPERATOR, namespace, "x", "NameTaken")
     assert "Deployment x and Service x of that name was there before" in said["message"]
     now = await api.get(DEPLOYMENT, namespace, "x")

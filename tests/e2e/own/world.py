@@ -14,6 +14,9 @@ from tests.e2e.own.life import NOT_YET
 from tests.fixtures.eventually import eventually_async
 
 IMAGE = "registry.example.com/app:1.0"
+PARTS = {"repository": "registry.example.com/app", "tag": "1.0"}  # of the same image
+# An Appoperator whose pods count at once; the default of ten seconds is for those that may crash.
+APP: Json = {"image": PARTS, "minReadySeconds": 0}
 CASE = {case.sample: case for case in CASES}
 APPOPERATOR, DEMO_VOLUME = CASE["appoperator"].gvk, CASE["demovolume"].gvk
 ETCD, MACHINE = CASE["etcdcluster"].gvk, CASE["machine"].gvk
@@ -42,8 +45,8 @@ async def create_sample(api: Client, case: Case, namespace: str, name: str = "")
     """Create a kind's sample and wait until it is settled."""
     cr = case.cr
     cr["metadata"] = {"name": name or case.name, "namespace": namespace}
-    if "prefix" in cr["spec"]:  # two of one prefix are told that they collide
-        cr["spec"]["prefix"] = f"/{namespace}/{name or case.name}/"
+    if "match" in cr["spec"]:  # two of one prefix are told that they collide
+        cr["spec"]["match"]["prefix"] = f"/{namespace}/{name or case.name}/"
     await create(api, [cr])
     await wait_settled(api, [cr], case.reason)
 

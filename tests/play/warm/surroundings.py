@@ -58,7 +58,7 @@ def little_memory(name: str, megabytes: int) -> Iterator[Path]:
     try:
         yield group / "cgroup.procs"
     finally:
-        eventually(lambda: _is_removed(group), timeout_s=60)
+        eventually(lambda: _is_removed(group))
 
 
 def _is_removed(group: Path) -> bool:

@@ -15,6 +15,7 @@ import pytest
 
 from rolecall.runner import Ending
 from tests.play.warm.runs import (
+    PATIENCE_S,
     Workshop,
     debug,
     descriptors,
@@ -182,7 +183,7 @@ async def test_conversation_cut_during_a_run_ends_it_and_says_so(tmp_path: Path)
         handle, _events = await shop.start(shop.role("waits", [shell(waits)]))
         await until((tmp_path / "done").exists, "the task to begin")
         _socket_of(shop).sendall(b"\xff" * 64)
-        result = await asyncio.wait_for(handle.result(), 60)
+        result = await asyncio.wait_for(handle.result(), PATIENCE_S)
         assert result.ending is Ending.KILLED
         assert (tmp_path / "done").read_text() == "x\n"
 

@@ -15,7 +15,16 @@ import pytest
 from rolecall.runner import Ending, RunEvent, RunResult
 from rolecall.runner.recording import Recording
 from rolecall.runner.warm import run_child, runner
-from tests.play.warm.runs import Workshop, debug, marked, request_for, shell, until, workshop
+from tests.play.warm.runs import (
+    PATIENCE_S,
+    Workshop,
+    debug,
+    marked,
+    request_for,
+    shell,
+    until,
+    workshop,
+)
 
 # `select` knows no descriptor from here on.
 FAR = 1024
@@ -77,7 +86,7 @@ async def test_run_whose_pidfd_found_no_descriptor_is_ended_and_told(
         monkeypatch.setattr(run_child.RunChild, "wait_begun", wait_starved)
         monkeypatch.setattr(run_child.RunChild, "__exit__", close_and_feed)
         role = shop.role("sleeps", [shell(sleeping(tmp_path))])
-        result = await asyncio.wait_for(shop.run(role), 60)
+        result = await asyncio.wait_for(shop.run(role), PATIENCE_S)
         assert (result.ending, result.way) == (Ending.NO_RECAP, "warm")
         assert "Too many open files" in result.reason_text
         await until(lambda: not marked(sleeping(tmp_path)), "the run to be gone")
@@ -89,7 +98,7 @@ async def test_run_that_says_what_nobody_can_read_is_ended_and_told(tmp_path: Pa
     async with workshop(tmp_path) as shop:
         tasks = [debug("{{ 'x' | deep }}"), shell(f"{sleeping(tmp_path)}; touch {{{{ work }}}}/on")]
         role = shop.role("deep", tasks, filter_plugins__deep_py=DEEP)
-        result = await asyncio.wait_for(shop.run(role), 60)
+        result = await asyncio.wait_for(shop.run(role), PATIENCE_S)
         assert (result.ending, result.way) == (Ending.NO_RECAP, "warm")
         assert "nested too deeply" in result.reason_text
         assert not marked(sleeping(tmp_path))
@@ -109,7 +118,7 @@ async def test_run_is_ended_and_told_where_following_it_fails_for_a_bug_of_ours(
         with monkeypatch.context() as patched:
             patched.setattr(runner, "Recording", Broken)
             role = shop.role("sleeps", [debug("speaks"), shell(sleeping(tmp_path))])
-            result = await asyncio.wait_for(shop.run(role), 60)
+            result = await asyncio.wait_for(shop.run(role), PATIENCE_S)
         assert (result.ending, result.way) == (Ending.NO_RECAP, "warm")
         assert ("a bug" if isinstance(bug, KeyError) else "no memory") in result.reason_text
         assert not marked(sleeping(tmp_path))
@@ -162,7 +171,7 @@ async def test_run_for_which_there_is_no_thread_is_told_as_not_started(
         with monkeypatch.context() as patched:
             patched.setattr("threading.Thread.start", none_left)
             handle = await chosen.start(request_for(role, "1", tmp_path), lambda _event: None)
-            result: RunResult = await asyncio.wait_for(handle.result(), 30)
+            result: RunResult = await asyncio.wait_for(handle.result(), PATIENCE_S)
         assert result.ending is Ending.NOT_STARTED
         assert "can't start new thread" in result.reason_text
         assert (await shop.run(role)).succeeded

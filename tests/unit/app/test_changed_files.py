@@ -155,17 +155,18 @@ async def test_what_editors_and_python_leave_does_not_count(project: Project, na
     assert await project.looks() == []
 
 
-async def test_changed_watches_file_is_told_once_and_taken_at_no_time(
-    project: Project, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("what", ["watches", "conversions"])
+async def test_changed_file_of_the_start_is_told_once_and_taken_at_no_time(
+    project: Project, caplog: pytest.LogCaptureFixture, what: str
 ) -> None:
     await project.looks()
     assert "restart to take it" not in caplog.text
-    project.write("watches.yaml", after=project.began)
+    project.write(f"{what}.yaml", after=project.began)
 
     await project.looks()
     await project.looks()
 
-    assert caplog.text.count("watches file changed; restart to take it") == 1
+    assert caplog.text.count(f"{what} file changed; restart to take it") == 1
 
 
 async def test_nothing_is_looked_at_while_nothing_failed(

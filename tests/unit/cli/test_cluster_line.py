@@ -36,6 +36,7 @@ FROM_A_KUBECONFIG = [
     ["reconcile", "site/x"],
     ["pause", "site/x"],
     ["resume", "site/x"],
+    ["migrate-storage", "site"],
     ["run"],
     ["run-role", "site/x"],
     ["doctor"],
@@ -43,7 +44,8 @@ FROM_A_KUBECONFIG = [
 ]
 # Beside these, `demo` and verbs of `cluster` know their cluster by its name: see below.
 WITHOUT_CLUSTER = {
-    *("bundle", "catalog", "check", "completion", "create", "init", "rbac", "version"),
+    *("bundle", "catalog", "check", "completion", "convert", "create", "init", "rbac"),
+    *("version", "webhooks"),
 }
 # They begin, end or describe a local cluster, and name it in what they say.
 NAMING_VERBS = {"build", "up", "down", "status", "list", "kubeconfig", "logs"}

@@ -48,7 +48,11 @@ def test_help_of_the_engine_alone_lists_what_is_there(capsys: pytest.CaptureFixt
         main(["--help"])
     said = capsys.readouterr().out
     found = re.findall(r"^    ([a-z-]+) ", said, re.MULTILINE)
-    assert found == [*("status", "runs", "logs", "reconcile", "pause", "resume"), *ENDING]
+    assert found == [
+        *("status", "runs", "logs", "reconcile", "pause", "resume"),
+        "migrate-storage",
+        *ENDING,
+    ]
     assert "pip install 'rolecall[dev]'" in said
 
 

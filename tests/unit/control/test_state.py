@@ -19,7 +19,7 @@ async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
         world.known[key(name)] = Known(is_paused=name == "asleep")
     world.known[key("unwanted")] = Known(is_selected=False)
     world.in_flight[key("busy")] = Progress(
-        "77", "edit of generation 4", NOON, NOON, NOON, "build it", "roles/web/tasks/main.yml:3"
+        "77", "edit of generation 4", NOON, NOON, "build it", "roles/web/tasks/main.yml:3"
     )
     ticks = world.clock.monotonic()
     cause = Cause("drift of Deployment web")

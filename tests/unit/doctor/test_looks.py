@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.settings import ElectionSettings, MetricsSettings, ProxySettings, RunnerSettings
+from rolecall.settings import (
+    ElectionSettings,
+    MetricsSettings,
+    ProxySettings,
+    RunnerSettings,
+    WebhookSettings,
+)
 from rolecall_dev.doctor import LOOKS, Diagnosis, DiagnosisState, Surroundings, examine
 from tests.unit.cli.fake_engine import ENGINE, fake_engine
 from tests.unit.doctor.conftest import ServeTime
@@ -32,6 +38,19 @@ async def test_port_that_is_taken_names_who_has_it_and_the_flag(surroundings: Ma
     assert seen.state is DiagnosisState.TO_DO
     assert f"{port} (proxy) is taken by process {os.getpid()}" in seen.what
     assert "--proxy-port" in seen.way_out
+
+
+async def test_port_of_webhooks_counts_where_something_is_to_be_converted(
+    surroundings: Made, project: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        made = surroundings(webhooks=WebhookSettings(bind=f":{taken.getsockname()[1]}"))
+        (before,) = await look("ports", made)
+        (project / "conversions.yaml").touch()
+        (after,) = await look("ports", made)
+    assert before.state is DiagnosisState.OK
+    assert "(webhooks) is taken by process" in after.what
+    assert "--webhook-bind-address" in after.way_out
 
 
 async def test_ports_that_the_operator_of_this_folder_holds_are_fine(

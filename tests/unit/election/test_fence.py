@@ -105,6 +105,18 @@ async def test_reads_pass_while_not_leading(world: World) -> None:
     assert world.methods == ["GET", "GET", "POST"]
 
 
+PODS = "/api/v1/namespaces/ns/pods"
+
+
+async def test_dry_runs_pass_while_not_leading_but_for_what_knows_none(world: World) -> None:
+    world.leads = False
+    await raw(world.client, "POST", f"{PODS}?fieldManager=a&dryRun=All")
+    for path in ("?dryRun=", "?dryRun=All&dryRun=x", "/x/exec?dryRun=All", "/x/proxy/y?dryRun=All"):
+        with pytest.raises(NotLeadingError):
+            await raw(world.client, "POST", f"{PODS}{path}")
+    assert world.methods == ["POST"]
+
+
 TROUBLES: dict[str, Callable[[], web.Response]] = {
     "is busy": lambda: web.Response(status=429, headers={"Retry-After": "30"}),
     "is away": lambda: web.Response(status=503, headers={"Retry-After": "30"}),

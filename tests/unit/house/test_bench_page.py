@@ -28,6 +28,24 @@ def test_page_shows_the_release_figures() -> None:
     assert plot(figures) == publish.PLOT.read_text()
 
 
+def test_page_shows_what_conversions_took() -> None:
+    text = publish.PAGE.read_text()
+    assert publish.page_with_conversion(text) == text
+
+
+def test_page_shows_what_admission_took() -> None:
+    text = publish.PAGE.read_text()
+    assert publish.page_with_admission(text) == text
+
+
+def test_page_shows_what_many_crs_took() -> None:
+    text = publish.PAGE.read_text()
+    if not publish.MANY.exists():
+        assert "\n".join(publish.MANY_MARKS) in text
+        return
+    assert publish.page_with_many(text) == text
+
+
 def test_figures_survive_being_written_down(tmp_path: Path) -> None:
     publish.write_json(FIGURES, tmp_path / "x.json")
     machine, figures = publish.read_json(tmp_path / "x.json")

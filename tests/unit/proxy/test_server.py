@@ -52,7 +52,7 @@ async def test_stopping_cuts_what_is_open(play: Play) -> None:
 
     play.upstream.say = say
     async with play.request("GET", "/api/v1/pods?watch=true") as response:
-        await asyncio.wait_for(play.proxy.stop(), 1)
+        await asyncio.wait_for(play.proxy.stop(), 30)
         with pytest.raises(aiohttp.ClientError):
             await response.read()
 

@@ -184,10 +184,13 @@ async def opened_play(
 
 
 @asynccontextmanager
-async def play_of(proxy: Proxy, upstream: Upstream, told: Told) -> AsyncIterator[Play]:
+async def play_of(
+    proxy: Proxy, upstream: Upstream, told: Told, *, reads_only: bool = False
+) -> AsyncIterator[Play]:
     """One more run behind the same proxy."""
+    issue_access = proxy.issue_read_access if reads_only else proxy.issue_access
     async with (
-        proxy.issue_access("run", app(), watch()) as access,
+        issue_access("run", app(), watch()) as access,
         aiohttp.ClientSession(auto_decompress=False) as session,
     ):
         config = yaml.safe_load(access.kubeconfig.read_text())

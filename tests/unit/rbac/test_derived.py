@@ -8,7 +8,7 @@ import pytest
 
 from rolecall.cli import main
 from rolecall.gvk import Gvk
-from rolecall.watches import Play, Watch
+from rolecall.watches import Admission, Play, Watch
 from rolecall_dev.rbac import Derived, RightsSources, derive
 
 KIND = Gvk("cache.example.com", "v1", "Memcached")
@@ -198,3 +198,19 @@ def test_kinds_of_a_loop_are_known_whatever_a_filter_picks(tmp_path: Path, loop:
     )
     assert rights(found) == CREATED
     assert not found.notes
+
+
+def test_play_of_admission_needs_what_it_reads(tmp_path: Path) -> None:
+    """It may try more; the proxy refuses that, so a right for it would be one too many."""
+    tasks = tmp_path / "roles/asked/tasks/main.yml"
+    tasks.parent.mkdir(parents=True)
+    tasks.write_text(
+        "- {name: a, k8s_info: {kind: Pod, name: x}}\n"
+        f"- {{name: b, k8s: {{{IN_LINE}}}}}\n"
+        "- {name: c, k8s_exec: {pod: x, command: y}}\n"
+    )
+    asked = Admission(Play(tasks.parent.parent, is_role=True))
+    own = Play(tmp_path / "roles/own", is_role=True)
+    found = derive(RightsSources(tmp_path, [Watch(KIND, own, validate=asked)]))
+    reads = {"get pods", "get configmaps", "list configmaps", "watch configmaps"}
+    assert rights(found) == reads

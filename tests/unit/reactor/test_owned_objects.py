@@ -42,10 +42,8 @@ class Stream:
 
     def __init__(self, resource: Resource) -> None:
         self.keys = Keys()
-        self.own_writes = OwnWrites()
-        self.objects = OwnedObjects(
-            resource, "", self.keys, self.own_writes, call_later=lambda then: then()
-        )
+        self.own_writes = OwnWrites(lambda then: then())
+        self.objects = OwnedObjects(resource, "", self.keys, self.own_writes)
         self.objects.add_interest(Interest(APP, owner_is_namespaced=True, by_annotation=False))
 
     def says(self, kind: str, document: dict[str, Any]) -> list[str]:
@@ -190,7 +188,7 @@ def test_object_without_a_uid_is_told_by_its_name() -> None:
 
 
 def test_memory_of_own_writes_is_bounded() -> None:
-    writes = OwnWrites()
+    writes = OwnWrites(lambda then: then())
     for number in range(5000):
         writes.note("uid", str(number))
     assert not writes.made("uid", "0")

@@ -52,6 +52,9 @@ class ScriptedRun:
             result = RunResult("", Ending.CANCELLED, None, reason_text="cancelled")
         return replace(result or GOOD, run_id=self._request.run_id)
 
+    async def result_before_tidying(self) -> RunResult:
+        return await self.result()
+
     def cancel(self, reason: str) -> None:
         self._script.cancel()
 

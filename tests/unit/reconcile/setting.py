@@ -11,6 +11,7 @@ from typing import Any
 
 from rolecall.clock import Clock
 from rolecall.json_object import Json
+from rolecall.reactor.newest_crs import NewestCrs
 from rolecall.reconcile import Outcome, Reconciler, ReconcilerPorts, RunDefaults, Workers
 from rolecall.runner import RunRequest, RunResult
 from rolecall.settings import QueueSettings
@@ -42,6 +43,8 @@ class Setting:
     plays: RecordedPlays = field(default_factory=RecordedPlays)
     defaults: RunDefaults = field(default_factory=RunDefaults)
     may_run: bool = True
+    brought: dict[Key, Json] = field(default_factory=dict)  # as if by a stream
+    newest: NewestCrs | None = None  # by a real one
 
     def __post_init__(self) -> None:
         ids = count(1)
@@ -54,10 +57,14 @@ class Setting:
             plays=self.plays,
             clock=self.clock,
             may_run=lambda: self.may_run,
+            brought=self._take_brought,
         )
         self.reconciler = Reconciler(
             {self.watch.gvk: self.watch}, world, self.defaults, lambda: str(next(ids))
         )
+
+    def _take_brought(self, key: Key) -> Json | None:
+        return self.newest.take(key) if self.newest is not None else self.brought.pop(key, None)
 
     def key(self, name: str = "a") -> Key:
         return Key(self.shop.gvk, self.shop.namespace, name)

@@ -27,7 +27,7 @@ async def test_task_that_begins_is_named_with_place_and_time() -> None:
     )
 
     assert (progress.task, progress.place) == ("Wait", "roles/web/tasks/main.yml:12")
-    assert progress.task_since == progress.last_word == clock.now()
+    assert progress.task_since == clock.now()
     assert (progress.began, progress.cause) == (START, "edit of generation 4")
 
 
@@ -39,7 +39,6 @@ async def test_any_other_word_leaves_the_task_and_its_time_alone() -> None:
     progress = waiting.after(word("runner_retry", "a.yml:1", task="Wait"), clock.now())
 
     assert (progress.task, progress.task_since) == ("Wait", START)
-    assert progress.last_word == clock.now()
 
 
 def test_name_of_a_task_is_one_line_of_bounded_length() -> None:

@@ -89,6 +89,12 @@ def test_this_checkout_agrees_with_itself() -> None:
         ("config/samples/demovolume.yaml", "size: 1", "syze: 1", "'syze' was unexpected"),
         ("config/samples/demovolume.yaml", "dev/v1", "dev/v2", "the CRD is demo.rolecall.dev/v1"),
         ("config/rbac/role.yaml", "demovolumes/status", "others", "`get` on demovolumes/status"),
+        (
+            "watches.yaml",
+            "version: v1\n  kind: Demo",
+            "version: v2\n  kind: Demo",
+            "at v2, and not",
+        ),
         ("docs/kinds/demovolume.md", "`capacity`", "capacity", "does not name status.capacity"),
     ],
 )

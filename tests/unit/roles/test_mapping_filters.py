@@ -15,12 +15,16 @@ not_services = role_filter("mapping", "mapping_not_services")
 is_as_wanted = role_filter("mapping", "mapping_is_as_wanted")
 route_refusal = role_filter("mapping", "mapping_route_refusal")
 
+MATCH = ("prefix", "headers", "hosts")
+
 
 def mapping(name: str, *, home: str = "shop", second: int = 0, **spec: Any) -> Json:
     """One that was made in this second."""
     made = f"2026-01-01T00:00:{second:02}Z"
     metadata = {"name": name, "namespace": home, "creationTimestamp": made}
-    return {"metadata": metadata, "spec": {"prefix": "/a/", **spec}}
+    match = {"prefix": "/a/", **{key: spec[key] for key in MATCH if key in spec}}
+    others = {key: value for key, value in spec.items() if key not in MATCH}
+    return {"metadata": metadata, "spec": {"match": match, **others}}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner import claimed_root, cluster_of, forget
+from rolecall.runner import claimed_for_admission, claimed_root, cluster_of, forget
 from rolecall.runner.folders import CannotStartError, make_private, private_dir
 from rolecall.runner.roots import alone_with, mark
 from rolecall.settings import RunnerSettings
@@ -110,3 +110,13 @@ def test_folder_of_another_clusters_cr_is_not_forgotten(tmp_path: Path) -> None:
     forget(tmp_path, APP, "demo", "shop", "ours")
     assert not folder.exists()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_plays_of_admission_of_two_engines_never_share_a_folder(tmp_path: Path) -> None:
+    """Two replicas on one volume answer at the same time, each in folders of its own."""
+    with claimed_for_admission(tmp_path) as first, claimed_for_admission(tmp_path) as second:
+        assert first != second
+        assert {first.parent, second.parent} == {tmp_path / ".admission"}
+        assert first.stat().st_mode & 0o777 == 0o700
+    with claimed_for_admission(tmp_path) as again:
+        assert again == first

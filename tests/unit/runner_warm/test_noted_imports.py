@@ -67,6 +67,17 @@ def test_library_is_imported_and_never_news_again(host: Host) -> None:
     assert not (host.folder / "noted").exists()
 
 
+def test_host_that_holds_a_library_learns_nothing_from_a_run_that_imported_it_anew(
+    host: Host,
+) -> None:
+    name = host.library("imported_anew")
+    host.learns(name)
+    noted = host.folder / "noted"
+    noted.write_text(json.dumps({name: str(host.folder / f"{name}.py")}) + "\n")
+    assert not import_noted(noted, host.notes, host.engine)
+    assert not noted.exists()
+
+
 @pytest.mark.parametrize("name", HARMFUL)
 def test_library_that_does_harm_is_refused_for_good(host: Host, name: str) -> None:
     host.library(name, HARMFUL[name])

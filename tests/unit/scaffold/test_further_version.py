@@ -51,14 +51,17 @@ def test_watch_stays_one_and_the_person_is_told_why(
     assert "Memcached is served in v1alpha1, v1beta1 now. watches.yaml keeps its one entry" in out
 
 
-def test_only_crd_sample_and_project_change(kind: Path) -> None:
+def test_only_crd_sample_conversions_and_their_manifests_change(kind: Path) -> None:
     before = files(kind)
 
     assert create_api(version="v1beta1") == 0
 
     after = files(kind)
-    assert {name for name in after if after[name] != before.get(name)} == {
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert {name for name in changed if not name.startswith("config/webhooks/")} == {
         "PROJECT",
+        "config/default/kustomization.yaml",
+        "conversions.yaml",
         str(CRD),
         "config/samples/cache_v1beta1_memcached.yaml",
         "config/samples/kustomization.yaml",
@@ -71,10 +74,26 @@ def test_only_crd_sample_and_project_change(kind: Path) -> None:
     assert [row["version"] for row in kept] == ["v1alpha1", "v1beta1"]
 
 
-def test_project_with_two_versions_passes_its_own_check(kind: Path) -> None:
-    del kind
+def test_project_with_more_versions_passes_its_own_check(kind: Path) -> None:
+    for version in ("v1beta1", "v1"):
+        assert create_api(version=version) == 0
+        assert main(["check", "--strict"]) == 0
+    (entry,) = yaml.safe_load((kind / "conversions.yaml").read_text())
+    assert [(it["older"], it["newer"], it["rules"]) for it in entry["steps"]] == [
+        ("v1alpha1", "v1beta1", []),
+        ("v1beta1", "v1", []),
+    ]
+
+
+def test_rules_that_are_there_stay(kind: Path) -> None:
     assert create_api(version="v1beta1") == 0
-    assert main(["check", "--strict"]) == 0
+    rule = "[{values: spec.message, map: {hello: bye}}]"
+    conversions = kind / "conversions.yaml"
+    conversions.write_text(conversions.read_text().replace("rules: []", f"rules: {rule}"))
+    assert create_api(version="v1") == 0
+    assert f"rules: {rule}" in conversions.read_text()
+    steps = yaml.safe_load(conversions.read_text())[0]["steps"]
+    assert [step["newer"] for step in steps] == ["v1beta1", "v1"]
 
 
 def test_forced_first_version_does_not_drop_the_second(kind: Path) -> None:

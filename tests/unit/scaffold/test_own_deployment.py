@@ -14,6 +14,8 @@ from rolecall_dev.scaffold.templates import rendered
 ROOT = Path(__file__).parents[3]
 VALUES = {"project": "rolecall", "domain": "rolecall.dev", "version": "0.1.0"}
 FOLDERS = ("default", "manager", "network-policy", "prometheus", "replicas", "scorecard")
+# A new project gets it along with its first conversion.
+OURS = {"config/default/kustomization.yaml": "components:\n  - ../webhooks\n"}
 RBAC = ("metrics_auth_role", "metrics_auth_role_binding", "metrics_reader_role")
 SHARED = {
     path: content
@@ -25,7 +27,7 @@ SHARED = {
 
 @pytest.mark.parametrize("path", sorted(SHARED))
 def test_file_is_the_one_of_new_projects(path: str) -> None:
-    assert (ROOT / path).read_text() == SHARED[path]
+    assert (ROOT / path).read_text() == SHARED[path] + OURS.get(path, "")
 
 
 def metrics_in(text: str) -> set[str]:

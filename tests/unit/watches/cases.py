@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from rolecall.errors import Problem, ProblemsError
-from rolecall.watches import Finalizer, Play, Watch, WatchDefaults, load_watches
+from rolecall.watches import Admission, Finalizer, Play, Watch, WatchDefaults, load_watches
 
 DATA = Path(__file__).parents[2] / "data/watches"
 DEFAULTS = WatchDefaults(max_concurrent_reconciles=4)
@@ -61,6 +61,11 @@ def _plain(value: Any, project: Path) -> Any:
             return f"{'role' if is_role else 'playbook'} {path.relative_to(project)}"
         case Finalizer(name=name, play=play, vars=variables):
             return f"{name} {play and _plain(play, project)} {variables}"
+        case Admission():
+            words = (value.failure_policy, value.timeout_s, ",".join(value.operations))
+            play = _plain(value.play, project)
+            shown = " ".join(map(str, (play, *words, ",".join(value.subresources))))
+            return {"asks": shown, "rules": [rule.is_of_schema for rule in value.rules]}
         case frozenset():
             return sorted(str(gvk) for gvk in value)
         case None | bool() | int() | float() | str() | dict():

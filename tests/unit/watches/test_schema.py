@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from rolecall.watches.document import compose_first, json_value
+from rolecall.documents import compose_first, json_value
 from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS, REQUIREMENT_KEYS, SELECTOR_KEYS
 from rolecall_dev.checks import watches_schema
 from tests.unit.watches.cases import Case, load, read_cases

@@ -14,7 +14,7 @@ from rolecall_dev.bundle.catalog_file import Catalog, read_catalog, version_in
 from rolecall_dev.bundle.faults import Files
 from rolecall_dev.bundle.version import precedence
 from rolecall_dev.bundle.version_range import is_in_range
-from rolecall_dev.bundle.yaml_text import as_yaml
+from rolecall_dev.sources import as_yaml
 
 _BUNDLE = "operators.operatorframework.io.bundle"
 SKIP_RANGE = "olm.skipRange"

@@ -11,11 +11,14 @@ import copy
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from rolecall.admission import Webhook
 from rolecall.errors import InputError
 from rolecall.json_object import Json
 from rolecall_dev.bundle.manifests import Manifests, name_of
+from rolecall_dev.bundle.webhooks import is_converted, webhook_definitions
 
 _UI = "urn:alm:descriptor:com.tectonic.ui:"
 _BY_TYPE = {"boolean": f"{_UI}booleanSwitch", "integer": f"{_UI}number", "number": f"{_UI}number"}
@@ -41,10 +44,16 @@ _WATCH_NAMESPACE: Json = {
 }
 
 
-def make_csv(
-    manifests: Manifests, labels: Mapping[str, str], made: Mapping[str, Sequence[Json]]
-) -> Json:
-    """The CSV; `made` has for each kind the resources that its role makes."""
+@dataclass(frozen=True, slots=True)
+class FromRoles:
+    """What the project's watches say, and its manifests do not."""
+
+    made: Mapping[str, Sequence[Json]] = field(default_factory=dict)  # by kind: what its role makes
+    webhooks: Sequence[Webhook] = ()
+
+
+def make_csv(manifests: Manifests, labels: Mapping[str, str], from_roles: FromRoles) -> Json:
+    """The CSV."""
     csv = copy.deepcopy(manifests.base) if manifests.base else {"metadata": {}, "spec": {}}
     csv |= {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion"}
     metadata, spec = csv["metadata"], csv["spec"]
@@ -66,10 +75,17 @@ def make_csv(
         spec["replaces"] = f"{labels['package']}.v{labels['replaces']}"
     else:
         spec.pop("replaces", None)
-    known = _also_named(spec.get("customresourcedefinitions") or {}, made)
+    known = _also_named(spec.get("customresourcedefinitions") or {}, from_roles.made)
     spec["customresourcedefinitions"] = {"owned": _owned(manifests.crds, known)}
     spec["install"] = {"strategy": "deployment", "spec": _install(manifests)}
-    spec["installModes"] = [{"type": mode, "supported": True} for mode in _MODES]
+    definitions = webhook_definitions(manifests, from_roles.webhooks)
+    if definitions:
+        spec["webhookdefinitions"] = definitions
+    else:
+        spec.pop("webhookdefinitions", None)
+    # OLM installs what converts for the whole cluster alone: a CRD has one webhook for all namespaces.
+    modes = _MODES[-1:] if any(map(is_converted, manifests.crds)) else _MODES
+    spec["installModes"] = [{"type": mode, "supported": mode in modes} for mode in _MODES]
     spec["relatedImages"] = _related_images(spec["install"]["spec"]["deployments"])
     return csv
 

@@ -17,6 +17,7 @@ from rolecall_dev.bundle.looks import look_faults
 from rolecall_dev.bundle.permissions import rights_faults
 from rolecall_dev.bundle.version import is_version, precedence
 from rolecall_dev.bundle.version_range import is_in_range
+from rolecall_dev.bundle.webhooks import definition_faults
 from rolecall_dev.sources import misfits
 
 _BUNDLE = "operators.operatorframework.io.bundle"
@@ -70,7 +71,7 @@ def read_bundle(root: Path) -> Files:
 def validate(files: Files) -> list[Problem]:
     """All faults; warnings are marked so."""
     found: list[Problem] = []
-    for check in (_names, _annotations, _owned, _examples, _install, _images, _looks):
+    for check in (_names, _annotations, _owned, _examples, _install, _images, _looks, _webhooks):
         for what in check(files):
             is_warning = what.startswith("warning: ")
             file = _ANNOTATIONS_FILE if check is _annotations else files.csv_file
@@ -223,6 +224,10 @@ def _images(files: Files) -> Iterator[str]:
 
 def _looks(files: Files) -> Iterator[str]:
     return look_faults(files.spec)
+
+
+def _webhooks(files: Files) -> Iterator[str]:
+    return definition_faults(files.spec, files.crds)
 
 
 def _document(path: Path, root: Path) -> Json:

@@ -51,9 +51,15 @@ def _missing(rules: list[Json], group: str, plural: str, *, is_namespaced: bool)
             yield f"not allowed to {', '.join(missing)} `{resource}` of `{group}`{where}"
 
 
+# A Role lets somebody do this to the namespace that it is in.
+_OF_ITS_OWN = frozenset({"get", "patch", "update", "delete"})
+
+
 def _in_vain(field: str, rule: Json, outside: Set[tuple[str, str]]) -> Iterator[str]:
     for group in rule.get("apiGroups") or ():
         names = {str(name).partition("/")[0] for name in rule.get("resources") or ()}
+        if set(rule.get("verbs") or ()) <= _OF_ITS_OWN:
+            names -= {"namespaces"}
         if lost := sorted(name for name in names if (group, name) in outside):
             yield (
                 f"{field} is for namespaces, so it grants nothing of"

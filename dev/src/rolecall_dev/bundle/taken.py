@@ -19,6 +19,9 @@ Kubectl = Callable[[list[str], str], str]
 _NAMESPACE = "scorecard"
 _LEVELS = ("enforce", "warn")  # the first judges pods only, the second what makes them
 _RBAC = "rbac.authorization.k8s.io"
+# What kubectl gives up with where a CRD was made a moment ago, and has no conditions yet.
+_TOO_NEW = "conditions accessor error"
+_TRIES = 20
 
 
 def takes(files: Files, kubectl: Kubectl) -> dict[str, list[str]]:
@@ -48,8 +51,11 @@ def _refusals(kubectl: Kubectl, objects: Iterable[Json]) -> list[str]:
 
 def _wait(kubectl: Kubectl) -> list[str]:
     """Examples can be judged once their kinds are served."""
-    wait = ["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"]
-    refusal = kubectl(wait, "")
+    wait = ["wait", "--for=condition=Established", "--timeout=180s", "crd", "--all"]
+    for _ in range(_TRIES):
+        refusal = kubectl(wait, "")
+        if _TOO_NEW not in refusal:
+            break
     return [refusal] if refusal else []
 
 

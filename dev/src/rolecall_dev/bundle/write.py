@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rolecall.errors import InputError
-from rolecall.json_object import Json
-from rolecall_dev.bundle.csv import make_csv
+from rolecall_dev.bundle.csv import FromRoles, make_csv
 from rolecall_dev.bundle.manifests import Manifests, name_of
 from rolecall_dev.bundle.version import checked_version, precedence
-from rolecall_dev.bundle.yaml_text import as_yaml
+from rolecall_dev.bundle.webhooks import leave_to_olm
+from rolecall_dev.sources import as_yaml
 
 _BUNDLE = "operators.operatorframework.io.bundle"
 _METRICS = "operators.operatorframework.io.metrics"
@@ -71,10 +70,11 @@ def make_bundle(
     manifests: Manifests,
     identity: Identity,
     image: str,
-    made: Mapping[str, Sequence[Json]],
+    from_roles: FromRoles,
 ) -> Bundle:
     """All files of a bundle whose operator runs from `image`."""
     _set_image(manifests, image)
+    leave_to_olm(manifests)
     labels = {
         "package": identity.package,
         "version": identity.version,
@@ -84,7 +84,7 @@ def make_bundle(
     }
     bundle = Bundle()
     folder = "bundle/manifests"
-    csv = make_csv(manifests, labels, made)
+    csv = make_csv(manifests, labels, from_roles)
     bundle.files[f"{folder}/{identity.package}.clusterserviceversion.yaml"] = as_yaml(csv)
     for crd in manifests.crds:
         names = crd["spec"]["names"]

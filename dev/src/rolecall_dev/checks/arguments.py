@@ -142,7 +142,8 @@ def _compare(pair: _Pair, version: CrdVersion, arguments: _Arguments, findings: 
         )
     wanted = _FITTING.get(str(schema.get("type", "")))
     kind = str(option.get("type", "str"))
-    if wanted and kind not in wanted and not schema.get("x-kubernetes-int-or-string"):
+    is_either = bool(schema.get("x-kubernetes-int-or-string"))
+    if wanted and kind not in wanted and not is_either and not _is_made_of(pair, arguments):
         findings.warn(
             *place,
             f"argument `{pair.name}` is `{kind}`, but `spec.{pair.key}` is `{schema['type']}`",
@@ -157,6 +158,12 @@ def _compare(pair: _Pair, version: CrdVersion, arguments: _Arguments, findings: 
                 f"enum: {', '.join(map(str, allowed))}",
             ],
         )
+
+
+def _is_made_of(pair: _Pair, arguments: _Arguments) -> bool:
+    """Whether a filter of the role's default makes something else of the key."""
+    default = str(arguments.defaults.get(pair.name, ""))
+    return bool(re.search(rf"\b{re.escape(pair.key)}\s*\|\s*(?!default\b|d\b)\w", default))
 
 
 def _has_fallback(pair: _Pair, arguments: _Arguments) -> bool:

@@ -9,13 +9,16 @@ roles whose collections are not installed on this machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.errors import Problem, ProblemsError
 from rolecall.watches import Play, Watch, WatchDefaults, load_watches
 from rolecall_dev.checks.arguments import check_arguments
+from rolecall_dev.checks.asked_for import AskedFor, check_webhook_files, wanted_files
 from rolecall_dev.checks.collections import check_collections
+from rolecall_dev.checks.conversions import TRIALS, check_conversions
 from rolecall_dev.checks.crds import (
     DEFAULT_FOLDERS,
     Crd,
@@ -44,6 +47,11 @@ from rolecall_dev.checks.samples import check_samples
 from rolecall_dev.checks.spec_keys import check_spec_keys, cr_variable
 from rolecall_dev.checks.status_schema import check_status
 from rolecall_dev.checks.undefined import check_undefined
+from rolecall_dev.checks.versions import (
+    check_converted_samples,
+    check_converted_watches,
+    check_dropped_versions,
+)
 from rolecall_dev.sources import Findings, Reader, shown
 
 
@@ -58,6 +66,7 @@ class Project:
     rbac_folder: Path | None = None  # None: the usual one
     # Look for what breaks under ansible-core 2.19 and later.
     for_strict_core: bool = False
+    round_trips: int = TRIALS  # random objects of each version, to each other one and back
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,16 @@ def check_project(project: Project) -> Checked:
     check_collections(_plays(watches), project.environment, project.cwd, folder, findings)
     crds = _crds(project, watches, findings)
     versions = _check_crds(project, watches, crds, findings)
+    conversions = _load_conversions(project, findings)
+    if conversions is not None and watches:
+        check_conversions(conversions, _file_of(project), crds, findings, project.round_trips)
+        findings.rule = "webhook-manifest"
+        check_webhook_files(project.cwd, AskedFor(watches, conversions, crds), findings)
+        findings.rule = "conversion"
+        check_converted_watches(conversions, watches, _file_of(project), findings)
+        check_converted_samples(conversions, crds, project.cwd, findings)
+    findings.rule = "crd"
+    check_dropped_versions(crds, project.cwd, findings)
     _check_rbac(project, watches, versions, findings)
     if watches:
         _check_tasks(project, watches, versions, crds, findings)
@@ -139,7 +158,7 @@ def _load(project: Project, findings: Findings) -> list[Watch]:
     except ProblemsError as error:
         findings.problems.extend(error.problems)
         findings.notes.append(
-            "roles, CRDs and RBAC were not checked, since the watches file has errors"
+            "roles, CRDs, RBAC and webhooks were not checked, since the watches file has errors"
         )
         return []
     findings.problems.extend(warnings)
@@ -150,10 +169,7 @@ def _plays(watches: Sequence[Watch]) -> list[Play]:
     """Every play once, in the order of the watches."""
     plays: dict[Path, Play] = {}
     for watch in watches:
-        own = [watch.play]
-        if watch.finalizer is not None and watch.finalizer.play is not None:
-            own.append(watch.finalizer.play)
-        plays.update((play.path, play) for play in own if play.path.exists())
+        plays.update((play.path, play) for play in watch.plays if play.path.exists())
     return list(plays.values())
 
 
@@ -185,6 +201,39 @@ def _check_crds(
             check_arguments(watch, version, project.cwd, findings)
             found.append((watch, version))
     return found
+
+
+def webhook_files(project: Project) -> dict[str, str]:
+    """What config/webhooks of the project must be; raises `ProblemsError` where it has faults."""
+    findings = Findings()
+    watches = _load(project, findings)
+    folders = folders_to_search(project.crd_folders, project.cwd, findings)
+    crds = read_crds(folders, project.cwd, findings)
+    conversions = _load_conversions(project, findings)
+    if conversions is not None:
+        check_conversions(conversions, _file_of(project), crds, findings, project.round_trips)
+    if findings.errors:
+        raise ProblemsError(findings.errors)
+    return wanted_files(project.cwd, AskedFor(watches, conversions or (), crds))
+
+
+def _load_conversions(project: Project, findings: Findings) -> Sequence[Conversion] | None:
+    """Those of conversions.yaml; None where it cannot be read."""
+    findings.rule = "conversion"
+    file = _file_of(project)
+    if not (project.cwd / file).is_file():
+        return ()
+    try:
+        return load_conversions(project.cwd / file)
+    except ProblemsError as error:
+        findings.problems.extend(
+            replace(problem, file=file, rule=findings.rule) for problem in error.problems
+        )
+        return None
+
+
+def _file_of(project: Project) -> str:
+    return str(project.watches_file.with_name(CONVERSIONS_FILE.name))
 
 
 def _check_rbac(

@@ -9,21 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rolecall.documents import Form, YamlKey
 from rolecall.json_object import Json
 from rolecall.watches import (
+    CEL_RULE_KEYS,
+    CONDITION_KEYS,
     ENTRY_KEYS,
     FINALIZER_KEYS,
     KIND_KEYS,
+    MUTATE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
-    Form,
-    YamlKey,
+    VALIDATE_KEYS,
 )
 
 _FROM_ENVIRONMENT = r"^\$(\{[^}]+\}|[A-Za-z_][A-Za-z0-9_]*)$"
 _DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 _NESTED = {Form.FINALIZER: "finalizer", Form.SELECTOR: "selector"}
-_LISTS = {Form.REQUIREMENTS: "requirement", Form.KINDS: "kindName"}
+_LISTS = {
+    Form.REQUIREMENTS: "requirement",
+    Form.KINDS: "kindName",
+    Form.RULES: "rule",
+    Form.CONDITIONS: "condition",
+}
+# What the loader tells apart by the key alone.
+_NAMED = {"validate", "mutate"}
 
 
 def watches_schema() -> Json:
@@ -38,6 +48,10 @@ def watches_schema() -> Json:
             "finalizer": _map(FINALIZER_KEYS) | _one_play("vars"),
             "selector": _map(SELECTOR_KEYS),
             "requirement": _map(REQUIREMENT_KEYS),
+            "validate": _map(VALIDATE_KEYS) | _one_play("rules"),
+            "mutate": _map(MUTATE_KEYS) | _one_play(),
+            "rule": _map(CEL_RULE_KEYS),
+            "condition": _map(CONDITION_KEYS),
             "kindName": _map(KIND_KEYS),
             "text": {"type": ["string", "number", "boolean"]},
             "truth": _or_environment({"type": "boolean"}),
@@ -79,6 +93,8 @@ def _property(key: YamlKey) -> Json:
 def _value(key: YamlKey) -> Json:
     if key.choices:
         return _or_environment({"enum": list(key.choices)})
+    if key.name in _NAMED:
+        return {"$ref": f"#/$defs/{key.name}"}
     if key.form in _NESTED:
         return {"$ref": f"#/$defs/{_NESTED[key.form]}"}
     if key.form in _LISTS:

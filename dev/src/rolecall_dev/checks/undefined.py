@@ -86,6 +86,8 @@ def check_undefined(
     uses = list(_uses(sources))
     known = {*_ALWAYS, *variables.names(), *_more_names(sources, docs)}
     known |= {name for watch, _ in watches for name in _cr_names(watch)}
+    if any(watch.admission_plays for watch, _ in watches):
+        known.add("admission")
     known |= {name for use in uses for name in _handed_on(use.template)}
     guarded = {name for use in uses for name in _guarded(use.template)}
     told: set[tuple[str, Any]] = set()

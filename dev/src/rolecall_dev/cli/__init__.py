@@ -10,11 +10,13 @@ def _command(module: str, summary: str, purpose: Purpose) -> CommandModule:
 DEVELOPER_COMMANDS = {
     "init": _command("init", "start a project in this folder", Purpose.WRITE),
     "create": _command("create", "add a kind to a project", Purpose.WRITE),
-    "check": _command(
-        "check", "check watches, roles, playbooks, CRDs, RBAC against each other", Purpose.WRITE
-    ),
+    "check": _command("check", "hold watches, roles, CRDs, RBAC against each other", Purpose.WRITE),
     "rbac": _command(
-        "rbac", "write the least rights that roles need, or check those granted", Purpose.WRITE
+        "rbac", "write the least rights of roles, or check those granted", Purpose.WRITE
+    ),
+    "convert": _command("convert", "show a custom resource at another version", Purpose.WRITE),
+    "webhooks": _command(
+        "webhooks", "write the manifests for conversions and admission", Purpose.WRITE
     ),
     "bundle": _command(
         "bundle",
@@ -35,7 +37,7 @@ DEVELOPER_COMMANDS = {
     ),
     "cluster": _command(
         "cluster",
-        "a real control plane on this machine, for tests and first steps",
+        "a real control plane on this machine, for tests",
         Purpose.CLUSTER,
     ),
 }

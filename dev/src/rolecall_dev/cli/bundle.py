@@ -11,15 +11,19 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rolecall import __version__
-from rolecall.errors import InputError
-from rolecall.watches import WatchDefaults, load_watches
+from rolecall.admission import webhooks_of
+from rolecall.errors import InputError, Problem
+from rolecall.watches import Watch, WatchDefaults, load_watches
 from rolecall_dev import localcluster
 from rolecall_dev.bundle import (
     Files,
+    FromRoles,
     Identity,
+    dropped_versions,
+    lost_under_olm,
     make_bundle,
     read_bundle,
     scores,
@@ -90,7 +94,7 @@ def _write(arguments: argparse.Namespace) -> int:
     if not identity.package:
         raise InputError("`--package` is needed, since there is no PROJECT file to take it from")
     manifests = split(_text(arguments.manifests))
-    bundle = make_bundle(manifests, identity, arguments.image, _made())
+    bundle = make_bundle(manifests, identity, arguments.image, _from_roles())
     for path, text in bundle.files.items():
         changes.add(path, text)
     changed = changes.write(force=True)
@@ -109,13 +113,18 @@ def _stale(root: Path, files: dict[str, str]) -> list[Path]:
     return [it for it in there if str(it.relative_to(root)) not in files and it.suffix == ".yaml"]
 
 
-def _made() -> dict[str, list[dict[str, Any]]]:
-    """What the role of each kind makes; nothing where there is no watches.yaml to follow."""
+def _from_roles() -> FromRoles:
+    """What the roles make and are asked; nothing where there is no watches.yaml to follow."""
+    watches = _watches()
+    made = {watch.gvk.kind: made_by(watch, Path.cwd()) for watch in watches}
+    return FromRoles(made, webhooks_of(watches))
+
+
+def _watches() -> list[Watch]:
     watches_file = Path("watches.yaml")
     if not watches_file.is_file():
-        return {}
-    watches, _ = load_watches(watches_file, os.environ, WatchDefaults(), Path.cwd())
-    return {watch.gvk.kind: made_by(watch, Path.cwd()) for watch in watches}
+        return []
+    return load_watches(watches_file, os.environ, WatchDefaults(), Path.cwd())[0]
 
 
 def _text(source: str) -> str:
@@ -160,7 +169,15 @@ def _tell(found: dict[str, list[str]]) -> None:
 
 
 def _validate() -> int:
-    problems = validate(read_bundle(Path.cwd()))
+    files = read_bundle(Path.cwd())
+    has_policies = Path("config/webhooks/policies.yaml").is_file()
+    lost = lost_under_olm(webhooks_of(_watches()), has_policies=has_policies)
+    dropped = dropped_versions(Path.cwd(), files.crds)
+    problems = [
+        *validate(files),
+        *(Problem(files.csv_file, None, what, is_warning=True) for what in dropped),
+        *(Problem(files.csv_file, None, what, is_warning=True) for what in lost),
+    ]
     for problem in problems:
         print(problem)
     errors = sum(not problem.is_warning for problem in problems)

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall.errors import InputError
-from rolecall_dev.checks import FORMATS, Project, check_project, watches_schema
+from rolecall_dev.checks import (
+    FORMATS,
+    Project,
+    check_project,
+    conversions_schema,
+    watches_schema,
+)
 from rolecall_dev.cli.project_arguments import add_watches_file
 
 if TYPE_CHECKING:
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
 
 # From here on conditions must be booleans, and templates keep the kind of their value.
 _STRICT = (2, 19)
+_SCHEMAS = {"watches": watches_schema, "conversions": conversions_schema}
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -64,18 +71,30 @@ def add_parser(subparsers: Subparsers) -> None:
         help="output format: text, json, sarif (SARIF 2.1.0) or github (annotations of a pull request)"
         " (default: text)",
     )
+    parser.add_argument(
+        "--round-trips",
+        type=int,
+        default=100,
+        metavar="NUMBER",
+        help="convert so many random objects of each version to each other one and back"
+        " (default: %(default)s)",
+    )
     parser.add_argument("--strict", action="store_true", help="fail on warnings too")
     parser.add_argument(
         "--print-schema",
-        action="store_true",
-        help="print the JSON Schema of watches.yaml for editors, and check nothing",
+        nargs="?",
+        const="watches",
+        choices=list(_SCHEMAS),
+        help="print the JSON Schema of watches.yaml (or conversions.yaml: `--print-schema=conversions`)"
+        " for editors, and check nothing",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.print_schema:
-        print(json.dumps(watches_schema(), indent=2, ensure_ascii=False))
+        schema = _SCHEMAS[arguments.print_schema]()
+        print(json.dumps(schema, indent=2, ensure_ascii=False))
         return 0
     checked = check_project(
         Project(
@@ -84,6 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
             watches_file=arguments.watches_file,
             crd_folders=arguments.crds,
             rbac_folder=arguments.rbac,
+            round_trips=max(1, arguments.round_trips),
             for_strict_core=(arguments.for_core or _core_here()) >= _STRICT,
         )
     )

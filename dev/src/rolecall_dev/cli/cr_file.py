@@ -19,7 +19,7 @@ def read_cr(file: str, watches: Sequence[Watch]) -> tuple[dict[str, Any], Watch]
 
     A manifest may hold more, a Namespace for one; only the watched kinds count.
     """
-    objects = [_checked(file, found) for found in _documents(file)]
+    objects = read_objects(file)
     by_kind = {watch.gvk: watch for watch in watches}
     known = [found for found in objects if _gvk(found) in by_kind]
     if not known:
@@ -36,6 +36,17 @@ def read_cr(file: str, watches: Sequence[Watch]) -> tuple[dict[str, Any], Watch]
             hint="put each into its own file; a run is for one object",
         )
     return known[0], by_kind[_gvk(known[0])]
+
+
+def read_objects(file: str) -> list[dict[str, Any]]:
+    """All objects of a file (`-` is stdin), and those in lists, as `kubectl get -o yaml` writes."""
+    return [_checked(file, found) for document in _documents(file) for found in _of_list(document)]
+
+
+def _of_list(document: Any) -> list[Any]:
+    is_list = isinstance(document, dict) and str(document.get("kind", "")).endswith("List")
+    items = document.get("items") if is_list else None
+    return items if isinstance(items, list) else [document]
 
 
 def _documents(file: str) -> list[Any]:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall.errors import InputError
+from rolecall_dev.cli.webhooks import write_manifests
 from rolecall_dev.scaffold import Changes, NewKind, ProjectFile, add_kind
+from rolecall_dev.webhook_manifests import DEFAULT_OVERLAY
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -64,6 +66,8 @@ def create_api(arguments: argparse.Namespace) -> int:
     to_know = add_kind(changes, project, kind, force=arguments.force)
     written(changes, force=arguments.force)
     if to_know:
+        if (changes.root / DEFAULT_OVERLAY).is_file():
+            write_manifests(changes.root, Path("watches.yaml"))
         print(to_know)
     return 0
 

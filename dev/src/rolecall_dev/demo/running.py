@@ -32,6 +32,7 @@ _FREE_PORTS = (
     "--role-metrics-port=0",
     "--metrics-bind-address=0",
     "--health-probe-bind-address=0",
+    "--webhook-bind-address=127.0.0.1:0",
 )
 
 # What the manager's Deployment sets too.

@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from rolecall.admission import webhooks_of
+from rolecall.conversion import CONVERSIONS_FILE
 from rolecall.history import roots_of
 from rolecall.local_engine import engines_of
 from rolecall.metrics import parse_address
@@ -34,11 +36,13 @@ class _Holder:
 
 async def look_at_ports(surroundings: Surroundings) -> Sequence[Diagnosis]:
     """One line where all are free, else one for each that is not."""
-    return await asyncio.to_thread(_look, surroundings.settings)
+    is_asked = bool(webhooks_of(surroundings.watches))
+    is_asked = is_asked or (surroundings.project / CONVERSIONS_FILE).exists()
+    return await asyncio.to_thread(_look, surroundings.settings, is_asked)
 
 
-def _look(settings: Settings) -> list[Diagnosis]:
-    wanted = list(_wanted(settings))
+def _look(settings: Settings, is_asked: bool) -> list[Diagnosis]:
+    wanted = list(_wanted(settings, is_asked))
     own = _own_engines(settings)
     faults, held = [], {}
     for what, host, port, flag in wanted:
@@ -84,8 +88,11 @@ def _free(names: Sequence[str]) -> str:
     return f"{', '.join(names)} are free" if names else ""
 
 
-def _wanted(settings: Settings) -> Iterator[tuple[str, str, int, str]]:
-    """What listens where, and the flag that chooses it; a port of 0 is always free."""
+def _wanted(settings: Settings, is_asked: bool) -> Iterator[tuple[str, str, int, str]]:
+    """What listens where, and the flag that chooses it; a port of 0 is always free.
+
+    `is_asked`: the API server asks this project, for conversions or for admission.
+    """
     metrics = settings.metrics
     rows = [
         ("proxy", _LOOPBACK, settings.proxy.port, "--proxy-port"),
@@ -94,6 +101,7 @@ def _wanted(settings: Settings) -> Iterator[tuple[str, str, int, str]]:
     for what, text, flag in (
         ("metrics", metrics.bind, "--metrics-bind-address"),
         ("probes", metrics.probe_bind, "--health-probe-bind-address"),
+        ("webhooks", settings.webhooks.bind if is_asked else "0", "--webhook-bind-address"),
     ):
         if (address := parse_address(text, flag)) is not None:
             rows.append((what, address.host or "", address.port, flag))

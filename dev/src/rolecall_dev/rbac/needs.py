@@ -16,6 +16,8 @@ from rolecall_dev.rbac.tasks import TaskReader
 from rolecall_dev.rbac.texts import read_plain
 from rolecall_dev.sources import resources_of_no_namespace
 
+_READING = frozenset({"get", "list", "watch"})
+_REACHING_OUT = frozenset({"attach", "exec", "portforward", "proxy"})
 _CRD_FOLDERS = ("crds", "config/crd/bases")
 
 
@@ -46,13 +48,20 @@ def derive(sources: RightsSources) -> Derived:
     kinds = KindNames.of(crds)
     for watch in sources.watches:
         _add_watch(watch, kinds, derived)
-    reader = TaskReader(kinds, derived.rights, derived.notes, sources.cwd, _crs(sources.watches))
-    for play, own in _plays(sources.watches):
-        reader.own = own
-        if play.is_role:
-            reader.read_role(play.path)
-        else:
-            reader.read_playbook(play.path)
+    asked = Rights()
+    crs = _crs(sources.watches)
+    for rights, rows in (
+        (derived.rights, [(watch, watch.cr_plays) for watch in sources.watches]),
+        (asked, [(watch, watch.admission_plays) for watch in sources.watches]),
+    ):
+        reader = TaskReader(kinds, rights, derived.notes, sources.cwd, crs)
+        for play, own in _plays(rows):
+            reader.own = own
+            if play.is_role:
+                reader.read_role(play.path)
+            else:
+                reader.read_playbook(play.path)
+    _add_reads(asked, derived.rights)
     for record in sources.records:
         add_record(record, derived.rights)
     derived.notes = list(dict.fromkeys(derived.notes))
@@ -74,10 +83,18 @@ def _add_watch(watch: Watch, kinds: KindNames, derived: Derived) -> None:
         derived.rights.add(watch.gvk.group, resource, verbs, reason)
 
 
-def _plays(watches: Sequence[Watch]) -> list[tuple[Play, list[Gvk]]]:
+def _add_reads(asked: Rights, rights: Rights) -> None:
+    """What plays of admission would write, the proxy refuses them, whatever the operator's rights."""
+    for right in asked:
+        reaches_out = right.resource.partition("/")[2] in _REACHING_OUT
+        if right.verb in _READING and not reaches_out:
+            for reason in asked.reasons[right]:
+                rights.add(right.group, right.resource, (right.verb,), reason)
+
+
+def _plays(rows: Sequence[tuple[Watch, Sequence[Play]]]) -> list[tuple[Play, list[Gvk]]]:
     """Each play once, with the kinds that it is for."""
-    plays = [(watch.play, watch.gvk) for watch in watches]
-    plays += [(it.finalizer.play, it.gvk) for it in watches if it.finalizer and it.finalizer.play]
+    plays = [(play, watch.gvk) for watch, own in rows for play in own]
     kinds: dict[Path, list[Gvk]] = {}
     for play, gvk in plays:
         kinds.setdefault(play.path, []).append(gvk)

@@ -5,9 +5,11 @@ from rolecall_dev.scaffold.kind import NewKind, add_kind
 from rolecall_dev.scaffold.names import checked_domain, checked_project_name
 from rolecall_dev.scaffold.project import NewProject, add_project
 from rolecall_dev.scaffold.project_file import ProjectFile
+from rolecall_dev.scaffold.yaml_lists import ListItem, with_item, without_item
 
 __all__ = [
     "Changes",
+    "ListItem",
     "NewKind",
     "NewProject",
     "ProjectFile",
@@ -15,4 +17,6 @@ __all__ = [
     "add_project",
     "checked_domain",
     "checked_project_name",
+    "with_item",
+    "without_item",
 ]

@@ -13,6 +13,7 @@ import yaml
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall_dev.scaffold.changes import Changes
+from rolecall_dev.scaffold.conversion_skeleton import add_step
 from rolecall_dev.scaffold.further_version import KnownCrd, add_version, find_crd
 from rolecall_dev.scaffold.names import (
     checked_group,
@@ -81,6 +82,7 @@ def _add_version(changes: Changes, wanted: NewKind, gvk: Gvk, crd: KnownCrd, sam
             hint="leave it out to add the version, and edit watches.yaml by hand",
         )
     add_version(changes, crd, gvk, sample)
+    add_step(changes, gvk, crd.versions)
     item = _resource("config/samples", f"{sample}.yaml", "manifestskustomizesamples")
     content = changes.text_of(item.file)
     if content is None:
@@ -90,7 +92,9 @@ def _add_version(changes: Changes, wanted: NewKind, gvk: Gvk, crd: KnownCrd, sam
     return (
         f"{gvk.kind} is served in {', '.join((*crd.versions, gvk.version))} now. watches.yaml keeps"
         " its one entry, which sees custom resources of every version.\nOnce the role needs fields that"
-        f" only {gvk.version} has, set `version: {gvk.version}` there."
+        f" only {gvk.version} has, set `version: {gvk.version}` there. conversions.yaml says how the"
+        " versions become each other:\nit must be in the image (`COPY conversions.yaml` in the"
+        " Dockerfile), and `rolecall check` holds it to the CRD."
     )
 
 

@@ -56,6 +56,23 @@ def with_item(content: str, item: ListItem) -> str:
     )
 
 
+def without_item(content: str, item: ListItem) -> str:
+    """The content without the item, and without a list that nothing else is in."""
+    before, rest = _read(content, item)
+    if item.value not in before:
+        return content
+    kept = [line for line in content.splitlines() if line.strip() != item.text.strip()]
+    if len(before) == 1:
+        kept = [line for line in kept if line.rstrip() != f"{item.key}:"]
+    changed = "\n".join(kept) + "\n"
+    if _read(changed, item) != ([each for each in before if each != item.value], rest):
+        raise InputError(
+            f"nothing was written, since `{item.value}` could not be taken out of {item.file}",
+            hint="take it out by hand, and try again",
+        )
+    return changed
+
+
 def _read(content: str, item: ListItem) -> tuple[list[Any], Any]:
     """The list, and everything else."""
     try:

@@ -16,6 +16,7 @@ from rolecall_dev.sources.reader import Reader, Sources, yaml_files
 from rolecall_dev.sources.scopes import resources_of_no_namespace
 from rolecall_dev.sources.structural import Misfit, misfits, written
 from rolecall_dev.sources.tasks import BLOCKS, KEYWORDS, Step, Task, is_play, tasks_of_file
+from rolecall_dev.sources.yaml_text import as_yaml
 
 __all__ = [
     "BLOCKS",
@@ -33,6 +34,7 @@ __all__ = [
     "Task",
     "VariableScope",
     "as_map",
+    "as_yaml",
     "is_play",
     "kinds_asked_for",
     "line_of",

@@ -52,7 +52,8 @@ class StockRunner:
             await asyncio.wait(tasks)
 
     async def _run(self, request: RunRequest, on_event: OnEvent, run: RunTask) -> RunResult:
-        async with self._memory.held(STOCK_RUN_BYTES, run) as is_held:
+        goes_first = request.admission is not None
+        async with self._memory.held(STOCK_RUN_BYTES, run, goes_first=goes_first) as is_held:
             if not is_held:
                 return result_of_cancelled(request.run_id, run.cancelled)
             asked_s = self._clock.monotonic()

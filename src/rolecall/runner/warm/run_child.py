@@ -33,6 +33,8 @@ _BEGIN_TIMEOUT_S = 15.0
 _ENDING_TIMEOUT_S = 1.0
 # What was killed goes at once, but for a process that is stuck in the kernel.
 _KILLED_TIMEOUT_S = 20.0
+# Reports taken without a look at anything else: a play may send them without end.
+_MOST_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class RunChild:
     def __init__(self, order: Order, host: HostLink, stop: RunStop, clock: Clock) -> None:
         self.order, self._host, self._stop, self._clock = order, host, stop, clock
         self.notes = TaskNotes()
+        self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
         self.has_ended = False
         self._pid, self._pidfd = 0, -1
         self._rc: int | None = None
@@ -70,6 +73,7 @@ class RunChild:
             with os.fdopen(output_end, "wb", buffering=0):
                 self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 undo.callback(self._socket.close)
+                self._socket.setblocking(False)
                 undo.callback(host.forget, order.prepared.request.run_id)
                 with theirs:
                     host.order(order.message(), [output_end, theirs.fileno()])
@@ -108,19 +112,22 @@ class RunChild:
         if descriptor == self._pidfd:
             self.has_ended = True
             return False
-        has_more = self._take_report()
+        has_more = self.take_reports()
         # After its last word it only has to go, which takes the kernel a while: nobody waits.
         self.has_ended |= self._rc is not None
         return has_more
+
+    def take_reports(self) -> bool:
+        """Take what it has reported by now; False where no more will come."""
+        with contextlib.suppress(BlockingIOError):
+            return all(self._take_report() for _ in range(_MOST_AT_ONCE))
+        return True
 
     def end(self) -> None:
         processes.kill_tree(self._pid, self._pidfd)
 
     def code(self) -> int:
-        self._socket.setblocking(False)
-        with contextlib.suppress(BlockingIOError):
-            while self._take_report():
-                pass
+        self.take_reports()
         if self._rc is not None:
             return self._rc
         code = self._host.ending_of(self.order.prepared.request.run_id, _ENDING_TIMEOUT_S)
@@ -161,7 +168,6 @@ class RunChild:
         Raises where one has begun: its next report fails, so it cannot be followed.
         """
         self._socket.shutdown(socket.SHUT_RD)
-        self._socket.setblocking(False)
         while self._pid == 0 and self._take_report():
             pass
         if self._pid:
@@ -176,6 +182,9 @@ class RunChild:
             case "begin":
                 self._pid = int(message["pid"])
                 self._pidfd = fds.pop() if fds else -1
+            case "event":
+                del message["r"]
+                self.on_event(message)
             case "task":
                 self.notes.tasks.append(message)
             case "module":

@@ -56,6 +56,10 @@ from rolecall.watches import Watch
 _logger = logging.getLogger(__name__)
 
 
+# What a private folder belongs to: a CR, or whoever asks about one.
+_Owner = tuple[Path | None, Gvk, str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class FallBack:
     """The run did not begin here, for this reason."""
@@ -85,6 +89,7 @@ class WarmRunner:
             settings, self._clock, lambda: len(self._runs), on_support
         )
         self._hosts = hosts or Hosts(self._clock, HostLimits.within(read_capacity()), self._prover)
+        self._last_in: dict[_Owner, RunTask] = {}  # of each private folder
         self._said: set[str] = set()  # reasons for the stock way that were logged already
         self._rest_timer: asyncio.TimerHandle | None = None
         # How the last run of each kind went that began: what the next one is expected to take.
@@ -109,9 +114,12 @@ class WarmRunner:
     async def start(self, request: RunRequest, on_event: OnEvent) -> RunHandle:
         if self._rest_timer is not None:
             self._rest_timer.cancel()
-        run = RunTask(lambda run: self._run(request, on_event, run))
+        folder = _owner_of_folder(request)
+        before = self._last_in.get(folder)
+        run = RunTask(lambda run: self._run_after(before, request, on_event, run))
         self._runs.add(run)
-        run.task.add_done_callback(lambda _task: self._finished(run))
+        self._last_in[folder] = run
+        run.task.add_done_callback(lambda _task: self._finished(run, folder))
         return run
 
     async def warm_up(self, watch: Watch) -> None:
@@ -133,15 +141,26 @@ class WarmRunner:
             await in_thread(self._prover.close)
         await in_thread(self._hosts.close)
 
-    def _finished(self, run: RunTask) -> None:
+    def _finished(self, run: RunTask, folder: _Owner) -> None:
         self._runs.discard(run)
+        if self._last_in.get(folder) is run:
+            del self._last_in[folder]
         idle_s = self._settings.warm_idle_s
         if not self._runs and idle_s is not None:
             loop = asyncio.get_running_loop()
             self._rest_timer = loop.call_later(idle_s, self._hosts.rest)
 
+    async def _run_after(
+        self, before: RunTask | None, request: RunRequest, on_event: OnEvent, run: RunTask
+    ) -> RunResult:
+        """Let a run whose result was told already leave the folder first."""
+        if before is not None and before.is_tidying:
+            await asyncio.wait([before.task])
+        return await self._run(request, on_event, run)
+
     async def _run(self, request: RunRequest, on_event: OnEvent, run: RunTask) -> RunResult:
-        async with self._memory.held(WARM_RUN_BYTES, run) as is_held:
+        goes_first = request.admission is not None
+        async with self._memory.held(WARM_RUN_BYTES, run, goes_first=goes_first) as is_held:
             if not is_held:
                 return result_of_cancelled(request.run_id, run.cancelled)
             try:
@@ -248,6 +267,8 @@ class WarmRunner:
         prepared, notes = child.order.prepared, child.notes
         limits = TimeLimits.of(prepared.request, self._settings)
         with Recording(prepared, self._settings, thread.tell, self._clock) as recording:
+            child.on_event = recording.tell
+            recording.look_for_reports_with(child.take_reports)
             exit_ = replace(
                 follow(child, limits, thread.stop, recording.feed, self._clock),
                 started_late_s=child.began_s - began_s,
@@ -257,8 +278,10 @@ class WarmRunner:
             if exit_.rc is None:  # it could not tidy up
                 remove(Path(child.order.env[SCRATCH_VARIABLE]))
             self._note_speed(prepared, notes, exit_)
-            result = recording.finish(exit_)
-        return replace(result, tasks_by_way=ways_of(notes))
+            result = replace(recording.end(exit_), tasks_by_way=ways_of(notes))
+            thread.tell_result(result)
+            recording.tidy(exit_)
+        return result
 
     def _note_speed(self, prepared: PreparedRun, notes: TaskNotes, exit_: Exit) -> None:
         if notes.crash:
@@ -271,3 +294,9 @@ class WarmRunner:
         if ways := dict(ways_of(notes)):
             fields = log_fields(run=prepared.request.run_id, ways=ways)
             _logger.debug("how the tasks were started", extra=fields)
+
+
+def _owner_of_folder(request: RunRequest) -> _Owner:
+    metadata = request.cr.get("metadata") or {}
+    namespace, name = metadata.get("namespace") or "", metadata.get("name") or ""
+    return request.folder, request.watch.gvk, str(namespace), str(name)

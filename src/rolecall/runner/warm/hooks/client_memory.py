@@ -25,7 +25,7 @@ def renew_client() -> None:
     for name in _HOLDERS:
         if (module := sys.modules.get(name)) is not None:
             setattr(module, _LOCATION, location)
-    if (configuration := _configuration()) is not None:
+    if (configuration := configuration_class()) is not None:
         configuration._default = None
 
 
@@ -37,7 +37,7 @@ def client_kept() -> Iterator[None]:
         for name in _HOLDERS
         if (module := sys.modules.get(name)) is not None
     ]
-    configuration = _configuration()
+    configuration = configuration_class()
     default = configuration._default if configuration is not None else None
     try:
         yield
@@ -48,5 +48,6 @@ def client_kept() -> Iterator[None]:
             configuration._default = default
 
 
-def _configuration() -> Any:
+def configuration_class() -> Any:
+    """The client's settings; None where there is no client."""
     return getattr(sys.modules.get("kubernetes.client.configuration"), "Configuration", None)

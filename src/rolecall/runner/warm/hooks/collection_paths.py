@@ -7,13 +7,15 @@ that kept the host's modules would use another version of a collection than a ne
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 _ROOT = "ansible_collections"
 # Made of ansible-core itself, wherever folders are.
 _OWN = "ansible"
+_NOTHING = ModuleType("nothing")
 
 
 def look_again(finder: Any, new: Any) -> None:
@@ -37,14 +39,29 @@ def set_playbook_paths(original: Any, finder: Any, playbook_paths: Any) -> None:
 def let_go_of_moved(finder: Any) -> None:
     """Forget modules of each namespace and collection that is not where it was imported from."""
     roots = [f"{path}/{_ROOT}" for path in finder._n_collection_paths]
-    for name, module in [*sys.modules.items()]:
-        top, *parts = name.split(".")
-        if top != _ROOT or len(parts) not in (1, 2) or parts[0] == _OWN:
+    for namespace in _held_in(_ROOT):
+        if namespace == f"{_ROOT}.{_OWN}":
             continue
-        found = [path for root in roots if Path(path := "/".join((root, *parts))).is_dir()]
-        # A namespace is everywhere, a collection where it is found first.
-        if list(getattr(module, "__path__", ())) != (found if len(parts) == 1 else found[:1]):
-            _forget(name)
+        _forget_if_moved(namespace, _found(roots, namespace))
+        for collection in _held_in(namespace):
+            _forget_if_moved(collection, _found(roots, collection)[:1])
+
+
+def _held_in(package: str) -> list[str]:
+    """What is imported right below it; not by looking through all modules, which are thousands."""
+    names = [f"{package}.{name}" for name in vars(sys.modules.get(package, _NOTHING))]
+    return [name for name in names if name in sys.modules]
+
+
+def _found(roots: list[str], package: str) -> list[str]:
+    """Where it is: a namespace is everywhere, a collection where it is found first."""
+    below = package.removeprefix(f"{_ROOT}.").replace(".", "/")
+    return [path for root in roots if os.path.isdir(path := f"{root}/{below}")]  # noqa: PTH112
+
+
+def _forget_if_moved(package: str, found: list[str]) -> None:
+    if list(getattr(sys.modules[package], "__path__", ())) != found:
+        _forget(package)
 
 
 def _forget(name: str) -> None:

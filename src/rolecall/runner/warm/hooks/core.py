@@ -8,17 +8,20 @@ say it each in its own words.
 from __future__ import annotations
 
 import abc
+import functools
 import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import ansible.constants as C  # noqa: N812 - its name everywhere in Ansible
 from ansible.executor import module_common
 from ansible.executor.process.worker import WorkerProcess
+from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.connection.local import Connection as LocalConnection
 from ansible.plugins.loader import action_loader, module_loader, module_utils_loader
 from ansible.utils.display import Display
@@ -42,6 +45,9 @@ class Core(abc.ABC):
     detaches_workers = True
     # Actions that ask the play for something while they run: an inline task *is* the play.
     asking_actions: frozenset[str] = frozenset()
+
+    # How a file of a role is loaded.
+    loads_files: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, streams: StreamSettings) -> None:
         self.display = Display()
@@ -91,6 +97,14 @@ class Core(abc.ABC):
     def compile_texts(self, texts: Iterable[tuple[bool, str]]) -> None:
         """Compile templates and (True) conditions, render nothing; what is wrong is left out."""
 
+    def tags_of(self, _text: str) -> Any:
+        """What a text carries along, beside its letters."""
+        return None
+
+    def load_file(self, path: str) -> None:
+        """Parse a file as a role's."""
+        DataLoader().load_from_file(path, **self.loads_files)
+
     # About tasks
 
     def worker_arguments(self, _values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
@@ -111,11 +125,10 @@ class Core(abc.ABC):
         plugin = action_loader.get(action, class_only=True, collection_list=task.collections)
         if plugin is None:
             return "normal", "ansible.builtin", True
-        path = Path(os.path.realpath(getattr(plugin, "_original_path", "") or ""))
-        if str(path.parent) == self._action_folder:
-            return path.stem, "ansible.builtin", True
-        collection = _collection_of(str(path))
-        return path.stem, collection, bool(collection)
+        folder, name, collection = _place_of(getattr(plugin, "_original_path", "") or "")
+        if folder == self._action_folder:
+            return name, "ansible.builtin", True
+        return name, collection, bool(collection)
 
     # About modules
 
@@ -215,6 +228,13 @@ def tidied_result(display: Any, action: Any, data: dict[str, Any]) -> dict[str, 
 
 def _file_of(module: str) -> str:
     return os.path.realpath(str(importlib.import_module(module).__file__))
+
+
+@functools.cache
+def _place_of(path: str) -> tuple[str, str, str]:
+    """Folder, name and collection of a plugin that was loaded from there, once and for all."""
+    real = Path(os.path.realpath(path))
+    return str(real.parent), real.stem, _collection_of(str(real))
 
 
 def _collection_of(path: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from types import MappingProxyType
 from typing import Any
 
 from ansible._internal import _task
@@ -17,6 +18,7 @@ from ansible.executor.task_executor import TaskExecutor
 from ansible.module_utils import _internal, basic
 from ansible.module_utils._internal import _traceback
 from ansible.module_utils._internal._ansiballz import _loader
+from ansible.module_utils._internal._datatag import AnsibleTagHelper
 from ansible.module_utils.common import warnings as module_warnings
 from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.template import trust_as_template
@@ -40,6 +42,8 @@ OMITTED = "Task result omitted due to queue send failure."
 
 class Core219(Core):
     """The first release with data tagging; modules and templates of 2.21 are like it, too."""
+
+    loads_files = MappingProxyType({"trusted_as_template": True})
 
     def new_module_process(self, streams: StreamSettings) -> ModuleProcess:
         """A process in which `ansible.module_utils` serves a module, not the controller."""
@@ -90,6 +94,10 @@ class Core219(Core):
     def template_rules(self) -> TemplateRules:
         """Jinja's environment as Ansible's own engine has it."""
         return TemplateRules(_jinja_bits.AnsibleEnvironment, _code_depends_on)
+
+    def tags_of(self, text: str) -> Any:
+        """Its origin, and whether its templates are trusted."""
+        return AnsibleTagHelper.tags(text)
 
     def render(self, texts: Iterable[str], condition: str, variables: dict[str, Any]) -> None:
         """Through the engine."""

@@ -4,20 +4,45 @@
 process that is when the play's callbacks are loaded, so what Ansible says before (its version, broken
 YAML) are no events. The host imports it early; its changes are therefore taken off again, and put on in
 the run child at the right moment. Its target folder and its lock are renewed for each run.
+
+What an event says goes to the engine as a report, before its words are printed; a long one by the file
+that ansible-runner has for it.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from ansible.utils.display import Display
 
+from rolecall.runner.warm import wire
+
 _NAMES = ("default", "awx_display")
 # What is renewed below; ansible-runner's own affair, so checked.
 _PARTS = ("cache", "display_lock", "_local")
+
+
+class _Reports:
+    """Stands in front of ansible-runner's writer of files."""
+
+    def __init__(self, files: Any, sock: socket.socket, encoder: type[json.JSONEncoder]) -> None:
+        self._files, self._sock, self._encoder = files, sock, encoder
+
+    def set(self, key: str, event: dict[str, Any]) -> None:
+        report = json.dumps({"r": "event", **event}, cls=self._encoder).encode()
+        if len(report) <= wire.LONGEST_REPORT:
+            try:
+                self._sock.send(report)
+            except OSError:  # no memory for it; or the engine is gone, which the tally finds out
+                pass
+            else:
+                return
+        self._files.set(key, event)
 
 
 class EventCallback:
@@ -48,6 +73,11 @@ class EventCallback:
         self.context.display_lock = Display()._lock
         self.context.cache.private_data_dir = os.environ.get("AWX_ISOLATED_DATA_DIR")
 
+    def report_to(self, sock: socket.socket) -> None:
+        """From now on, the engine is told of events by the reports of this run."""
+        encoder = self._module.AnsibleJSONEncoderLocal
+        self.context.cache = _Reports(self.context.cache, sock, encoder)
+
     def load_callbacks(self, original: Callable[..., None], queue_manager: Any) -> None:
         """The stand-in for `TaskQueueManager.load_callbacks`: from now on every word is an event."""
         if not queue_manager._callback_plugins:
@@ -64,7 +94,7 @@ class EventCallback:
 def _find_module() -> Any:
     for module in list(sys.modules.values()):
         context = getattr(module, "event_context", None)
-        if context is not None and hasattr(module, "IsolatedFileWrite"):
+        if context is not None and hasattr(module, "AnsibleJSONEncoderLocal"):
             if all(hasattr(context, name) for name in _PARTS):
                 return module
             break

@@ -66,8 +66,6 @@ def _renew_display() -> None:
     display: Any = Display()
     display._lock = threading.RLock()
     display._final_q = None
-    for seen in (display._deprecations, display._warns, display._errors):
-        seen.clear()
     display._set_column_width()
     display_module._synchronize_textiowrapper(sys.stdout, display._lock)
     display_module._synchronize_textiowrapper(sys.stderr, display._lock)

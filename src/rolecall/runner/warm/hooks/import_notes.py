@@ -13,6 +13,7 @@ import os
 import site
 import sys
 import sysconfig
+from itertools import takewhile
 
 # Enough for all that a large client library has; a host that never rests must not fill the disk.
 _MOST_BYTES = 1 << 20
@@ -24,13 +25,13 @@ class ImportNotes:
 
     def __init__(self) -> None:
         self._libraries = library_folders()
-        self._known: frozenset[str] = frozenset()
+        self._last = ""  # the module that was imported last before the run
         self._file = ""
         self.refused: set[str] = set()  # names that the host cannot have ready
 
     def open(self, file: str) -> None:
         """From here on, what is imported is news."""
-        self._known = frozenset(sys.modules)
+        self._last = next(reversed(sys.modules))
         self._file = file
 
     def write(self) -> None:
@@ -39,13 +40,17 @@ class ImportNotes:
             return
         news = {
             name: origin
-            for name in [*sys.modules]
-            if name not in self._known and name not in self.refused and (origin := origin_of(name))
+            for name in self._news()
+            if name not in self.refused and (origin := origin_of(name))
         }
         news = {name: origin for name, origin in news.items() if self._is_library(origin)}
         if news:
             with contextlib.suppress(OSError):
                 _append(self._file, json.dumps(news).encode() + b"\n")
+
+    def _news(self) -> list[str]:
+        """In order of import. Looking at all others would copy the page of each in this fork."""
+        return [*takewhile(lambda name: name != self._last, reversed(sys.modules))][::-1]
 
     def _is_library(self, origin: str) -> bool:
         return origin.startswith(self._libraries) or _COLLECTIONS in origin

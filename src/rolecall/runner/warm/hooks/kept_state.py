@@ -13,7 +13,7 @@ from rolecall.runner.warm.hooks.client_memory import client_kept
 @contextlib.contextmanager
 def process_state_kept() -> Iterator[None]:
     """Put environment, folder, umask and the Kubernetes client's settings back afterwards."""
-    environment, folder = dict(os.environ), os.getcwd()  # noqa: PTH109 - a string to go back to
+    environment, folder = dict(environment_now()), os.getcwd()  # noqa: PTH109 - a string to go back to
     umask = os.umask(0o077)
     os.umask(umask)
     try:
@@ -21,11 +21,25 @@ def process_state_kept() -> Iterator[None]:
             yield
     finally:
         os.umask(umask)
-        if dict(os.environ) != environment:
-            os.environ.clear()
-            os.environ.update(environment)
+        _put_back(environment)
         with contextlib.suppress(OSError):
             os.chdir(folder)
+
+
+def environment_now() -> dict[bytes, bytes]:
+    """The environment as `os.environ` holds it: decoding it all twice a task costs more than a task."""
+    variables: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]
+    return variables
+
+
+def _put_back(environment: dict[bytes, bytes]) -> None:
+    now = environment_now()
+    if now == environment:
+        return
+    for name in now.keys() - environment.keys():
+        del os.environb[name]
+    for name, value in environment.items() - now.items():
+        os.environb[name] = value
 
 
 @contextlib.contextmanager

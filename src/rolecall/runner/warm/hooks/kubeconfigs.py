@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
 
 _MODULE = "kubernetes.config.kube_config"
+_watchers: list[list[Any]] = []
 
 
 def read_kubeconfigs_fast() -> None:
@@ -22,9 +25,23 @@ def read_kubeconfigs_fast() -> None:
     client.yaml = reader
 
 
+@contextlib.contextmanager
+def documents_read() -> Iterator[list[Any]]:
+    """What the client reads while this lasts; stays empty where it reads by itself."""
+    documents: list[Any] = []
+    _watchers.append(documents)
+    try:
+        yield documents
+    finally:
+        _watchers.remove(documents)
+
+
 def _safe_load(stream: Any) -> Any:
     text = stream.read() if hasattr(stream, "read") else stream
     try:
-        return yaml.load(text, Loader=yaml.CSafeLoader)
+        document = yaml.load(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError:
         return yaml.safe_load(text)  # says what is wrong in the words that people know
+    for documents in _watchers:
+        documents.append(document)
+    return document

@@ -121,8 +121,9 @@ class ModuleRunner:
         path = f"{folder}/{action._connection._shell._generate_temp_dir_name()}/"
         try:
             with _umask(0o077):
-                Path(folder).mkdir(parents=True, exist_ok=True)
-                Path(path).mkdir()
+                if not os.path.isdir(folder):  # noqa: PTH112 - asked for each task
+                    Path(folder).mkdir(parents=True, exist_ok=True)
+                os.mkdir(path)  # noqa: PTH102
         except OSError:
             return str(original(action, remote_user))  # says what is wrong in Ansible's words
         action._cleanup_remote_tmp = True
@@ -141,7 +142,10 @@ class ModuleRunner:
         if not self._can_skip_shell(action) or not _lies_in(path, self._core.remote_tmp(action)):
             original(action, tmp_path, force=force)
             return
-        shutil.rmtree(path, ignore_errors=True)
+        try:
+            os.rmdir(path)  # noqa: PTH106 - few modules put anything there
+        except OSError:
+            shutil.rmtree(path, ignore_errors=True)
         action._connection._shell.tmpdir = None
 
     def _can_skip_shell(self, action: Any) -> bool:

@@ -38,12 +38,11 @@ class NewProcess:
         self._libraries = library_folders(str(Path(str(sys.modules["ansible"].__file__)).parent))
         # Imported for the run before it began, and not yet asked for by it.
         self._prepared: frozenset[str] = frozenset()
+        self._package_paths: dict[tuple[str, bool], list[str]] = {}
         self._options: dict[tuple[str, str, str], Any] = {}
 
     def renew(self) -> None:
-        """Put everything back, and say what an import said; once Display is new."""
-        self._noted.put_back()
-        self._prepared = frozenset(sys.modules) - self._natural
+        """Say what an import said, in a fork of a process that is as new; once Display is new."""
         _reopen_log()
         if self._said:
             os.write(2, self._said)
@@ -59,7 +58,12 @@ class NewProcess:
         finally:
             for loader, config in zip(loaders, configured, strict=True):
                 loader.config = config
-            self._noted.put_back()
+            self.be_as_new()
+
+    def be_as_new(self) -> None:
+        """Put everything back, once something was prepared; a fork would copy all that it looks at."""
+        self._noted.put_back()
+        self._prepared = frozenset(sys.modules) - self._natural
 
     def load_module(
         self, original: Callable[..., Any], loader: Any, *args: Any, **more: Any
@@ -80,14 +84,25 @@ class NewProcess:
         """The stand-in for `PluginLoader._load_config_defs`, which reads a plugin's documentation."""
         key = (loader.class_name, name, path)
         kind = self._plugins.get_plugin_class(loader.class_name)
-        kept = self._options.get(key)
-        if kept is not None and not self._config.has_configuration_definition(kind, name):
-            self._config.initialize_plugin_configuration_definitions(kind, name, kept)
         has_none = not self._config.has_configuration_definition(kind, name)
+        if key in self._options:
+            kept = self._options[key]
+            if has_none and kept is not None:
+                self._config.initialize_plugin_configuration_definitions(kind, name, kept)
+            return
         original(loader, name, module, path)
         found = self._config._plugins.get(kind, {}).get(name)
-        if has_none and found and path.startswith(self._libraries):
-            self._options[key] = found
+        if has_none and path.startswith(self._libraries):
+            self._options[key] = found  # many have none, and long documentation
+
+    def package_paths(
+        self, original: Callable[..., Any], loader: Any, subdirs: bool = True
+    ) -> list[str]:
+        """The stand-in for `PluginLoader._get_package_paths`, which walks ansible-core's folders."""
+        key = (loader.package, subdirs)
+        if key not in self._package_paths:
+            self._package_paths[key] = original(loader, subdirs)
+        return [*self._package_paths[key]]
 
     def _may_stand_for(self, module: Any, path: str) -> bool:
         """Whether it is what this file would be; a project's own file runs in each run anew."""

@@ -13,7 +13,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from rolecall.runner.warm.hooks import collection_paths
+from rolecall.runner.warm.hooks import collection_paths, plugin_folders
 from rolecall.runner.warm.hooks.digests import digests_of, known_digests, version_of_core
 from rolecall.runner.warm.hooks.sources import OLDEST, family_of, sources_of
 
@@ -40,6 +40,8 @@ def install_new_process(new: Any) -> None:
     _wrap_collection_loader(loader)
     _stand_before(loader.PluginLoader, "_load_module_source", new.load_module)
     _stand_before(loader.PluginLoader, "_load_config_defs", new.load_options)
+    _stand_before(loader.PluginLoader, "_get_package_paths", new.package_paths)
+    loader.glob = plugin_folders  # type: ignore[attr-defined]
 
 
 def _stand_before(owner: Any, name: str, stand_in: Any) -> None:
@@ -62,6 +64,8 @@ class Hooks:
     events: Any
     templates: Any
     names: Any
+    parsed: Any
+    keywords: Any
 
 
 def install(hooks: Hooks, environment: type) -> None:
@@ -79,6 +83,12 @@ def install(hooks: Hooks, environment: type) -> None:
     _stand_before(action.ActionBase, "_make_tmp_path", hooks.modules.make_tmp_path)
     _stand_before(action.ActionBase, "_remove_tmp_path", hooks.modules.remove_tmp_path)
     _wrap_environment(environment, hooks.templates)
+    dataloader = importlib.import_module("ansible.parsing.dataloader")
+    _stand_before(dataloader.DataLoader, "load", hooks.parsed.load)
+    base = importlib.import_module("ansible.playbook.base").FieldAttributeBase
+    _stand_before(base, "copy", hooks.keywords.copy)
+    _stand_before(base, "post_validate", hooks.keywords.post_validate)
+    _wrap_clean_facts(importlib.import_module("ansible.vars.manager"))
 
 
 def _wrap_collection_loader(loader: Any) -> None:
@@ -136,6 +146,17 @@ def _wrap_execute_module(action_base: Any, modules: Any) -> None:
         return modules.execute(original, action, **asked)
 
     _stand_before(action_base, "_execute_module", execute_module)
+
+
+def _wrap_clean_facts(manager: Any) -> None:
+    """No search through all connection plugins, for each task, for facts that there are none of."""
+    original = manager.clean_facts
+
+    @functools.wraps(original)
+    def clean_facts(facts: Any) -> Any:
+        return {} if type(facts) is dict and not facts else original(facts)
+
+    manager.clean_facts = clean_facts
 
 
 def _wrap_environment(environment: Any, templates: Any) -> None:

@@ -12,6 +12,7 @@ FAMILIES = {(2, 18): "2.18", (2, 19): "2.19", (2, 21): "2.21"}
 
 _ACTION = "ansible.plugins.action:ActionBase"
 _FINDER = "ansible.utils.collection_loader._collection_finder:_AnsibleCollectionFinder"
+_FIELDS = "ansible.playbook.base:FieldAttributeBase"
 _EVERYWHERE = (
     "ansible.plugins.strategy:StrategyBase._queue_task",
     "ansible.plugins.strategy:StrategyBase._wait_on_pending_results",
@@ -55,6 +56,11 @@ _EVERYWHERE = (
     "ansible.plugins.loader:PluginLoader._clear_caches",
     "ansible.plugins.loader:PluginLoader._load_module_source",
     "ansible.plugins.loader:PluginLoader._load_config_defs",
+    "ansible.plugins.loader:PluginLoader._all_directories",
+    "ansible.plugins.loader:PluginLoader._get_package_paths",
+    "ansible.plugins.loader:PluginLoader._get_paths_with_context",
+    "ansible.parsing.dataloader:DataLoader.load",
+    "ansible.parsing.dataloader:DataLoader.load_from_file",
     f"{_FINDER}.__init__",
     f"{_FINDER}.set_playbook_paths",
     "ansible.plugins.loader:Jinja2Loader.get_with_context",
@@ -65,7 +71,11 @@ _EVERYWHERE = (
     "ansible.cli:CLI.parse",
     "ansible.cli.playbook:PlaybookCLI.init_parser",
     "ansible.cli.playbook:PlaybookCLI.run",
+    "ansible.playbook.attribute:Attribute.__set__",
+    f"{_FIELDS}.copy",
+    f"{_FIELDS}.post_validate",
     "ansible.playbook.task:Task.copy",
+    "ansible.vars.clean:clean_facts",
     "ansible.config.manager:ConfigManager.get_config_value_and_origin",
     "jinja2.environment:Environment.compile",
     "jinja2.environment:Environment.from_string",
@@ -86,6 +96,9 @@ _SINCE_2_19 = (
     "ansible._internal._templating._jinja_bits:TemplateOverrides",
     "ansible._internal._templating._engine:TemplateEngine._compile_template",
     "ansible._internal._templating._engine:TemplateEngine._compile_expression",
+    "ansible._internal._templating._engine:TemplateEngine.template",
+    f"{_FIELDS}.post_validate_attribute",
+    f"{_FIELDS}._get_validated_value",
     "jinja2.environment:Environment.compile_expression",
 )
 _BY_FAMILY = {

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ansible.errors import AnsibleError
+from ansible.utils.sentinel import Sentinel
 
 from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks import fresh, seams
@@ -29,9 +30,11 @@ from rolecall.runner.warm.hooks.event_callback import EventCallback
 from rolecall.runner.warm.hooks.import_notes import ImportNotes
 from rolecall.runner.warm.hooks.inline import InlineRunner
 from rolecall.runner.warm.hooks.jinja_names import JinjaNames
+from rolecall.runner.warm.hooks.keywords import Keywords
 from rolecall.runner.warm.hooks.module_code import CompiledModules
 from rolecall.runner.warm.hooks.modules import ModuleRunner
 from rolecall.runner.warm.hooks.new_process import NewProcess
+from rolecall.runner.warm.hooks.parsed_files import ParsedFiles
 from rolecall.runner.warm.hooks.streams import StreamSettings
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.templates import CompiledTemplates
@@ -68,6 +71,7 @@ class HostParts:
     events: EventCallback
     streams: StreamSettings
     imports: ImportNotes
+    parsed: ParsedFiles
     new: NewProcess
 
     @classmethod
@@ -79,10 +83,12 @@ class HostParts:
         inline.thread_locals.append(events.context)
         modules = ModuleRunner(core, tally, compiled)
         rules = core.template_rules()
-        hooks = seams.Hooks(inline, modules, events, CompiledTemplates(rules), JinjaNames())
+        templates, keywords = CompiledTemplates(rules), Keywords(Sentinel)
+        parsed = ParsedFiles(core.tags_of, core.display)
+        hooks = seams.Hooks(inline, modules, events, templates, JinjaNames(), parsed, keywords)
         seams.install(hooks, rules.environment)
         imports = core.module_process.imports
-        return cls(core, tally, inline, compiled, events, streams, imports, new)
+        return cls(core, tally, inline, compiled, events, streams, imports, parsed, new)
 
 
 def be_run_child(order: RunOrder, parts: HostParts) -> NoReturn:
@@ -162,6 +168,7 @@ def _run(order: RunOrder, parts: HostParts, report: socket.socket) -> int:
         _say(f"ERROR: {error}")
         return _NOT_EVEN_SETTINGS
     parts.tally.report_to(report)
+    parts.events.report_to(report)
     status = _play(order.command)
     parts.tally.close_task()
     end_like_an_interpreter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import pkgutil
 import re
@@ -52,14 +53,17 @@ _IMPORTS = re.compile(r"^\s*from +((?:ansible|ansible_collections)\.[\w.]+) +imp
 
 def import_everything(new: NewProcess) -> Any:
     """Returns the `EventCallback`."""
+    from ansible.plugins import loader  # noqa: PLC0415 - in its order
+
+    seams.install_new_process(new)
+    loader.init_plugin_loader([])
+    # Reads ten thousand lines of YAML; what is imported later lies where they lay.
+    importlib.import_module("ansible_collections.ansible.builtin")
+    gc.collect()
     for name in (*_MODULES, *_KUBERNETES):
         with contextlib.suppress(ImportError):  # a project without the Kubernetes client is fine
             importlib.import_module(name)
     _answer_to_old_name()
-    from ansible.plugins import loader  # noqa: PLC0415 - after what must be imported before it
-
-    seams.install_new_process(new)
-    loader.init_plugin_loader([])
     new.without_projects(lambda: _load_all(loader))
     from rolecall.runner.warm.hooks.event_callback import EventCallback  # noqa: PLC0415
 

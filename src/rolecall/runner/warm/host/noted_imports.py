@@ -48,7 +48,9 @@ def _read(file: Path, refused: set[str]) -> Noted:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         for line in file.read_text().splitlines():
             noted.update({str(name): str(origin) for name, origin in json.loads(line).items()})
-    return {name: origin for name, origin in noted.items() if name not in refused}
+    # Ansible imports some packages anew in each run, though they are here.
+    known = refused | sys.modules.keys()
+    return {name: origin for name, origin in noted.items() if name not in known}
 
 
 def _tried(noted: Noted, engine: socket.socket) -> tuple[list[str], set[str]]:

@@ -7,6 +7,9 @@ host: the practice run and the first runs find out, and a spare process copies t
 waits for it. Written down are addresses, never what is there.
 
 Needs Linux 5.14; before that, pages are copied when they are written to, as always.
+
+Rejected: the same in each fork under load. Copying all ahead took 14 ms of CPU, and the stops that it
+saves took 5: it pays only while nobody waits.
 """
 
 from __future__ import annotations

@@ -1,25 +1,22 @@
-"""What a host does ahead of a run, in order, and why each step pays.
+"""What a host does ahead of a run: all that every run would do again, and that is the same for each.
 
-Before it serves (`warm_up`), so that no run does it again:
+For which run: the next one of this host, of whatever CR and watch. So nothing that a run was given is
+part of it, and a play is never begun before its order comes.
 
-1. It imports Ansible, the Kubernetes client, and the plugins and modules that most plays use
-   (`imports`): half a second of each new `ansible-playbook`.
-2. It puts the hooks in place (`hooks.seams`), in front of what a fork of it will call.
-3. It uses what Ansible makes at first use, such as expressions and environments of Jinja
-   (`first_uses`), and compiles the modules of the collections.
+1. Before it serves (`warm_up`), the host imports Ansible, the Kubernetes client, and the plugins and
+   modules that most plays use (`imports`), half a second of each new `ansible-playbook`. It puts the
+   hooks in place (`hooks.seams`), and makes what Ansible makes at first use (`first_uses`).
+2. While nothing runs, it finds out what was still missing (`WarmUp.learn`), and makes that, too. A play
+   in a fork tells, once (`practice`); the roles that ran have files to parse and templates to compile
+   (`role_files`); and runs note what they had to import (`noted_imports`).
+3. Then it forks the process of the next run (`spare`), which copies the memory that every play writes
+   to (`pages`), a third of a short play's time.
 
-While nothing runs (`WarmUp.learn`):
-
-4. Once, it lets a fork play a small play, and makes what that still had to make (`practice`).
-5. It compiles the templates of the roles that ran, from their files (`role_templates`): Ansible
-   compiles each one whenever it is used, half a millisecond and more.
-6. It imports what runs had to import (`noted_imports`).
-
-And then it forks the process of the next run (`spare`), which copies the memory that every play writes
-to (`pages`), a third of a short play's time.
-
-All of it only saves time: a step that fails costs speed, not a run. Nothing that a run was given is
-kept.
+What it throws away when it was wrong: what is parsed is taken only where the text is the same; what
+Ansible remembers of plugins and settings is put back whenever something was made
+(`NewProcess.be_as_new`); an import that does harm is refused for good; a spare process that is not
+ready is ended, and the run forked; and a host whose files changed is replaced. So a step that fails
+costs speed, not a run.
 """
 
 from __future__ import annotations
@@ -33,6 +30,7 @@ from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks.discovery import share_discovery
 from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
 from rolecall.runner.warm.hooks.new_process import NewProcess
+from rolecall.runner.warm.hooks.run_memory import remember_in_run
 from rolecall.runner.warm.hooks.streams import StreamSettings
 from rolecall.runner.warm.hooks.ways import IN_PROCESS_MODULES
 from rolecall.runner.warm.host.child import HostParts, practice_play
@@ -46,7 +44,7 @@ from rolecall.runner.warm.host.loaded_files import LoadedFiles
 from rolecall.runner.warm.host.noted_imports import import_noted
 from rolecall.runner.warm.host.pages import Range, written_down_in
 from rolecall.runner.warm.host.practice import practise
-from rolecall.runner.warm.host.role_templates import RoleTemplates
+from rolecall.runner.warm.host.role_files import RoleFiles
 from rolecall.runner.warm.host.spare import Begin, SpareProcess
 
 # So many runs write down which pages they wrote to: by then every role of most operators has run.
@@ -59,6 +57,8 @@ def warm_up(folder: Path, streams: StreamSettings, new: NewProcess) -> WarmUp:
     new.without_projects(lambda: _use_and_compile(parts))
     share_discovery(folder)
     read_kubeconfigs_fast()
+    remember_in_run()
+    new.be_as_new()
     return WarmUp(parts, folder)
 
 
@@ -81,7 +81,7 @@ class WarmUp:
         self.files.note()
         self._imports, self._written_pages = folder / "imports", folder / "pages.json"
         self._practice_folder = folder / "practice"
-        self._templates = RoleTemplates(parts.core)
+        self._role_files = RoleFiles(parts.core, parts.parsed)
         self._pages: list[Range] | None = None  # None: no practice yet
 
     def add_note_files(self, order: wire.Message, served: int) -> None:
@@ -91,7 +91,7 @@ class WarmUp:
             order["pages"] = str(self._written_pages)
 
     def role_ran(self, folder: str) -> None:
-        self._templates.role_ran(folder)
+        self._role_files.role_ran(folder)
 
     def spare_process(self, engine: socket.socket, begin: Begin) -> SpareProcess:
         """Learn, and fork the next run's process. Raises `Interrupted` when an order comes."""
@@ -103,11 +103,12 @@ class WarmUp:
         has_more = self._pages is None
         if self._pages is None:
             self._pages = practise(self._practice_folder, practice_play(self.parts), engine)
-        has_more |= self._templates.compile_waiting()
+        has_more |= self._role_files.read_waiting()
         if import_noted(self._imports, self.parts.imports, engine):
             has_more = True
             with contextlib.suppress(BrokenPipeError):
                 wire.send(engine, {"op": "grown", "rss": processes.resident_bytes()})
         if has_more:
+            self.parts.new.be_as_new()
             self.files.note()
             gc.freeze()

@@ -76,7 +76,7 @@ attributes:
 EXAMPLES = r"""
 - name: Tell how many replicas are ready
   operator_sdk.util.k8s_status:
-    api_version: tools.rolecall.dev/v1beta1
+    api_version: tools.rolecall.dev/v1
     kind: Appoperator
     name: "{{ ansible_operator_meta.name }}"
     namespace: "{{ ansible_operator_meta.namespace }}"

@@ -1,0 +1,260 @@
+"""Holds conversions.yaml against the CRDs: every field of either version has its place in the other.
+
+Found here instead of in the cluster: a field that a rule forgot is dropped by the API server without a
+word, the first time somebody reads the object at the other version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rolecall.conversion import Conversion, Each, FieldPath, NamedRule, Rule, VersionStep, path_text
+from rolecall.json_object import Json
+from rolecall_dev.checks.crds import PRESERVE, Crd
+from rolecall_dev.checks.round_trips import round_trips, shortest
+from rolecall_dev.sources import Findings, as_map
+
+_META = ("apiVersion", "kind", "metadata")
+_OPEN: Json = {PRESERVE: True}
+TRIALS = 100  # objects of each version: 20 ms for a usual kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the two versions of a step."""
+
+    version: str
+    other: str
+    schema: Json
+    rules: Mapping[FieldPath, NamedRule]  # by the field that each takes or gives here
+
+
+def check_conversions(
+    conversions: Sequence[Conversion],
+    file: str,
+    crds: Sequence[Crd],
+    findings: Findings,
+    trials: int = TRIALS,
+) -> None:
+    """Tell what keeps objects from going there and back."""
+    for crd in crds:
+        _check_storage(crd, findings)
+    for conversion in conversions:
+        kinds = (conversion.group, conversion.kind)
+        found = [it for it in crds if (it.spec.get("group"), it.names.get("kind")) == kinds]
+        if not found:
+            what = f"no CRD of kind `{conversion.kind}` in group `{conversion.group}` was found"
+            findings.error(file, _line(conversion), what)
+            continue
+        before = len(findings.problems)
+        _check_versions(conversion, found[0], file, findings)
+        for step in conversion.steps:
+            _check_step(step, found[0], file, findings)
+        if len(findings.problems) == before:
+            _try_objects(conversion, found[0], (file, trials), findings)
+    _check_unconverted(conversions, file, crds, findings)
+
+
+def _check_storage(crd: Crd, findings: Findings) -> None:
+    stored = [str(it.get("name")) for it in _versions(crd) if it.get("storage")]
+    if len(stored) != 1:
+        names = ", ".join(f"`{name}`" for name in stored) or "no version"
+        findings.error(
+            crd.document.file,
+            crd.document.line("spec", "versions"),
+            f"{names} of `{crd.names.get('kind')}` is stored, and it must be exactly one",
+            hint="set `storage: true` at the version that the operator watches",
+        )
+
+
+def _check_unconverted(
+    conversions: Sequence[Conversion], file: str, crds: Sequence[Crd], findings: Findings
+) -> None:
+    """Versions that differ and have no conversion: what one alone has is dropped at the other."""
+    known = {(conversion.group, conversion.kind) for conversion in conversions}
+    for crd in crds:
+        served = [it for it in _versions(crd) if it.get("served")]
+        if len(served) < 2 or (crd.spec.get("group"), crd.names.get("kind")) in known:
+            continue
+        schemas = [_without_words(_schema(it)) for it in served]
+        if any(schema != schemas[0] for schema in schemas):
+            names = ", ".join(f"`{it.get('name')}`" for it in served)
+            findings.warn(
+                crd.document.file,
+                crd.document.line("spec", "versions"),
+                f"{names} of `{crd.names.get('kind')}` differ, and nothing converts between them: "
+                "the API server drops what the other version does not have",
+                hint=f"write the rules into {file}",
+            )
+
+
+def _check_versions(conversion: Conversion, crd: Crd, file: str, findings: Findings) -> None:
+    there = {str(it.get("name")) for it in _versions(crd)}
+    for version in [it for it in conversion.versions if it not in there]:
+        findings.error(
+            file, _line(conversion), f"version `{version}` of `{conversion.kind}` is not in its CRD"
+        )
+    for version in sorted(there - {*conversion.versions}):
+        findings.error(
+            file,
+            _line(conversion),
+            f"version `{version}` of `{conversion.kind}` has no step",
+            hint="each version of the CRD is one of a chain, from the oldest to the newest",
+        )
+
+
+def _check_step(step: VersionStep, crd: Crd, file: str, findings: Findings) -> None:
+    schemas = {str(it.get("name")): _schema(it) for it in _versions(crd)}
+    if not {step.older, step.newer} <= schemas.keys():
+        return  # told already
+    older = _side(step, schemas, is_older=True)
+    newer = _side(step, schemas, is_older=False)
+    _check_fields(step.rules, older, newer, file, findings)
+    for mine, other in ((older, newer), (newer, older)):
+        for path, words in _uncovered(mine.schema, other.schema, mine, other, ()):
+            findings.error(
+                file,
+                step.rules[0].line if step.rules else None,
+                f"`{path_text(path)}` of `{mine.version}` {words}",
+                hint=f"write a rule for it, or `keep: {path_text(path)}` with `of: {mine.version}`",
+            )
+
+
+def _try_objects(
+    conversion: Conversion, crd: Crd, told: tuple[str, int], findings: Findings
+) -> None:
+    """What the schemas do not show: a pattern that does not fit, a join that is no inverse."""
+    schemas = {str(it.get("name")): _schema(it) for it in _versions(crd)}
+    file, trials = told
+    if different := list(round_trips(conversion, schemas, trials, seed=1)):
+        findings.error(file, _line(conversion), str(shortest(different)))
+
+
+def _side(step: VersionStep, schemas: Mapping[str, Json], *, is_older: bool) -> _Side:
+    version, other = (step.older, step.newer) if is_older else (step.newer, step.older)
+    rules = {
+        path: named
+        for named in step.rules
+        for path in (named.rule.older if is_older else named.rule.newer)
+    }
+    return _Side(version, other, schemas[version], rules)
+
+
+def _check_fields(
+    rules: Sequence[NamedRule], older: _Side, newer: _Side, file: str, findings: Findings
+) -> None:
+    """Every field that a rule names is in the schema of its version."""
+    for named in rules:
+        for side, paths in ((older, named.rule.older), (newer, named.rule.newer)):
+            for path in paths:
+                if _at(side.schema, path) is None:
+                    what = f"`{path_text(path)}` is not in the schema of `{side.version}`"
+                    findings.error(file, named.line, what)
+        if isinstance(named.rule, Each):
+            _check_items(named, older, newer, file, findings)
+
+
+def _check_items(
+    named: NamedRule, older: _Side, newer: _Side, file: str, findings: Findings
+) -> None:
+    assert isinstance(named.rule, Each)
+    path = named.rule.path
+    sides = []
+    for side, is_older in ((older, True), (newer, False)):
+        items = as_map((_at(side.schema, path) or {}).get("items"))
+        rules = {
+            inner: named
+            for rule in named.rule.rules
+            for inner in (rule.older if is_older else rule.newer)
+        }
+        sides.append(_Side(side.version, side.other, items, rules))
+    _check_item_fields(named, named.rule.rules, sides, file, findings)
+    for mine, other in (sides, sides[::-1]):
+        for inner, words in _uncovered(mine.schema, other.schema, mine, other, ()):
+            shown = f"{path_text(path)}[].{path_text(inner)}"
+            findings.error(file, named.line, f"`{shown}` of `{mine.version}` {words}")
+
+
+def _check_item_fields(
+    named: NamedRule, rules: Sequence[Rule], sides: Sequence[_Side], file: str, findings: Findings
+) -> None:
+    for rule in rules:
+        for side, paths in zip(sides, (rule.older, rule.newer), strict=True):
+            for path in paths:
+                if _at(side.schema, path) is None:
+                    shown = f"{path_text(named.rule.older[0])}[].{path_text(path)}"
+                    what = f"`{shown}` is not in the schema of `{side.version}`"
+                    findings.error(file, named.line, what)
+
+
+def _uncovered(
+    mine: Json, theirs: Json, side: _Side, other: _Side, above: FieldPath
+) -> Iterator[tuple[FieldPath, str]]:
+    """Fields of this version that no rule takes and the other version has not, or differently."""
+    properties = as_map(mine.get("properties"))
+    known = as_map(theirs.get("properties"))
+    for name, schema in properties.items():
+        path = (*above, name)
+        if path in side.rules or (not above and name in _META):
+            continue
+        found = known.get(name, _OPEN if theirs.get(PRESERVE) else None)
+        is_taken_there = path in other.rules
+        if any(rule[: len(path)] == path for rule in side.rules):
+            yield from _uncovered(as_map(schema), as_map(found), side, other, path)
+        elif found is None or is_taken_there:
+            yield path, f"is in no rule, and `{side.other}` has no such field"
+        elif found.get("type") not in (None, as_map(schema).get("type")):
+            yield path, f"is in no rule, and has another type in `{side.other}`"
+        else:
+            yield from _deeper(as_map(schema), as_map(found), side, other, path)
+
+
+def _deeper(
+    mine: Json, theirs: Json, side: _Side, other: _Side, path: FieldPath
+) -> Iterator[tuple[FieldPath, str]]:
+    if theirs.get(PRESERVE):
+        return
+    yield from _uncovered(mine, theirs, side, other, path)
+    for inner in ("items", "additionalProperties"):
+        ours, found = as_map(mine.get(inner)), as_map(theirs.get(inner))
+        name = f"{path[-1]}[]" if inner == "items" else f"{path[-1]}.*"
+        if ours and found:
+            yield from _deeper(ours, found, side, other, (*path[:-1], name))
+
+
+def _at(schema: Json, path: FieldPath) -> Json | None:
+    """The schema of a field; an empty one where any field is allowed; None where it is not there."""
+    found = schema
+    for name in path:
+        if found.get(PRESERVE):
+            return {}
+        inner = as_map(found.get("properties")).get(name, found.get("additionalProperties"))
+        if not isinstance(inner, dict):
+            return None
+        found = inner
+    return found
+
+
+def _versions(crd: Crd) -> list[Json]:
+    return [as_map(version) for version in crd.spec.get("versions") or []]
+
+
+def _schema(version: Json) -> Json:
+    return as_map(as_map(version.get("schema")).get("openAPIV3Schema"))
+
+
+def _without_words(schema: object) -> object:
+    """Without what only people read."""
+    if isinstance(schema, dict):
+        # A property may be called `description` itself; then it is a map.
+        return {
+            key: _without_words(value)
+            for key, value in schema.items()
+            if key not in ("description", "title", "example") or isinstance(value, dict)
+        }
+    return [_without_words(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _line(conversion: Conversion) -> int | None:
+    return conversion.line or None

@@ -1,0 +1,47 @@
+"""What a key of one of our YAML files is: spelling, type, default, meaning.
+
+Each file has one table of them; its reader, the warnings about unknown keys, the JSON Schema and the
+reference page are all checked against it, so that none of them can know a key that another does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Form(Enum):
+    """What a value looks like; the value names it in the reference."""
+
+    TEXT = "text"
+    TRUTH = "true or false"
+    WHOLE = "whole number"
+    DURATION = "duration"
+    MAP = "map"
+    TEXTS = "list of texts"
+    TEXT_MAP = "map of texts"
+    FINALIZER = "finalizer"
+    SELECTOR = "label selector"
+    REQUIREMENTS = "list of requirements"
+    KINDS = "list of kinds"
+    STEPS = "list of steps"
+    RULES = "list of rules"
+    ADMISSION = "admission"
+    CONDITIONS = "list of match conditions"
+    ANYTHING = "any value"
+    UNUSED = "anything"
+
+
+@dataclass(frozen=True, slots=True)
+class YamlKey:
+    """One key; `default` is spelled as somebody would type it, empty where there is none."""
+
+    name: str
+    form: Form
+    default: str
+    meaning: str
+    is_ours: bool = False  # the Go operator ignores it
+    choices: tuple[str, ...] = ()
+    is_required: bool = False
+    # For a key without effect: the flag and the environment variable's prefix that have one.
+    instead: tuple[str, str] = ("", "")
