@@ -18,7 +18,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import PATIENCE_S, ROOT, EngineProcess
+from tests.e2e.engine import ROOT, EngineProcess
 from tests.e2e.own.cases import CASES
 from tests.e2e.own.world import OPERATION, create, create_sample, make, wait_reason
 from tests.e2e.test_looked_into import engine_of
@@ -35,7 +35,6 @@ MOST = {
     "MachineOperation": 0,
     "EtcdCluster": 11,
 }
-_TRIES = 8  # a period or a dependent may start a run of its own meanwhile
 
 
 def asked(record: Path) -> list[Json]:
@@ -54,14 +53,21 @@ def words_of(row: Json) -> str:
 def one_run(
     engine: EngineProcess, gvk: Gvk, name: str, namespace: str, record: Path
 ) -> Counter[str]:
-    """What a run asks for that was started while the kind was at rest: twice the same."""
-    before = None
-    for _ in range(_TRIES):
-        found = since_asked(engine, gvk, name, namespace, record)
-        if found is not None and found == before:
-            return found
-        before = found
-    raise AssertionError(f"{gvk.kind} does not come to rest")
+    """What a run asks for that was started while the kind was at rest: twice the same.
+
+    A period or a dependent may start a run of its own meanwhile: on a slow machine for many seconds
+    after the samples are ready, so what counts is the time and not the number of tries.
+    """
+    seen: list[Counter[str] | None] = [None]
+
+    def is_at_rest() -> bool:
+        seen.append(since_asked(engine, gvk, name, namespace, record))
+        assert seen[-1] is not None, f"{gvk.kind} ran twice while it was asked for once"
+        assert seen[-1] == seen[-2], f"{gvk.kind} asked for {seen[-2]}, and then for {seen[-1]}"
+        return True
+
+    eventually(is_at_rest)
+    return seen[-1] or Counter()
 
 
 @pytest.fixture
@@ -79,7 +85,7 @@ def since_asked(
     """What its plays asked for until one run had ended; nothing where that were two."""
     ended, already = engine.runs(gvk.kind), len(asked(record))
     engine_of(engine).reconcile({"kind": gvk.kind, "namespace": namespace, "name": name})
-    eventually(lambda: engine.runs(gvk.kind) > ended, timeout_s=PATIENCE_S)
+    eventually(lambda: engine.runs(gvk.kind) > ended)
     rows = [row for row in asked(record)[already:] if row["for"] == str(gvk)]
     return Counter(map(words_of, rows)) if engine.runs(gvk.kind) == ended + 1 else None
 
