@@ -115,13 +115,14 @@ class EngineProcess:
         )
 
     def runs(self, kind: str = "", /, **labels: str) -> float:
-        """How many runs ended."""
+        """How many runs ended; of a kind, or of all."""
         text = self.ask("metrics", "/metrics")[1]
+        of_kind = f'Kind={kind}"' if kind else ""  # Machine is no MachineOperation
         return sum(
             float(sample["value"])
             for sample in _SAMPLE.finditer(text)
             if sample["name"] == "rolecall_runs_total"
-            and f"Kind={kind}" in sample["labels"]
+            and of_kind in sample["labels"]
             and all(f'{key}="{value}"' in sample["labels"] for key, value in labels.items())
         )
 
