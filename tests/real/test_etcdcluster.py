@@ -6,7 +6,9 @@ The tests share one cluster and leave it as they found it: three healthy members
 from __future__ import annotations
 
 import re
+import secrets
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -25,13 +27,25 @@ OLD, NEW = etcd_versions()
 
 @pytest.fixture(scope="module")
 def etcd(world: World) -> Etcd:
-    """Three members of the old version, which was mistyped when the cluster was created."""
+    """Three members, whose version was mistyped when the cluster was created."""
     found = Etcd(world, "db")
-    found.apply(version=f"{OLD}999", replicas=3, backupSchedule="0 3 * * *")
+    found.apply(version=f"{NEW}999", replicas=3, backupSchedule="0 3 * * *")
     _wait_said(found, "Starting", "Image")
-    change(found, version=OLD)
-    found.wait_healthy(3, OLD)
+    change(found, version=NEW)
+    found.wait_healthy(3, NEW)
     return found
+
+
+@pytest.fixture
+def grown(world: World) -> Iterator[Etcd]:
+    """Three members of the old version, of which two came later; for each try anew."""
+    found = Etcd(world, f"grown-{secrets.token_hex(2)}")
+    found.apply(version=OLD, replicas=1)
+    found.wait_healthy(1, OLD)
+    change(found, replicas=3)
+    found.wait_healthy(3, OLD)
+    yield found
+    world.kubectl("delete", "etcdcluster", found.name)
 
 
 def change(etcd: Etcd, **spec: object) -> None:
@@ -70,7 +84,7 @@ def test_scaling_to_five_and_back_keeps_keys_and_quorum(etcd: Etcd) -> None:
     assert witness.is_kept
     # The volumes of those who left are gone, so that they come back empty.
     eventually(
-        lambda: etcd.world.list("pvc", "mycompany.com/part=member"),
+        lambda: etcd.world.list("pvc", _members_of(etcd)),
         lambda claims: len(claims) == 3,
         timeout_s=PATIENCE_S,
     )
@@ -96,16 +110,16 @@ def test_member_that_lost_its_volume_is_replaced_by_a_fresh_one(etcd: Etcd) -> N
     assert any(event["reason"] == "MemberReplaced" for event in events)
 
 
-def test_upgrade_takes_nobody_while_a_member_is_down_and_loses_no_write(etcd: Etcd) -> None:
-    keys, before = etcd.fill(), _uids(etcd)
-    with Witness(etcd) as witness:
-        node = _node_with_the_fewer_members(etcd)
-        down = next(pod for pod in _pods(etcd) if pod["spec"]["nodeName"] == node)
+def test_upgrade_takes_nobody_while_a_member_is_down_and_loses_no_write(grown: Etcd) -> None:
+    keys, before = grown.fill(), _uids(grown)
+    with Witness(grown) as witness:
+        node = _node_with_the_fewer_members(grown)
+        down = next(pod for pod in _pods(grown) if pod["spec"]["nodeName"] == node)
         named = f"`{down['metadata']['name']}` is not healthy, so no member is taken"
-        with frozen_node(etcd.world.cluster, node):
-            change(etcd, version=NEW)
+        with frozen_node(grown.world.cluster, node):
+            change(grown, version=NEW)
             said = eventually(
-                lambda: condition(etcd.cr, "Ready"),
+                lambda: condition(grown.cr, "Ready"),
                 lambda ready: named in ready.get("message", ""),
                 # A new leader, and then two runs that wait for whoever does not answer.
                 timeout_s=2 * PATIENCE_S,
@@ -113,10 +127,10 @@ def test_upgrade_takes_nobody_while_a_member_is_down_and_loses_no_write(etcd: Et
             # With a second member gone, no write would be accepted any more.
             written = witness.written
             eventually(lambda: witness.written > written + 50, timeout_s=PATIENCE_S)
-            assert (_uids(etcd), said["reason"]) == (before, "MembersUnhealthy")
-        etcd.wait_healthy(3, NEW)
+            assert (_uids(grown), said["reason"]) == (before, "MembersUnhealthy")
+        grown.wait_healthy(3, NEW)
     assert witness.longest_gap_s < MOMENT_S, witness.refused
-    assert etcd.has(keys)
+    assert grown.has(keys)
     assert witness.is_kept
 
 
@@ -159,7 +173,7 @@ def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_kill
     etcd: Etcd, operator: Operator
 ) -> None:
     version, keys, before = etcd.cr["status"]["version"], etcd.fill(5), _uids(etcd)
-    _back_up(etcd, "good")
+    good = _back_up(etcd)
     etcd.remove_all()
     etcd.put("wrong", "was here")
 
@@ -168,14 +182,14 @@ def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_kill
     assert (refused["lastRestore"]["state"], _uids(etcd)) == ("Refused", before)
     assert etcd.get("wrong") == "was here"
 
-    word = _ask_restore(etcd, "good.db")
+    word = _ask_restore(etcd, good)
     eventually(lambda: etcd.world.get("statefulset", "db") == {}, timeout_s=PATIENCE_S)
     # Between the end of the old members and the new ones, without a chance to say good-bye.
     operator.kubectl("delete", "pod", operator.leader(), "--force", "--grace-period=0")
     restored = etcd.wait_healthy(3, version)["status"]
     told = restored["lastRestore"]
-    assert (told["state"], told["request"], told["snapshot"]) == ("Restored", word, "good.db")
-    assert (restored["restoredFrom"], told["backup"]) == ("good.db", f"db-before-{word[-8:]}.db")
+    assert (told["state"], told["request"], told["snapshot"]) == ("Restored", word, good)
+    assert (restored["restoredFrom"], told["backup"]) == (good, f"db-before-{word[-8:]}.db")
     assert restored["restoreWord"] != word
     assert etcd.has(keys)
     assert etcd.get("wrong") is None
@@ -185,7 +199,7 @@ def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_kill
 def test_lost_quorum_is_left_by_the_last_member_or_by_a_snapshot(etcd: Etcd) -> None:
     version, keys = etcd.cr["status"]["version"], etcd.fill(5)
     before = etcd.cr["status"].get("lastRestore")
-    _back_up(etcd, "kept")
+    kept = _back_up(etcd)
     etcd.put("later", "after the backup")
     _lose(etcd, "db-1", "db-2")
     answer = _offered(_wait_said(etcd, "QuorumLost", "`db-0-"))
@@ -195,7 +209,7 @@ def test_lost_quorum_is_left_by_the_last_member_or_by_a_snapshot(etcd: Etcd) -> 
 
     _lose(etcd, "db-0")
     answer = _offered(_wait_said(etcd, "DataLost", "`empty-"))
-    change(etcd, recover=answer, restoreFrom="kept.db", replicas=3)
+    change(etcd, recover=answer, restoreFrom=kept, replicas=3)
     status = etcd.wait_healthy(3, version)["status"]
     assert (etcd.has(keys), etcd.get("later")) == (True, None)
     assert status.get("lastRestore") == before, "what was asked for once is done once"
@@ -209,10 +223,12 @@ def _wait_said(etcd: Etcd, reason: str, part: str) -> Json:
     return eventually(lambda: etcd.cr, is_said, timeout_s=PATIENCE_S)
 
 
-def _back_up(etcd: Etcd, name: str) -> None:
+def _back_up(etcd: Etcd) -> str:
+    """The name of its snapshot."""
+    name = f"kept-{secrets.token_hex(2)}"
     etcd.world.kubectl("create", "job", "--from=cronjob/db-backup", name)
-    eventually(
-        lambda: etcd.cr["status"].get("lastGoodBackup", {}).get("snapshot"),
+    return eventually(
+        lambda: str(etcd.cr["status"].get("lastGoodBackup", {}).get("snapshot")),
         lambda snapshot: snapshot == f"{name}.db",
         timeout_s=PATIENCE_S,
     )
@@ -238,7 +254,11 @@ def _offered(cr: Json) -> str:
 
 
 def _pods(etcd: Etcd) -> list[Json]:
-    return etcd.world.list("pods", "mycompany.com/part=member")
+    return etcd.world.list("pods", _members_of(etcd))
+
+
+def _members_of(etcd: Etcd) -> str:
+    return f"mycompany.com/etcdcluster={etcd.name},mycompany.com/part=member"
 
 
 def _uids(etcd: Etcd) -> set[str]:

@@ -26,6 +26,19 @@ def waiting(reason: str, message: str = "", **more: Any) -> Json:
 READY = pod("ok", conditions=[{"type": "Ready", "status": "True"}])
 NOT_SCHEDULED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
 KILLED = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+GO_PANIC = (
+    "panic: tocommit(9) is out of range\n\n" + "goroutine 1 [running]:\n\tmain.go:31 +0x35\n" * 20
+)
+JSON_LOG = (
+    '{"level":"info","msg":"starts"}\n' * 20
+    + '{"level":"fatal","ts":1,"msg":"cannot listen","error":"address in use","stacktrace":"main.main"}'
+)
+
+
+def ended_with(message: str) -> Json:
+    return pod(container={"state": {"terminated": {"exitCode": 2, "message": message}}})
+
+
 PULL = waiting("ErrImagePull", "registry.local/app:x: not found")
 
 
@@ -48,6 +61,13 @@ PULL = waiting("ErrImagePull", "registry.local/app:x: not found")
             ),
             "container `app` ended: exit code 1: no disk",
         ),
+        (
+            ended_with(GO_PANIC),
+            "container `app` ended: exit code 2: panic: tocommit(9) is out of range",
+        ),
+        (ended_with(JSON_LOG), "container `app` ended: exit code 2: cannot listen: address in use"),
+        (ended_with("x" * 900 + "\nno room"), "container `app` ended: exit code 2: no room"),
+        (ended_with("two\nlines"), "container `app` ended: exit code 2: two lines"),
         (
             pod(container={"state": {"running": {}}, "started": True}),
             "container `app` is running, but its readiness probe has not succeeded",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,6 +15,7 @@ _MOST_NAMED = 3
 # What passes by itself and says little: told only where there is nothing better.
 _ON_ITS_WAY = frozenset({"ContainerCreating", "PodInitializing"})
 _TIME = re.compile(r"\b(?:\d+(?:\.\d+)?(?:ms|h|m|s))+\b")
+_PANICS = ("panic:", "fatal error:")
 # Conditions of what makes pods, and the status in which they tell of a failure.
 _FAILURES = (("ReplicaFailure", "True"), ("Failed", "True"), ("Progressing", "False"))
 
@@ -122,7 +124,28 @@ def _exit(ended: Mapping[str, Any]) -> str:
     text = f"exit code {ended.get('exitCode')}"
     if reason and reason not in ("Error", "Completed"):
         text += f" ({reason})"
-    return f"{text}: {ended['message']}" if ended.get("message") else text
+    words = _last_words(str(ended.get("message") or ""))
+    return f"{text}: {words}" if words else text
+
+
+def _last_words(message: str) -> str:
+    """A short message whole; of the end of a log, which a pod may give instead, what matters most."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    if len(" ".join(lines)) <= _MOST_OF_ONE:
+        return " ".join(lines)
+    # Go prints where all was after the reason for which it panicked.
+    why = [line for line in lines if line.startswith(_PANICS)]
+    return _said_in_json((why or lines[-1:])[0])[-_MOST_OF_ONE:]
+
+
+def _said_in_json(line: str) -> str:
+    """What a line of a structured log says, without its time, place and stack."""
+    try:
+        row = _map(json.loads(line))
+    except ValueError:
+        return line
+    said = (row.get("msg"), row.get("error"))
+    return ": ".join(str(part) for part in said if part) or line
 
 
 def _why_of_rest(pod: Mapping[str, Any]) -> tuple[int, str]:
