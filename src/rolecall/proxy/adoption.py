@@ -25,8 +25,7 @@ from rolecall.owner_annotations import OWNER_ANNOTATION
 from rolecall.proxy.dependent_finder import DependentFinder
 from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.forward import Forwarder
-from rolecall.proxy.identity import Owner
-from rolecall.proxy.owners import Tie, annotations_naming, owner_additions, tie_for
+from rolecall.proxy.owners import Tie, names_owner, owner_additions, tie_for
 from rolecall.proxy.run_credentials import RunCredential
 from rolecall.reconcile import EventRecorder
 
@@ -86,7 +85,7 @@ class Adoption:
         owner = credential.owner
         namespace = info.namespace if resource.namespaced else ""
         tie = tie_for(owner, is_namespaced=resource.namespaced, namespace=namespace)
-        is_marked = _names(metadata, owner)
+        is_marked = names_owner(metadata, owner)
         if is_marked and tie is Tie.ANNOTATIONS:
             return answered[1]  # they are the tie
         if is_marked or self._takes_all:
@@ -108,7 +107,7 @@ class Adoption:
         if metadata.get("ownerReferences") or metadata.get("uid") in {None, "", owner.uid}:
             return False
         is_free = OWNER_ANNOTATION not in (metadata.get("annotations") or {})
-        if not is_free and not _names(metadata, owner):
+        if not is_free and not names_owner(metadata, owner):
             return False
         # Whoever speaks of owners means it: this is how a role gives an object up.
         return not (isinstance(sent, bytes) and b"ownerReferences" in sent)
@@ -153,12 +152,6 @@ class Adoption:
         except ClusterError:
             return None  # the play's write went well; this is only about its owner
         return found if found is not None and found.is_watchable else None
-
-
-def _names(metadata: _Metadata, owner: Owner) -> bool:
-    """Whether the annotations on an object name this owner."""
-    annotations = metadata.get("annotations") or {}
-    return all(annotations.get(key) == text for key, text in annotations_naming(owner).items())
 
 
 def _told(names: list[str], *, were_refused: bool) -> str:

@@ -16,6 +16,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from rolecall.proxy.request_info import RequestInfo, parse_request_info
 from rolecall.proxy.run_credentials import RunCredential
+from rolecall.record import RequestNote
 
 # Those of RFC 9110 plus what only makes sense on the first hop.
 _HOP_BY_HOP = frozenset(
@@ -44,13 +45,20 @@ class Exchange:
     info: RequestInfo
     target: str  # path and query, encoded as they came
     headers: CIMultiDict[str]  # to send on
+    note: RequestNote | None = None  # for the run's record
 
     @classmethod
     def of(cls, request: web.BaseRequest, credential: RunCredential) -> Exchange:
         """Read what a request is about."""
         url = request.rel_url
         info = parse_request_info(request.method, url.raw_path, url.raw_query_string)
-        return cls(request, credential, info, url.raw_path_qs, end_to_end(request.headers))
+        headers = end_to_end(request.headers)
+        note = None
+        if credential.notes is not None:
+            note = credential.notes.begin(info, url.raw_query_string)
+            # What is compressed tells nothing, and the play is on this machine.
+            headers["Accept-Encoding"] = "identity"
+        return cls(request, credential, info, url.raw_path_qs, headers, note)
 
     @property
     def method(self) -> str:

@@ -108,7 +108,10 @@ async def receive_body(exchange: Exchange) -> bytes:
         if size > BODY_LIMIT:
             raise BodyTooLargeError
         pieces.append(piece)
-    return b"".join(pieces)
+    body = b"".join(pieces)
+    if exchange.note is not None:
+        exchange.note.send(body)
+    return body
 
 
 async def pass_answer(
@@ -168,12 +171,17 @@ async def _stream(
 ) -> web.StreamResponse:
     out = web.StreamResponse(status=response.status, headers=end_to_end(response.headers))
     await out.prepare(exchange.request)
+    note = exchange.note
+    if note is not None:
+        note.answer(start)
     try:
         if start:
             await out.write(start)
         async for chunk in response.content.iter_any():
             if on_chunk is not None:
                 on_chunk(chunk)
+            if note is not None:
+                note.answer(chunk)
             await out.write(chunk)
         await out.write_eof()
     except (aiohttp.ClientError, OSError, TimeoutError):

@@ -61,6 +61,17 @@ def annotations_naming(owner: Owner) -> dict[str, str]:
     return {OWNER_ANNOTATION: place, OWNER_TYPE_ANNOTATION: owner.gvk.group_kind}
 
 
+def names_owner(metadata: Metadata, owner: Owner) -> bool:
+    """Whether an object names this owner, in either way; forgives what is no metadata at all."""
+    references = metadata.get("ownerReferences")
+    rows = references if owner.uid and isinstance(references, list) else ()
+    if any(isinstance(row, dict) and row.get("uid") == owner.uid for row in rows):
+        return True
+    annotations = metadata.get("annotations")
+    said = annotations if isinstance(annotations, dict) else {}
+    return all(said.get(key) == text for key, text in annotations_naming(owner).items())
+
+
 def owner_additions(metadata: Metadata, owner: Owner, tie: Tie) -> Additions:
     """What makes a new object name its owner; nothing where its reference is there already."""
     if tie is Tie.ANNOTATIONS:

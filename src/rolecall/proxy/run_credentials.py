@@ -25,6 +25,7 @@ from rolecall.proxy.identity import (
     parse_basic_authorization,
 )
 from rolecall.proxy.refused_rights import RefusedRights
+from rolecall.record import RunNotes
 from rolecall.watches import Watch
 
 _PASSWORD_BYTES = 24
@@ -47,6 +48,7 @@ class RunCredential:
     reads_only: bool = False  # of a play of admission
     # What it wrote and its CR does not own: names for people, by UID.
     unowned: dict[str, str] = field(default_factory=dict, repr=False)
+    notes: RunNotes | None = field(default=None, repr=False)  # None: nothing is recorded
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -73,6 +75,7 @@ class RunCredentials:
         *,
         is_ending: bool = False,
         reads_only: bool = False,
+        notes: RunNotes | None = None,
     ) -> RunCredential:
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
         credential = RunCredential(
@@ -83,6 +86,7 @@ class RunCredentials:
             password,
             is_ending=is_ending,
             reads_only=reads_only,
+            notes=notes,
         )
         self._by_digest[_digest_of(credential.password)] = credential
         return credential

@@ -15,6 +15,7 @@ import errno
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -30,11 +31,14 @@ from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.failures import EXPECTED, refusal_for
 from rolecall.proxy.identity import Owner
 from rolecall.proxy.kubeconfig import write_kubeconfig
+from rolecall.proxy.noted import noted
+from rolecall.proxy.owners import names_owner
 from rolecall.proxy.request_info import has_dot_segment
 from rolecall.proxy.request_record import RequestRecord
 from rolecall.proxy.routes import Routes
 from rolecall.proxy.run_credentials import RunCredential, RunCredentials
 from rolecall.reconcile import EventRecorder, RunAccess
+from rolecall.record import RunNotes
 from rolecall.settings import ProxySettings
 from rolecall.watches import Watch
 
@@ -58,8 +62,9 @@ class Proxy:
         events: EventRecorder | None = None,
     ) -> None:
         self._settings = settings
+        self._clock = clock or SystemClock()
         self._run_credentials = RunCredentials()
-        self._routes = Routes(settings, client, dependents, clock or SystemClock(), events)
+        self._routes = Routes(settings, client, dependents, self._clock, events)
         self._record = RequestRecord(settings.record) if settings.record is not None else None
         self._server: web.Server | None = None
         self._listeners: list[asyncio.Server] = []
@@ -112,8 +117,13 @@ class Proxy:
         self, run_id: str, cr: dict[str, Any], watch: Watch
     ) -> AsyncIterator[RunAccess]:
         """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
-        is_ending = bool(cr["metadata"].get("deletionTimestamp"))
-        credential = self._run_credentials.issue(run_id, Owner.of(cr), watch, is_ending=is_ending)
+        is_ending, owner = bool(cr["metadata"].get("deletionTimestamp")), Owner.of(cr)
+        notes = None
+        if self._settings.notes_runs:
+            notes = RunNotes(run_id, partial(names_owner, owner=owner), self._clock)
+        credential = self._run_credentials.issue(
+            run_id, owner, watch, is_ending=is_ending, notes=notes
+        )
         async with self._access_by(credential, cr) as access:
             yield access
 
@@ -139,7 +149,8 @@ class Proxy:
                     )
                 )
             kubeconfig, for_modules = written
-            yield RunAccess(kubeconfig, for_modules, credential.refused_rights.told_by)
+            told_by, notes = credential.refused_rights.told_by, credential.notes
+            yield RunAccess(kubeconfig, for_modules, told_by, notes)
         finally:
             self._run_credentials.revoke(credential)
             self._routes.end(credential, cr)
@@ -153,8 +164,9 @@ class Proxy:
         if has_dot_segment(request.rel_url.raw_path):
             return refusal(400, "a path with `.` or `..` segments was refused, encoded ones too")
         exchange = Exchange.of(request, credential)
-        with credential.serving():
+        with credential.serving(), noted(exchange) as answered:
             answer = await self._answer(exchange)
+            answered(answer)
         if answer.status == 403 and isinstance(answer, web.Response):
             credential.refused_rights.note(answer.body)
         self._write_down(exchange, credential, answer.status)

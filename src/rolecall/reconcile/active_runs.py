@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 from rolecall.clock import Clock
@@ -22,6 +23,7 @@ from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbos
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults
 from rolecall.reconcile.progress import Progress
+from rolecall.record import RunNotes
 from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import Cause, Key, Turn
@@ -58,10 +60,13 @@ class ActiveRun:
     progress: Progress | None = None  # while the run is in flight
     spoke_s: float = 0.0  # when the run last said anything, on the clock that never jumps
     newest: Json | None = None  # the CR as we last wrote it during the run
+    notes: RunNotes | None = None  # what it read and wrote
 
     def follow(self, event: RunEvent, clock: Clock) -> None:
         """The run said something."""
         self.spoke_s = clock.monotonic()
+        if self.notes is not None:
+            self.notes.task(event.name, event.data, event.at_s, place=event.place)
         if self.progress is not None:
             self.progress = self.progress.after(event, clock.now())
 
@@ -131,6 +136,7 @@ class ActiveRuns:
             )
             active.spoke_s = self._ports.clock.monotonic()
             stack.callback(active.forget_progress)
+            active.notes = access.notes
             active.handle = await self._ports.runner.start(request, on_event)
             if active.cancelled:  # while it was starting
                 active.handle.cancel(active.cancelled)
@@ -152,6 +158,7 @@ class ActiveRuns:
             keep_artifacts=kept_artifacts_of(plan.cr, watch),
             timeout_s=_or(watch.run_timeout_s, defaults.timeout_s),
             no_progress_timeout_s=_or(watch.no_progress_timeout_s, defaults.no_progress_timeout_s),
+            leave_beside=access.notes.write_into if access.notes else _nothing_more,
         )
 
     def _on_event_for(self, active: ActiveRun, plan: RunPlan, verbosity: int) -> OnEvent:
@@ -214,6 +221,10 @@ class ActiveRuns:
         if watch.cancel_on_change and now.get("generation") != known.get("generation"):
             return f"generation {now.get('generation')} replaces it"
         return ""
+
+
+def _nothing_more(_folder: Path) -> None:
+    """Leave nothing beside the artifacts."""
 
 
 def _not_started(plan: RunPlan, reason: str) -> RunResult:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
+from rolecall.record import RunNotes
 from rolecall.runner import RunEvent, Runner, RunResult
 from rolecall.status import ObjectApi, OnOwnWrite
 from rolecall.watches import Watch
@@ -31,6 +32,7 @@ class RunAccess:
     # Given what a failed task said: the right that it tells of and that the run was refused for want
     # of, with the way out. Empty where it tells of none.
     missing_right: Callable[[str], str] = lambda _: ""
+    notes: RunNotes | None = None  # what the run asks for; None: nobody notes it
 
 
 class AccessIssuer(Protocol):

@@ -52,6 +52,8 @@ class RunRequest:
     # Of a play of admission: its variable `admission`, instead of all variables of the CR.
     admission: Json | None = None
     folder: Path | None = None  # its private folder, below the root; None: the CR's
+    # Called with the artifacts folder when the run is over, to leave more there; in the run's thread.
+    leave_beside: Callable[[Path], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class RunEvent:
     stdout: str
     data: Mapping[str, Any]
     place: str = ""  # of the task that it is about: `roles/app/tasks/main.yml:12`
+    at_s: float = 0.0  # when it happened, on the clock that never jumps
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,14 @@ import logging
 import os
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from rolecall.clock import Clock
 from rolecall.log_fields import log_fields
 from rolecall.runner.contract import OnEvent
+from rolecall.runner.events import AT_S
 from rolecall.runner.fold import Fold
 from rolecall.runner.secrets import Redactor
 
@@ -30,6 +32,10 @@ _logger = logging.getLogger(__name__)
 _EVENT_ID = re.compile(r"[0-9A-Za-z-]{1,64}(_[0-9]+)?")
 # Reported, and not yet found in the output: far more than a socket and a pipe can hold.
 _MOST_AHEAD = 2000
+
+
+def _in_utc(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def is_event_id(value: object) -> bool:
@@ -66,9 +72,10 @@ class EventFiles:
             event.update(self._said_of(uuid))
         if "created" not in event:
             event["created"] = self._clock.now().isoformat()
+        at_s = self._when(event)
         text = json.dumps(event)
         is_clean = not self._redactor.may_hide(text)
-        taken = self._fold.add(event, is_clean=is_clean)
+        taken = self._fold.add(event, is_clean=is_clean, at_s=at_s)
         if taken is None:
             return
         if not is_clean:
@@ -101,6 +108,18 @@ class EventFiles:
         """Remove what a run left that was ended in the middle of an event."""
         for leftover in Path(self._folder).glob("*-partial.json*"):
             leftover.unlink(missing_ok=True)
+
+    def _when(self, event: dict[str, Any]) -> float:
+        """When it happened, on the clock that never jumps: as the play says, or by `created`."""
+        said = event.pop(AT_S, None)
+        now_s = self._clock.monotonic()
+        if isinstance(said, float) and 0 < said <= now_s:
+            return said
+        with contextlib.suppress(ValueError, TypeError):
+            created = datetime.fromisoformat(event["created"])
+            age_s = (self._clock.now() - _in_utc(created)).total_seconds()
+            return now_s - max(0.0, age_s)
+        return now_s
 
     def _said_of(self, uuid: str) -> dict[str, Any]:
         if uuid not in self._told:

@@ -83,7 +83,9 @@ class Fold:
         is_asked = prepared.request.admission is not None
         self._answer = AnswerTasks() if is_asked else None
 
-    def add(self, event: Mapping[str, Any], *, is_clean: bool = False) -> RunEvent | None:
+    def add(
+        self, event: Mapping[str, Any], *, is_clean: bool = False, at_s: float = 0.0
+    ) -> RunEvent | None:
         """Learn from one event; returns it redacted for others, or None where it is no event.
 
         `is_clean`: it was looked through as a whole, and there is nothing to redact.
@@ -104,6 +106,7 @@ class Fold:
             stdout=said if is_clean else self._redactor.text(said),
             data=data if is_clean else self._redactor.event_data(data),
             place=self._place_of_start(data.get("task_path")),
+            at_s=at_s,
         )
 
     def result(self, exit_: Exit, stdout_tail: str = "") -> RunResult:

@@ -148,7 +148,12 @@ class Recording:
 
     def tidy(self, exit_: Exit) -> None:
         """Remove what only this run needed, point `latest`, rotate; what cannot be done, is not."""
-        for step in (self._prepared.clean_up, lambda: self._tidy(was_ended=exit_.rc is None)):
+        request, folder = self._prepared.request, self._prepared.artifacts
+        for step in (
+            self._prepared.clean_up,
+            lambda: request.leave_beside(folder),
+            lambda: self._tidy(was_ended=exit_.rc is None),
+        ):
             with contextlib.suppress(OSError):
                 step()
 

@@ -15,11 +15,13 @@ import json
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 from ansible.utils.display import Display
 
+from rolecall.runner.events import AT_S
 from rolecall.runner.warm import wire
 
 _NAMES = ("default", "awx_display")
@@ -34,7 +36,8 @@ class _Reports:
         self._files, self._sock, self._encoder = files, sock, encoder
 
     def set(self, key: str, event: dict[str, Any]) -> None:
-        report = json.dumps({"r": "event", **event}, cls=self._encoder).encode()
+        told = {"r": "event", AT_S: time.monotonic(), **event}
+        report = json.dumps(told, cls=self._encoder).encode()
         if len(report) <= wire.LONGEST_REPORT:
             try:
                 self._sock.send(report)

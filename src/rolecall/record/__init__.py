@@ -1,0 +1,34 @@
+"""What a run read and wrote, request by request, and which task did it."""
+
+from rolecall.record.answers import MOST_BYTES, SeenAnswer, seen_in
+from rolecall.record.file import RECORD_FILE, read_record, write_record
+from rolecall.record.leaves import leaves_of_object, leaves_of_write
+from rolecall.record.model import (
+    NO_TASK,
+    RecordedRequest,
+    RecordedTask,
+    RunRecord,
+)
+from rolecall.record.notes import MOST_REQUESTS, RequestNote, RunNotes
+from rolecall.record.objects import ObjectRead, ObjectsOfRun, objects_of
+
+__all__ = [
+    "MOST_BYTES",
+    "MOST_REQUESTS",
+    "NO_TASK",
+    "RECORD_FILE",
+    "ObjectRead",
+    "ObjectsOfRun",
+    "RecordedRequest",
+    "RecordedTask",
+    "RequestNote",
+    "RunNotes",
+    "RunRecord",
+    "SeenAnswer",
+    "leaves_of_object",
+    "leaves_of_write",
+    "objects_of",
+    "read_record",
+    "seen_in",
+    "write_record",
+]

@@ -1,0 +1,107 @@
+"""What an answer of the API server shows: which objects, at which versions, and whether they are ours.
+
+Read are an object, a list, a table and metadata alone, all as JSON. Of anything else, and of an answer
+that is longer than `MOST_BYTES`, it is said why it was not read: whoever decides by what a run saw must
+not take "nothing was seen" for "nothing was there".
+
+Rejected: searching the text for `"resourceVersion"` without parsing. An annotation may hold any text
+(kubectl writes whole objects there), and a list would have as many as it has items.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# Parsing a megabyte takes some milliseconds, in which the proxy answers nobody.
+MOST_BYTES = 1024 * 1024
+_NAMED_ITEMS = 20
+_JSON = "application/json"
+_DIGEST_BYTES = 12
+
+# Whether an object with such metadata belongs to the CR of the run.
+IsOwned = Callable[[Mapping[str, Any]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenAnswer:
+    object_version: str = ""
+    uid: str = ""
+    is_owned: bool = False
+    name: str = ""  # of the object: a create with `generateName` learns it here
+    items: int | None = None
+    items_digest: str = ""
+    named_items: tuple[str, ...] = ()
+    unread: str = ""
+
+
+def seen_in(media_type: str, body: bytes, is_owned: IsOwned) -> SeenAnswer:
+    """Read the answer to a request that went well."""
+    document = _document_in(media_type, body)
+    if isinstance(document, str):
+        return SeenAnswer(unread=document)
+    metadata, is_table = _map(document.get("metadata")), document.get("kind") == "Table"
+    rows = document.get("rows" if is_table else "items")
+    if isinstance(rows, list) and (is_table or str(document.get("kind", "")).endswith("List")):
+        objects = [_map(row).get("object") if is_table else row for row in rows]
+        return _seen_list(
+            metadata, [_map(_map(each).get("metadata")) for each in objects], is_owned
+        )
+    return SeenAnswer(
+        object_version=_text(metadata.get("resourceVersion")),
+        uid=_text(metadata.get("uid")),
+        is_owned=is_owned(metadata),
+        name=_text(metadata.get("name")),
+    )
+
+
+def _document_in(media_type: str, body: bytes) -> dict[str, Any] | str:
+    """The answer as it was parsed, or why it cannot be."""
+    if len(body) > MOST_BYTES:
+        return f"its answer has more than {MOST_BYTES // 1024} KB"
+    if media_type != _JSON:
+        return f"its answer is `{media_type}`"
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return "its answer is not JSON"
+    return document if isinstance(document, dict) else "its answer is no object"
+
+
+def digest_of_items(items: Iterable[str]) -> str:
+    """Of `namespace/name@version` of each, in whatever order they came."""
+    text = "\n".join(sorted(items)).encode()
+    return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def item_text(metadata: Mapping[str, Any]) -> str:
+    namespace, name = _text(metadata.get("namespace")), _text(metadata.get("name"))
+    return f"{namespace}/{name}@{_text(metadata.get('resourceVersion'))}"
+
+
+def _seen_list(
+    metadata: Mapping[str, Any], items: list[Mapping[str, Any]], is_owned: IsOwned
+) -> SeenAnswer:
+    texts = [item_text(each) for each in items]
+    if metadata.get("continue"):
+        return SeenAnswer(items=len(texts), unread="it was read in several parts")
+    only = items[0] if len(items) == 1 else {}  # a table of one object stands for that
+    return SeenAnswer(
+        object_version=_text(metadata.get("resourceVersion")),
+        uid=_text(only.get("uid")),
+        is_owned=bool(only) and is_owned(only),
+        items=len(texts),
+        items_digest=digest_of_items(texts),
+        named_items=tuple(texts[:_NAMED_ITEMS]),
+    )
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,208 @@
+"""The notes of one run in flight: requests as the proxy answers them, tasks as the play reports them.
+
+Promises: noting never fails and never waits; after `MOST_REQUESTS` nothing more is kept, and the record
+says that it is not complete. Which task made a request is decided at the end, by time: a play's tasks
+follow each other, and both ends read the same clock. Of tasks that run side by side (several hosts,
+`strategy: free`) the one that began last is taken.
+
+The hard part is that the report of a task may come after its first request, since they take different
+ways. Hence the times, and not the order of arrival. Rejected: a credential for each task. Programs keep
+a kubeconfig for as long as they live, and plays pass theirs on.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from rolecall.clock import Clock
+from rolecall.record.answers import MOST_BYTES, IsOwned, SeenAnswer, seen_in
+from rolecall.record.file import write_record
+from rolecall.record.leaves import leaves_of_write, patch_type_of
+from rolecall.record.model import NO_TASK, RecordedRequest, RecordedTask, RunRecord
+
+MOST_REQUESTS = 10_000
+_MOST_TASKS = 20_000
+_LONGEST_QUERY = 2000
+_LONGEST_TEXT = 300
+_STARTS = ("playbook_on_task_start", "playbook_on_handler_task_start")
+_ENDS = {
+    "runner_on_ok": "ok",
+    "runner_on_failed": "failed",
+    "runner_on_skipped": "skipped",
+    "runner_on_unreachable": "unreachable",
+}
+_SWITCHING_PROTOCOLS = 101
+_WITH_BODY = frozenset({"create", "update", "patch"})
+
+
+class AboutRequest(Protocol):
+    """What the proxy knows of a request from its method and URL."""
+
+    @property
+    def verb(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def group(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def resource(self) -> str: ...
+    @property
+    def subresource(self) -> str: ...
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+@dataclass(slots=True)
+class RequestNote:
+    """One request while it is answered; what it showed is taken from the pieces that pass."""
+
+    about: AboutRequest
+    query: str
+    at_s: float
+    sent_type: str = ""
+    sent: bytes = b""
+    sent_bytes: int = 0
+    answer_type: str = ""
+    answered_bytes: int = 0
+    is_stream: bool = False
+    _pieces: list[bytes] = field(default_factory=list)
+
+    def send(self, body: bytes) -> None:
+        """What the play sent, as a whole."""
+        self.sent, self.sent_bytes = body, len(body)
+
+    def answer(self, piece: bytes) -> None:
+        """The next piece of the answer."""
+        self.answered_bytes += len(piece)
+        if self.answered_bytes <= MOST_BYTES and not self.is_stream:
+            self._pieces.append(piece)
+
+    def seen(self, is_owned: IsOwned) -> SeenAnswer:
+        """What a good answer showed."""
+        if self.is_stream:
+            return SeenAnswer(unread="it is a stream")
+        if self.answered_bytes > MOST_BYTES:
+            return SeenAnswer(unread=f"its answer has more than {MOST_BYTES // 1024} KB")
+        return seen_in(self.answer_type, b"".join(self._pieces), is_owned)
+
+
+class RunNotes:
+    """One run's; requests and tasks are noted on the loop, the file is written off it."""
+
+    def __init__(self, run_id: str, is_owned: IsOwned, clock: Clock) -> None:
+        self._run_id, self._is_owned, self._clock = run_id, is_owned, clock
+        self._began, self._began_s = clock.now(), clock.monotonic()
+        self._tasks: list[RecordedTask] = []
+        self._index: dict[str, int] = {}  # of a task's uuid
+        self._requests: list[RecordedRequest] = []
+        self._incomplete = ""
+
+    def begin(self, about: AboutRequest, query: str) -> RequestNote:
+        """A request came."""
+        return RequestNote(about, query, self._clock.monotonic())
+
+    def end(self, note: RequestNote, code: int) -> None:
+        """It was answered; 0: the run ended before that."""
+        if len(self._requests) >= MOST_REQUESTS:
+            self._incomplete = f"the run made more than {MOST_REQUESTS:,} requests"
+            return
+        about, is_good = note.about, 200 <= code < 300
+        seen = SeenAnswer()
+        if code == _SWITCHING_PROTOCOLS:
+            seen = SeenAnswer(unread="it is a stream")
+        elif is_good and about.resource and about.verb != "deletecollection":
+            seen = note.seen(self._is_owned)
+        has_body = about.verb in _WITH_BODY and bool(note.sent)
+        self._requests.append(
+            RecordedRequest(
+                number=len(self._requests),
+                at_s=note.at_s,
+                seconds=self._clock.monotonic() - note.at_s,
+                verb=about.verb,
+                group=about.group,
+                version=about.version,
+                resource=about.resource,
+                subresource=about.subresource,
+                namespace=about.namespace,
+                name=about.name or seen.name,
+                code=code,
+                path="" if about.resource else about.path[:_LONGEST_TEXT],
+                query=note.query[:_LONGEST_QUERY],
+                sent_bytes=note.sent_bytes,
+                answered_bytes=note.answered_bytes,
+                patch_type=patch_type_of(note.sent_type) if about.verb == "patch" else "",
+                object_version=seen.object_version,
+                uid=seen.uid,
+                is_owned=seen.is_owned,
+                items=seen.items,
+                items_digest=seen.items_digest,
+                named_items=seen.named_items,
+                leaves=leaves_of_write(note.sent_type, note.sent) if has_body else (),
+                unread=seen.unread,
+            )
+        )
+
+    def task(self, event: str, data: Mapping[str, Any], at_s: float, *, place: str = "") -> None:
+        """What the play reported; only beginnings and ends of tasks are looked at."""
+        uuid = data.get("task_uuid")
+        if not isinstance(uuid, str):
+            return
+        if event in _STARTS:
+            self._begin_task(uuid, data, at_s, place)
+        elif event in _ENDS and (number := self._index.get(uuid)) is not None:
+            outcome = _ENDS[event]
+            result = data.get("res")
+            if outcome == "ok" and isinstance(result, dict) and result.get("changed") is True:
+                outcome = "changed"
+            self._tasks[number] = replace(self._tasks[number], ended_s=at_s, outcome=outcome)
+
+    def record(self) -> RunRecord:
+        """What is known by now."""
+        return RunRecord(
+            run=self._run_id,
+            began=self._began,
+            began_s=self._began_s,
+            tasks=tuple(self._tasks),
+            requests=tuple(_with_tasks(self._requests, self._tasks)),
+            ended_s=self._clock.monotonic(),
+            incomplete=self._incomplete,
+        )
+
+    def write_into(self, folder: Path) -> None:
+        """Keep it beside the run's other artifacts; blocking."""
+        write_record(folder, self.record())
+
+    def _begin_task(self, uuid: str, data: Mapping[str, Any], at_s: float, place: str) -> None:
+        if len(self._tasks) >= _MOST_TASKS:
+            self._incomplete = f"the run has more than {_MOST_TASKS:,} tasks"
+            return
+        self._index[uuid] = len(self._tasks)
+        name, action = str(data.get("task", "")), str(data.get("task_action", ""))
+        told = place or str(data.get("task_path", ""))
+        texts = [text[:_LONGEST_TEXT] for text in (name, told, action)]
+        self._tasks.append(RecordedTask(uuid, texts[0], texts[1], texts[2], at_s))
+
+
+def _with_tasks(
+    requests: list[RecordedRequest], tasks: list[RecordedTask]
+) -> list[RecordedRequest]:
+    """Each request with the task that was under way when it came."""
+    order = sorted(range(len(tasks)), key=lambda number: tasks[number].began_s)
+    begins = [tasks[number].began_s for number in order]
+    return [replace(each, task=_task_at(each.at_s, tasks, order, begins)) for each in requests]
+
+
+def _task_at(at_s: float, tasks: list[RecordedTask], order: list[int], begins: list[float]) -> int:
+    place = bisect.bisect_right(begins, at_s) - 1
+    if place < 0:
+        return NO_TASK
+    ended_s = tasks[order[place]].ended_s
+    return order[place] if ended_s is None or at_s <= ended_s else NO_TASK
