@@ -24,15 +24,18 @@ from rolecall.runner.installed import (
 )
 from rolecall.runner.params import Unsafe, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
+from rolecall.runner.purity import Nature, Purity, Used, asks_elsewhere, full_name, purity_of
 from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
 from rolecall.runner.run_file import outcome_of
 from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
 __all__ = [
     "Ending",
+    "Nature",
     "OnEvent",
     "OnWarmSupport",
     "PlayAnswer",
+    "Purity",
     "Recap",
     "RunEvent",
     "RunHandle",
@@ -41,8 +44,10 @@ __all__ = [
     "Runner",
     "TaskFailure",
     "Unsafe",
+    "Used",
     "WarmState",
     "WarmSupport",
+    "asks_elsewhere",
     "broken_conditionals",
     "claimed_for_admission",
     "claimed_root",
@@ -53,7 +58,9 @@ __all__ = [
     "folder_of_command",
     "folder_of_engine",
     "forget",
+    "full_name",
     "outcome_of",
+    "purity_of",
     "require_installed",
     "snake_case",
     "version_of",
