@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -162,13 +162,21 @@ def _leading(found: _Found) -> _Found:
     return leading[:1] or found[:1] if share else found
 
 
-def place_or_relay(arguments: argparse.Namespace) -> Here | int:
-    """Where the command is answered here; or its exit code, where a pod answered it."""
+def place_or_relay(
+    arguments: argparse.Namespace,
+    words: Sequence[str] | None = None,
+    take: Callable[[bytes], object] | None = None,
+) -> Here | int:
+    """Where the command is answered here; or its exit code, where a pod answered it.
+
+    `words`: what the pod is asked instead of what was typed. `take` gets the output, which else is
+    printed.
+    """
     here = local_place(arguments, os.environ)
     if here is None:
         from rolecall.cli.relay import relay_command  # noqa: PLC0415 - brings what speaks to clusters
 
-        code = relay_command(arguments, os.environ)
+        code = relay_command(arguments, os.environ, words, take)
         if code is not None:
             return code
         here = Here(_places(os.environ))

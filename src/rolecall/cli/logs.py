@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rolecall.cli.chosen_run import run_called
 from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, named_cr
@@ -15,7 +16,7 @@ from rolecall.cli.play_colours import PlayColours
 from rolecall.cli.spans import seconds_text
 from rolecall.cli.terminal import plain, say, screen_now
 from rolecall.errors import InputError
-from rolecall.history import KeptRun, read_run, with_id
+from rolecall.history import KeptRun, read_run
 from rolecall.json_object import Json
 
 if TYPE_CHECKING:
@@ -76,24 +77,13 @@ def show_logs(arguments: argparse.Namespace) -> int:
 
 def _choose(runs: Sequence[KeptRun], word: CrWord, arguments: argparse.Namespace) -> KeptRun | None:
     if arguments.run_id:
-        return _called(runs, arguments.run_id, word)
+        return run_called(runs, arguments.run_id, word)
     if arguments.failed:
         failed = next((each for each in runs if each.outcome == "failed"), None)
         if failed is None:
             raise InputError(f"no failed run of `{word}` is kept")
         return failed
     return runs[0] if runs else None
-
-
-def _called(runs: Sequence[KeptRun], run_id: str, word: CrWord) -> KeptRun:
-    found = with_id(runs, run_id)
-    if len(found) > 1:
-        named = ", ".join(f"`{each.run}`" for each in found[:5])
-        raise InputError(f"several runs of `{word}` begin with `{run_id}`: {named}")
-    if not found:
-        hint = f"`rolecall runs {word}` lists those that are kept"
-        raise InputError(f"no run `{run_id}` of `{word}` is kept", hint=hint)
-    return found[0]
 
 
 class _Printer:

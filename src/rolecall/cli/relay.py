@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from rolecall.cli.cluster_line import say_cluster
 from rolecall.cli.terminal import RELAYED_VARIABLE, relayed_words, say, screen_of
@@ -24,10 +25,19 @@ _TIMEOUTS = Timeouts(connect_s=5.0, total_s=20.0)
 _PASSED_ON = ("NO_COLOR", "TERM")
 
 
-def relay_command(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int | None:
-    """The exit code of the remote command; None where no operator is named and none is found."""
+def relay_command(
+    arguments: argparse.Namespace,
+    environ: Mapping[str, str],
+    words: Sequence[str] | None = None,
+    take: Callable[[bytes], object] | None = None,
+) -> int | None:
+    """The exit code of the remote command; None where no operator is named and none is found.
+
+    It is what was typed, or `words`; its output is printed, or given to `take`.
+    """
+    asked = words_to_relay(arguments.typed if words is None else words)
     try:
-        return asyncio.run(_relayed(arguments, environ))
+        return asyncio.run(_relayed(arguments, environ, asked, take))
     except (NoOperatorError, CredentialsError, UnavailableError):
         # Who named no operator may not have meant one.
         if arguments.operator:
@@ -46,7 +56,12 @@ def words_to_relay(typed: Sequence[str]) -> list[str]:
     return kept
 
 
-async def _relayed(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+async def _relayed(
+    arguments: argparse.Namespace,
+    environ: Mapping[str, str],
+    words: Sequence[str],
+    take: Callable[[bytes], object] | None,
+) -> int:
     credentials = Credentials.load(environ)
     async with Client(credentials, timeouts=_TIMEOUTS) as client:
         say_cluster(credentials)
@@ -55,13 +70,20 @@ async def _relayed(arguments: argparse.Namespace, environ: Mapping[str, str]) ->
         say(f"engine of pod {operator.namespace}/{pod.name} {lead} ({_about(operator)})")
         variables = {name: environ[name] for name in _PASSED_ON if name in environ}
         variables[RELAYED_VARIABLE] = relayed_words(screen_of(environ))
-        words = words_to_relay(arguments.typed)
-        return await run_there(client, (operator, pod), words, variables, _print)
+        sink = _print if take is None else partial(_take_or_print, take)
+        return await run_there(client, (operator, pod), words, variables, sink)
 
 
 def _about(operator: Operator) -> str:
     replicas = f"{len(operator.pods)} pods" if len(operator.pods) > 1 else "1 pod"
     return f"operator {operator.name}, {replicas}"
+
+
+def _take_or_print(take: Callable[[bytes], object], channel: Channel, data: bytes) -> None:
+    if channel is Channel.STDERR:
+        _print(channel, data)
+    else:
+        take(data)
 
 
 def _print(channel: Channel, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""`rolecall runs`: the runs of a CR, why each began and what it came to."""
+"""`rolecall runs`: the runs of a CR, why each began, what it came to, what it read and wrote."""
 
 from __future__ import annotations
 
@@ -38,7 +38,12 @@ _COLUMNS = (
 _EPILOG = """\
 `rolecall logs KIND/NAME --run RUN` prints the output of one; the first characters of RUN are enough.
 
--o json prints {"kind", "namespace", "name", "runs": [...]}, each run as in its run.json.
+--record shows what one run read and wrote: each task with its requests, what they changed, and what was
+asked outside of any task. --timeline and --html show the same on one axis. Exit code 1: the run has no
+record.
+
+-o json prints {"kind", "namespace", "name", "runs": [...]}, each run as in its run.json; with --record
+{"kind", "namespace", "name", "run", "record", "why_none"}, the record as in its record.json.
 """
 
 
@@ -53,12 +58,32 @@ def add_parser(subparsers: Subparsers) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
+    _add_record(parser)
     add_output(parser)
     add_place(parser)
     parser.set_defaults(run=show_runs)
 
 
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    section = parser.add_argument_group("what a run read and wrote")
+    section.add_argument("--record", action="store_true", help="tasks with their requests")
+    section.add_argument("--timeline", action="store_true", help="the same on one axis")
+    section.add_argument(
+        "--html", metavar="FILE", help="the timeline as a page of one file; `-`: to stdout"
+    )
+    section.add_argument(
+        "--run",
+        metavar="ID",
+        dest="run_id",
+        help="id of the run, or its first characters; default: the newest that has ended",
+    )
+
+
 def show_runs(arguments: argparse.Namespace) -> int:
+    if arguments.record or arguments.timeline or arguments.html or arguments.run_id:
+        from rolecall.cli.run_record import show_record  # noqa: PLC0415 - not for a list of runs
+
+        return show_record(arguments)
     word = named_cr(arguments.what)
     here = place_or_relay(arguments)
     if isinstance(here, int):

@@ -121,6 +121,7 @@ def _proxy(chosen: Chosen, warnings: list[str]) -> ProxySettings:
         inject_owner=chosen["inject-owner-ref"],
         adopts=chosen["adopt"],
         record=_path(chosen["proxy-record"]),
+        notes_runs=chosen["run-record"],
     )
 
 

@@ -21,6 +21,7 @@ def noted(exchange: Exchange) -> Iterator[OnAnswer]:
         yield lambda _: None
         return
     note.is_stream, note.sent_type = exchange.is_endless, exchange.media_type
+    note.agent = exchange.request.headers.get("User-Agent", "")
     codes: list[int] = []
 
     def answered(answer: web.StreamResponse) -> None:

@@ -1,7 +1,7 @@
 """What a run read and wrote, request by request, and which task did it."""
 
 from rolecall.record.answers import MOST_BYTES, SeenAnswer, seen_in
-from rolecall.record.file import RECORD_FILE, read_record, write_record
+from rolecall.record.file import RECORD_FILE, read_record, record_json, write_record
 from rolecall.record.leaves import leaves_of_object, leaves_of_write
 from rolecall.record.model import (
     NO_TASK,
@@ -11,6 +11,7 @@ from rolecall.record.model import (
 )
 from rolecall.record.notes import MOST_REQUESTS, RequestNote, RunNotes
 from rolecall.record.objects import ObjectRead, ObjectsOfRun, objects_of
+from rolecall.record.steps import Step, length_s, steps_of
 
 __all__ = [
     "MOST_BYTES",
@@ -25,10 +26,14 @@ __all__ = [
     "RunNotes",
     "RunRecord",
     "SeenAnswer",
+    "Step",
     "leaves_of_object",
     "leaves_of_write",
+    "length_s",
     "objects_of",
     "read_record",
+    "record_json",
     "seen_in",
+    "steps_of",
     "write_record",
 ]

@@ -46,6 +46,7 @@ class RecordedRequest:
     sent_bytes: int = 0
     answered_bytes: int = 0
     patch_type: str = ""  # json, merge, strategic, apply
+    manager: str = ""  # of a write: the field manager that the API server notes for it
     # What the answer showed; empty where it could not be read.
     object_version: str = ""  # the object's, or that of the list
     uid: str = ""

@@ -13,21 +13,24 @@ a kubeconfig for as long as they live, and plays pass theirs on.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import parse_qs
 
 from rolecall.clock import Clock
 from rolecall.record.answers import MOST_BYTES, IsOwned, SeenAnswer, seen_in
 from rolecall.record.file import write_record
 from rolecall.record.leaves import leaves_of_write, patch_type_of
 from rolecall.record.model import NO_TASK, RecordedRequest, RecordedTask, RunRecord
+from rolecall.record.packed import Kind, Noted, PackedRequests
 
 MOST_REQUESTS = 10_000
 _MOST_TASKS = 20_000
 _LONGEST_QUERY = 2000
 _LONGEST_TEXT = 300
+_LONGEST_MANAGER = 128  # as the API server cuts it
 _STARTS = ("playbook_on_task_start", "playbook_on_handler_task_start")
 _ENDS = {
     "runner_on_ok": "ok",
@@ -37,6 +40,7 @@ _ENDS = {
 }
 _SWITCHING_PROTOCOLS = 101
 _WITH_BODY = frozenset({"create", "update", "patch"})
+_NOTHING_SEEN = SeenAnswer()
 
 
 class AboutRequest(Protocol):
@@ -70,6 +74,7 @@ class RequestNote:
     sent_type: str = ""
     sent: bytes = b""
     sent_bytes: int = 0
+    agent: str = ""  # the program that asks, as its `User-Agent` says
     answer_type: str = ""
     answered_bytes: int = 0
     is_stream: bool = False
@@ -84,6 +89,8 @@ class RequestNote:
         self.answered_bytes += len(piece)
         if self.answered_bytes <= MOST_BYTES and not self.is_stream:
             self._pieces.append(piece)
+        else:
+            self._pieces.clear()
 
     def seen(self, is_owned: IsOwned) -> SeenAnswer:
         """What a good answer showed."""
@@ -102,53 +109,23 @@ class RunNotes:
         self._began, self._began_s = clock.now(), clock.monotonic()
         self._tasks: list[RecordedTask] = []
         self._index: dict[str, int] = {}  # of a task's uuid
-        self._requests: list[RecordedRequest] = []
+        self._requests = PackedRequests()
+        self._open: dict[int, RequestNote] = {}  # not answered yet, by identity
         self._incomplete = ""
 
     def begin(self, about: AboutRequest, query: str) -> RequestNote:
         """A request came."""
-        return RequestNote(about, query, self._clock.monotonic())
+        note = RequestNote(about, query, self._clock.monotonic())
+        self._open[id(note)] = note
+        return note
 
     def end(self, note: RequestNote, code: int) -> None:
         """It was answered; 0: the run ended before that."""
+        self._open.pop(id(note), None)
         if len(self._requests) >= MOST_REQUESTS:
             self._incomplete = f"the run made more than {MOST_REQUESTS:,} requests"
             return
-        about, is_good = note.about, 200 <= code < 300
-        seen = SeenAnswer()
-        if code == _SWITCHING_PROTOCOLS:
-            seen = SeenAnswer(unread="it is a stream")
-        elif is_good and about.resource and about.verb != "deletecollection":
-            seen = note.seen(self._is_owned)
-        has_body = about.verb in _WITH_BODY and bool(note.sent)
-        self._requests.append(
-            RecordedRequest(
-                number=len(self._requests),
-                at_s=note.at_s,
-                seconds=self._clock.monotonic() - note.at_s,
-                verb=about.verb,
-                group=about.group,
-                version=about.version,
-                resource=about.resource,
-                subresource=about.subresource,
-                namespace=about.namespace,
-                name=about.name or seen.name,
-                code=code,
-                path="" if about.resource else about.path[:_LONGEST_TEXT],
-                query=note.query[:_LONGEST_QUERY],
-                sent_bytes=note.sent_bytes,
-                answered_bytes=note.answered_bytes,
-                patch_type=patch_type_of(note.sent_type) if about.verb == "patch" else "",
-                object_version=seen.object_version,
-                uid=seen.uid,
-                is_owned=seen.is_owned,
-                items=seen.items,
-                items_digest=seen.items_digest,
-                named_items=seen.named_items,
-                leaves=leaves_of_write(note.sent_type, note.sent) if has_body else (),
-                unread=seen.unread,
-            )
-        )
+        self._requests.add(self._noted(note, code))
 
     def task(self, event: str, data: Mapping[str, Any], at_s: float, *, place: str = "") -> None:
         """What the play reported; only beginnings and ends of tasks are looked at."""
@@ -171,7 +148,7 @@ class RunNotes:
             began=self._began,
             began_s=self._began_s,
             tasks=tuple(self._tasks),
-            requests=tuple(_with_tasks(self._requests, self._tasks)),
+            requests=tuple(self._recorded()),
             ended_s=self._clock.monotonic(),
             incomplete=self._incomplete,
         )
@@ -179,6 +156,50 @@ class RunNotes:
     def write_into(self, folder: Path) -> None:
         """Keep it beside the run's other artifacts; blocking."""
         write_record(folder, self.record())
+
+    def _noted(self, note: RequestNote, code: int) -> Noted:
+        about, is_good = note.about, 200 <= code < 300
+        seen = _NOTHING_SEEN
+        if code == _SWITCHING_PROTOCOLS:
+            seen = SeenAnswer(unread="it is a stream")
+        elif is_good and about.resource and about.verb != "deletecollection":
+            seen = note.seen(self._is_owned)
+        has_body = about.verb in _WITH_BODY and bool(note.sent)
+        return Noted(
+            kind=self._requests.kind(_kind_of(about)),
+            at_s=note.at_s,
+            seconds=self._clock.monotonic() - note.at_s,
+            name=about.name or seen.name,
+            code=code,
+            path="" if about.resource else about.path[:_LONGEST_TEXT],
+            query=note.query[:_LONGEST_QUERY],
+            sent_bytes=note.sent_bytes,
+            answered_bytes=note.answered_bytes,
+            patch_type=patch_type_of(note.sent_type) if about.verb == "patch" else "",
+            manager=_manager_of(note) if about.verb in _WITH_BODY else "",
+            object_version=seen.object_version,
+            uid=seen.uid,
+            is_owned=seen.is_owned,
+            items=seen.items,
+            items_digest=seen.items_digest,
+            named_items=seen.named_items,
+            leaves=leaves_of_write(note.sent_type, note.sent) if has_body else (),
+            unread=seen.unread,
+        )
+
+    def _recorded(self) -> Iterator[RecordedRequest]:
+        """Each request with the task that was under way when it came."""
+        tasks = self._tasks
+        order = sorted(range(len(tasks)), key=lambda number: tasks[number].began_s)
+        begins = [tasks[number].began_s for number in order]
+        unanswered = [
+            (_kind_of(note.about), self._noted(note, 0)) for note in [*self._open.values()]
+        ]
+        for number, (kind, noted) in enumerate([*self._requests.unpacked(), *unanswered]):
+            task = _task_at(noted.at_s, tasks, order, begins)
+            values = noted._asdict()
+            del values["kind"]
+            yield RecordedRequest(number=number, task=task, **kind._asdict(), **values)
 
     def _begin_task(self, uuid: str, data: Mapping[str, Any], at_s: float, place: str) -> None:
         if len(self._tasks) >= _MOST_TASKS:
@@ -191,13 +212,21 @@ class RunNotes:
         self._tasks.append(RecordedTask(uuid, texts[0], texts[1], texts[2], at_s))
 
 
-def _with_tasks(
-    requests: list[RecordedRequest], tasks: list[RecordedTask]
-) -> list[RecordedRequest]:
-    """Each request with the task that was under way when it came."""
-    order = sorted(range(len(tasks)), key=lambda number: tasks[number].began_s)
-    begins = [tasks[number].began_s for number in order]
-    return [replace(each, task=_task_at(each.at_s, tasks, order, begins)) for each in requests]
+def _kind_of(about: AboutRequest) -> Kind:
+    return Kind(
+        about.verb,
+        about.group,
+        about.version,
+        about.resource,
+        about.subresource,
+        about.namespace,
+    )
+
+
+def _manager_of(note: RequestNote) -> str:
+    """Under which field manager the API server notes a write: it is named, or taken of the program."""
+    named = parse_qs(note.query).get("fieldManager") if "fieldManager" in note.query else None
+    return (named[0] if named else note.agent.partition("/")[0])[:_LONGEST_MANAGER]
 
 
 def _task_at(at_s: float, tasks: list[RecordedTask], order: list[int], begins: list[float]) -> int:
