@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rolecall.cli.record_words import (
     code_of,
@@ -14,7 +15,7 @@ from rolecall.cli.record_words import (
 )
 from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import Colour, Screen, cut, plain
-from rolecall.record import RecordedRequest, Step
+from rolecall.record import Phase, RecordedRequest
 
 OUTCOMES = {
     "ok": Colour.GREEN,
@@ -23,9 +24,9 @@ OUTCOMES = {
     "failed": Colour.RED,
     "unreachable": Colour.RED,
 }
+_INDENT = " " * 10  # below what a task is called
 # The same everywhere, so that requests of all tasks stand below each other.
 _COLUMNS = (
-    Column("", least=2),
     Column("VERB"),
     Column("OBJECT", least=20),
     Column("CODE"),
@@ -34,21 +35,22 @@ _COLUMNS = (
 )
 
 
-def record_lines(steps: Sequence[Step], screen: Screen) -> list[str]:
+def record_lines(phases: Sequence[Phase], screen: Screen) -> list[str]:
     """One table, with a line for each task between its rows."""
-    rows = [_row(request) for step in steps for request in step.requests]
-    shown = iter(table(_COLUMNS, rows, screen)[1:])
+    rows = [_row(request) for phase in phases for request in phase.requests]
+    room = None if screen.width is None else screen.width - len(_INDENT)
+    shown = iter(table(_COLUMNS, rows, replace(screen, width=room))[1:])
     lines = []
-    for step in steps:
-        lines.append(_head(step, screen))
-        lines += [next(shown) for _ in step.requests]
+    for phase in phases:
+        lines.append(_head(phase, screen))
+        lines += [f"{_INDENT}{next(shown)}" for _ in phase.requests]
     return lines
 
 
-def _head(step: Step, screen: Screen) -> str:
-    outcome = outcome_of(step)
-    took = "" if step.ended_s is None else milliseconds(step.ended_s - step.began_s)
-    told = "  ".join(filter(None, (f"{step.began_s:7.3f}s", plain(title_of(step)))))
+def _head(phase: Phase, screen: Screen) -> str:
+    outcome = outcome_of(phase)
+    took = "" if phase.ended_s is None else milliseconds(phase.ended_s - phase.began_s)
+    told = "  ".join(filter(None, (f"{phase.began_s:7.3f}s", plain(title_of(phase)))))
     ending = ", ".join(filter(None, (outcome, took)))
     room = None if screen.width is None else screen.width - len(ending) - 2
     cut_told = told if room is None else cut(told, max(20, room))
@@ -58,7 +60,6 @@ def _head(step: Step, screen: Screen) -> str:
 
 def _row(request: RecordedRequest) -> Sequence[str]:
     return (
-        "  " * 4,
         request.verb,
         target_of(request),
         code_of(request),

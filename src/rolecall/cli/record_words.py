@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rolecall.history import LOST, KeptRun
-from rolecall.record import RecordedRequest, RecordedTask, RunRecord, Step
+from rolecall.record import Phase, RecordedRequest, RecordedTask, RunRecord
 
 OUTSIDE = "outside of any task"
 _NAMED_FIELDS = 3
+_LONG_START_S = 1.0
 _NO_ANSWER = "-"
+# In every body, and told by the object already.
+_IDENTITY = frozenset({".apiVersion", ".kind", ".metadata.name", ".metadata.namespace"})
 
 
 def why_no_record(run: KeptRun) -> str:
@@ -26,12 +29,14 @@ def why_no_record(run: KeptRun) -> str:
     )
 
 
-def notes_on(record: RunRecord, steps: Sequence[Step]) -> list[str]:
+def notes_on(record: RunRecord, phases: Sequence[Phase]) -> list[str]:
     """What whoever reads a record must know of it."""
     notes = []
     if record.incomplete:
         notes.append(f"the record is incomplete: {record.incomplete}; what came later is not in it")
-    outside = sum(len(step.requests) for step in steps if step.task is None)
+    if phases and phases[0].began_s >= _LONG_START_S:
+        notes.append(f"the first {phases[0].began_s:.1f}s the play was being started")
+    outside = sum(len(phase.requests) for phase in phases if phase.task is None)
     if outside:
         notes.append(
             f"{_count(outside, 'request')} came {OUTSIDE}: from a job in the background, or between"
@@ -54,8 +59,8 @@ def summary(record: RunRecord) -> str:
     return ", ".join(parts)
 
 
-def title_of(step: Step) -> str:
-    return OUTSIDE if step.task is None else task_title(step.task)
+def title_of(phase: Phase) -> str:
+    return OUTSIDE if phase.task is None else task_title(phase.task)
 
 
 def task_title(task: RecordedTask) -> str:
@@ -63,10 +68,10 @@ def task_title(task: RecordedTask) -> str:
     return " ".join(filter(None, (task.place, task.name or task.action)))
 
 
-def outcome_of(step: Step) -> str:
-    if step.task is None:
+def outcome_of(phase: Phase) -> str:
+    if phase.task is None:
         return ""
-    return step.task.outcome or "the run ended in it"
+    return phase.task.outcome or "the run ended in it"
 
 
 def code_of(request: RecordedRequest) -> str:
@@ -101,10 +106,11 @@ def _facts(request: RecordedRequest) -> Sequence[str]:
 
 
 def _fields(leaves: Sequence[str]) -> str:
-    if not leaves:
+    telling = [leaf for leaf in leaves if leaf not in _IDENTITY]
+    if not telling:
         return ""
-    more = len(leaves) - _NAMED_FIELDS
-    named = ", ".join(leaves[:_NAMED_FIELDS])
+    more = len(telling) - _NAMED_FIELDS
+    named = ", ".join(telling[:_NAMED_FIELDS])
     return f"sets {named}" + (f" and {more} more" if more > 0 else "")
 
 

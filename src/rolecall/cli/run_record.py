@@ -18,7 +18,7 @@ from rolecall.cli.timeline_text import timeline_lines
 from rolecall.errors import InputError
 from rolecall.history import KeptRun
 from rolecall.json_object import Json
-from rolecall.record import RunRecord, length_s, read_record, record_json, steps_of
+from rolecall.record import RunRecord, axis_of, phases_of, read_record, record_json
 
 _STDOUT = "-"
 
@@ -75,15 +75,15 @@ def _print_json(cr: Json, run: KeptRun, record: RunRecord | None) -> None:
 
 
 def _print_text(word: CrWord, run: KeptRun, record: RunRecord, *, is_timeline: bool) -> None:
-    steps, screen = steps_of(record), screen_now()
+    phases, screen = phases_of(record), screen_now()
     print(plain(_title(word, run, record)))
-    for note in notes_on(record, steps):
+    for note in notes_on(record, phases):
         print(plain(f"note: {note}"))
     print()
     if is_timeline:
-        lines = timeline_lines(steps, length_s(record), screen)
+        lines = timeline_lines(phases, axis_of(phases, record), screen)
     else:
-        lines = record_lines(steps, screen)
+        lines = record_lines(phases, screen)
     print("\n".join(lines))
 
 
@@ -96,9 +96,9 @@ def _title(word: CrWord, run: KeptRun, record: RunRecord) -> str:
 
 
 def _page(word: CrWord, run: KeptRun, record: RunRecord) -> str:
-    steps = steps_of(record)
-    about = [_title(word, run, record), *notes_on(record, steps)]
-    return timeline_page(f"{word}: run {run.run}", about, steps, length_s(record))
+    phases = phases_of(record)
+    about = [_title(word, run, record), *notes_on(record, phases)]
+    return timeline_page(f"{word}: run {run.run}", about, phases, axis_of(phases, record))
 
 
 def _write_page(page: Path, text: str) -> None:

@@ -21,7 +21,7 @@ from rolecall.cli.record_words import (
     title_of,
 )
 from rolecall.cli.terminal import plain
-from rolecall.record import RecordedRequest, Step
+from rolecall.record import Phase, RecordedRequest
 
 # A bar that is nothing would not be seen; of the axis' thousand parts.
 _LEAST = 3.0
@@ -53,7 +53,9 @@ _POLICY = "default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; for
 _OUTCOMES = frozenset({"ok", "changed", "failed", "unreachable", "skipped"})
 
 
-def timeline_page(title: str, about: Sequence[str], steps: Sequence[Step], length_s: float) -> str:
+def timeline_page(
+    title: str, about: Sequence[str], phases: Sequence[Phase], axis: tuple[float, float]
+) -> str:
     """The whole page; `about` are lines above the axis, the first of them no warning."""
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = _POLICY.format(digest=digest)
@@ -69,55 +71,55 @@ def timeline_page(title: str, about: Sequence[str], steps: Sequence[Step], lengt
             f"<title>{_text(title)}</title>\n<style>{_STYLE}</style></head><body>",
             f"<main><h1>{_text(title)}</h1>",
             *told,
-            f"<p>The axis is {milliseconds(length_s)} long, from the beginning of the run.</p>",
-            *(_step(step, length_s) for step in steps),
+            f"<p>The axis is from {axis[0]:.3f} s to {axis[1]:.3f} s after the run began.</p>",
+            *(_phase(phase, axis) for phase in phases),
             "</main></body></html>\n",
         ]
     )
 
 
-def _step(step: Step, length_s: float) -> str:
-    ended_s = length_s if step.ended_s is None else step.ended_s
-    outcome = outcome_of(step)
+def _phase(phase: Phase, axis: tuple[float, float]) -> str:
+    ended_s = axis[1] if phase.ended_s is None else phase.ended_s
+    outcome = outcome_of(phase)
     kind = outcome if outcome in _OUTCOMES else "other"
-    took = milliseconds(ended_s - step.began_s)
-    bar = _bar([(step.began_s, ended_s, kind)], length_s, f"from {step.began_s:.3f} s, for {took}")
-    marks = [_mark(step, each) for each in step.requests]
-    requests = _bar(marks, length_s, f"{len(marks)} requests") if marks else ""
+    took = milliseconds(ended_s - phase.began_s)
+    bar = _bar([(phase.began_s, ended_s, kind)], axis, f"from {phase.began_s:.3f} s, for {took}")
+    marks = [_mark(phase, each) for each in phase.requests]
+    requests = _bar(marks, axis, f"{len(marks)} requests") if marks else ""
     told = ", ".join(filter(None, (outcome, took)))
     head = (
-        f'<span class="what">{_text(title_of(step))}</span><span class="how">{_text(told)}</span>'
+        f'<span class="what">{_text(title_of(phase))}</span><span class="how">{_text(told)}</span>'
     )
-    rows = "".join(_request(step, each, length_s) for each in step.requests)
+    rows = "".join(_request(phase, each, axis) for each in phase.requests)
     drawn = f"<span>{bar}{requests}</span>"
     if not rows:
         return f'<div class="row">{head}{drawn}</div>'
     return f"<details open><summary>{head}{drawn}</summary>{rows}</details>"
 
 
-def _request(step: Step, request: RecordedRequest, length_s: float) -> str:
+def _request(phase: Phase, request: RecordedRequest, axis: tuple[float, float]) -> str:
     seen = seen_in(request)
     small = f"<small>{_text(seen)}</small>" if seen else ""
     what = f"{request.verb} {target_of(request)}"
     how = f"{code_of(request)}, {milliseconds(request.seconds)}"
-    bar = _bar([_mark(step, request)], length_s, f"at {request.at_s - step.origin_s:.3f} s")
+    bar = _bar([_mark(phase, request)], axis, f"at {request.at_s - phase.origin_s:.3f} s")
     return (
         f'<div class="row"><span class="what">{_text(what)}{small}</span>'
         f'<span class="how">{_text(how)}</span><span>{bar}</span></div>'
     )
 
 
-def _mark(step: Step, request: RecordedRequest) -> tuple[float, float, str]:
-    at_s = request.at_s - step.origin_s
+def _mark(phase: Phase, request: RecordedRequest) -> tuple[float, float, str]:
+    at_s = request.at_s - phase.origin_s
     return at_s, at_s + request.seconds, "write" if request.is_write else "read"
 
 
-def _bar(marks: Sequence[tuple[float, float, str]], length_s: float, label: str) -> str:
-    scale = _PARTS / max(length_s, 0.001)
+def _bar(marks: Sequence[tuple[float, float, str]], axis: tuple[float, float], label: str) -> str:
+    scale = _PARTS / max(axis[1] - axis[0], 0.001)
     drawn = []
     for began_s, ended_s, kind in marks:
         wide = min(_PARTS, max(_LEAST, (ended_s - began_s) * scale))
-        start = min(_PARTS - wide, max(0.0, began_s * scale))
+        start = min(_PARTS - wide, max(0.0, (began_s - axis[0]) * scale))
         drawn.append(f'<rect x="{start:.1f}" width="{wide:.1f}" height="10" class="{kind}"/>')
     named = f'role="img" aria-label="{_text(label)}"'
     svg = f'<svg viewBox="0 0 1000 10" preserveAspectRatio="none" {named}>'

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rolecall.cli.record_text import OUTCOMES
 from rolecall.cli.record_words import code_of, outcome_of, target_of, title_of
 from rolecall.cli.terminal import Colour, Screen, cells, cut, plain
-from rolecall.record import RecordedRequest, Step
+from rolecall.record import Phase, RecordedRequest
 
 _WIDTH = 100  # where a program reads
 _LEAST_AXIS = 20
@@ -16,37 +16,42 @@ _TASK, _READ, _WRITE = "━", "·", "▪"
 _FAILED = 400
 
 
-def timeline_lines(steps: Sequence[Step], length_s: float, screen: Screen) -> list[str]:
+def timeline_lines(
+    phases: Sequence[Phase], between: tuple[float, float], screen: Screen
+) -> list[str]:
     """As wide as the screen: labels on the left, the axis on the right."""
     width = screen.width or _WIDTH
-    room = max((cells(label) for label in _labels(steps)), default=0)
+    room = max((cells(label) for label in _labels(phases)), default=0)
     label = min(room, max(10, width - _LEAST_AXIS - 2, 0), max(24, width * 2 // 5))
-    axis = _Axis(length_s, max(_LEAST_AXIS, width - label - 2))
+    axis = _Axis(between, max(_LEAST_AXIS, width - label - 2))
     lines = [" " * (label + 2) + axis.scale()]
-    for step in steps:
-        bar = axis.bar(step.began_s, length_s if step.ended_s is None else step.ended_s)
-        lines.append(_line(title_of(step), label, screen.painted(bar, _colour(step))))
-        for text, requests in _groups(step):
-            marks = axis.marks(step, requests)
+    for phase in phases:
+        bar = axis.bar(phase.began_s, between[1] if phase.ended_s is None else phase.ended_s)
+        lines.append(_line(title_of(phase), label, screen.painted(bar, _colour(phase))))
+        for text, requests in _groups(phase):
+            marks = axis.marks(phase, requests)
             lines.append(_line(text, label, screen.painted(marks, _request_colour(requests))))
     return lines
 
 
 class _Axis:
-    def __init__(self, length_s: float, width: int) -> None:
-        self._length_s, self._width = max(length_s, 0.001), width
+    def __init__(self, between: tuple[float, float], width: int) -> None:
+        self._first_s, self._width = between[0], width
+        self._length_s = max(between[1] - between[0], 0.001)
 
     def place(self, at_s: float) -> int:
-        return max(0, min(self._width - 1, int(at_s / self._length_s * self._width)))
+        return max(
+            0, min(self._width - 1, int((at_s - self._first_s) / self._length_s * self._width))
+        )
 
     def bar(self, began_s: float, ended_s: float) -> str:
         first, last = self.place(began_s), self.place(ended_s)
         return " " * first + _TASK * (last - first + 1)
 
-    def marks(self, step: Step, requests: Sequence[RecordedRequest]) -> str:
-        """`step` says how far its first request is from the run's beginning."""
+    def marks(self, phase: Phase, requests: Sequence[RecordedRequest]) -> str:
+        """`phase` says how far its first request is from the run's beginning."""
         row = [" "] * self._width
-        for request, at_s in zip(requests, _times(step, requests), strict=True):
+        for request, at_s in zip(requests, _times(phase, requests), strict=True):
             first, last = self.place(at_s), self.place(at_s + request.seconds)
             sign = _WRITE if request.is_write else _READ
             for each in range(first, last + 1):
@@ -57,26 +62,26 @@ class _Axis:
         """Times, as many as fit."""
         row = [" "] * self._width
         for part in range(4):
-            text = f"{self._length_s * part / 4:.2f}s"
+            text = f"{self._first_s + self._length_s * part / 4:.2f}s"
             start = self._width * part // 4
             row[start : start + len(text) + 1] = f"|{text}"
         return "".join(row)[: self._width].rstrip()
 
 
-def _times(step: Step, requests: Sequence[RecordedRequest]) -> list[float]:
+def _times(phase: Phase, requests: Sequence[RecordedRequest]) -> list[float]:
     """Since the run's beginning."""
-    return [each.at_s - step.origin_s for each in requests]
+    return [each.at_s - phase.origin_s for each in requests]
 
 
-def _labels(steps: Sequence[Step]) -> list[str]:
-    return [title_of(step) for step in steps] + [
-        text for step in steps for text, _ in _groups(step)
+def _labels(phases: Sequence[Phase]) -> list[str]:
+    return [title_of(phase) for phase in phases] + [
+        text for phase in phases for text, _ in _groups(phase)
     ]
 
 
-def _groups(step: Step) -> list[tuple[str, list[RecordedRequest]]]:
+def _groups(phase: Phase) -> list[tuple[str, list[RecordedRequest]]]:
     """Each request by itself, as long as there are not too many."""
-    shown, rest = step.requests[:_SHOWN_REQUESTS], step.requests[_SHOWN_REQUESTS:]
+    shown, rest = phase.requests[:_SHOWN_REQUESTS], phase.requests[_SHOWN_REQUESTS:]
     rows = [(f"  {each.verb} {target_of(each)} {code_of(each)}", [each]) for each in shown]
     return [*rows, (f"  {len(rest):,} more requests", rest)] if rest else rows
 
@@ -86,8 +91,8 @@ def _line(label: str, room: int, drawn: str) -> str:
     return (text + " " * (room - cells(text) + 2) + drawn).rstrip()
 
 
-def _colour(step: Step) -> Colour | None:
-    return OUTCOMES.get(outcome_of(step), Colour.GREY if step.task is None else Colour.RED)
+def _colour(phase: Phase) -> Colour | None:
+    return OUTCOMES.get(outcome_of(phase), Colour.GREY if phase.task is None else Colour.RED)
 
 
 def _request_colour(requests: Sequence[RecordedRequest]) -> Colour | None:

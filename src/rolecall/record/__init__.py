@@ -2,7 +2,14 @@
 
 from rolecall.record.answers import MOST_BYTES, SeenAnswer, seen_in
 from rolecall.record.file import RECORD_FILE, read_record, record_json, write_record
-from rolecall.record.leaves import leaves_of_object, leaves_of_write
+from rolecall.record.leaves import (
+    MOST_LEAVES,
+    element_steps,
+    key_step,
+    leaves_of_object,
+    leaves_of_write,
+    steps_of_path,
+)
 from rolecall.record.model import (
     NO_TASK,
     RecordedRequest,
@@ -11,29 +18,33 @@ from rolecall.record.model import (
 )
 from rolecall.record.notes import MOST_REQUESTS, RequestNote, RunNotes
 from rolecall.record.objects import ObjectRead, ObjectsOfRun, objects_of
-from rolecall.record.steps import Step, length_s, steps_of
+from rolecall.record.phases import Phase, axis_of, phases_of
 
 __all__ = [
     "MOST_BYTES",
+    "MOST_LEAVES",
     "MOST_REQUESTS",
     "NO_TASK",
     "RECORD_FILE",
     "ObjectRead",
     "ObjectsOfRun",
+    "Phase",
     "RecordedRequest",
     "RecordedTask",
     "RequestNote",
     "RunNotes",
     "RunRecord",
     "SeenAnswer",
-    "Step",
+    "axis_of",
+    "element_steps",
+    "key_step",
     "leaves_of_object",
     "leaves_of_write",
-    "length_s",
     "objects_of",
+    "phases_of",
     "read_record",
     "record_json",
     "seen_in",
-    "steps_of",
+    "steps_of_path",
     "write_record",
 ]

@@ -29,6 +29,10 @@ _PATCH_TYPES = {
 }
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_STEP = re.compile(
+    r'\.(?P<key>[A-Za-z_][A-Za-z0-9_-]*)|\["(?P<quoted>(?:[^"\\]|\\.)*)"\]|\[(?P<number>[0-9]+)\]'
+    r'|\[name="?(?P<name>[A-Za-z0-9_.-]+)"?\]'
+)
 _POINTER_PART = re.compile(r"/([^/]*)")
 # Longer bodies are read by nobody on the way, either.
 _LONGEST_BYTES = 1024 * 1024
@@ -50,6 +54,19 @@ def leaves_of_write(media_type: str, body: bytes) -> tuple[str, ...]:
 def leaves_of_object(value: Any) -> tuple[str, ...]:
     """Paths of all fields of an object that have no fields of their own."""
     return _first(_leaves(value))
+
+
+def steps_of_path(path: str) -> tuple[str, ...] | None:
+    """A path, step by step, each written as above; None where it is none."""
+    steps, place = [], 0
+    while place < len(path):
+        found = _STEP.match(path, place)
+        if found is None:
+            return None
+        name = found["name"]
+        steps.append(found[0] if name is None else f'[name="{name}"]')
+        place = found.end()
+    return tuple(steps)
 
 
 def _first(paths: Iterator[str]) -> tuple[str, ...]:
@@ -76,19 +93,21 @@ def _parsed(media_type: str, body: bytes) -> Any:
 def _leaves(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(value, dict) and value:
         for key, item in value.items():
-            yield from _leaves(item, f"{path}{_step(str(key))}")
+            yield from _leaves(item, f"{path}{key_step(str(key))}")
     elif isinstance(value, list) and value:
-        for step, item in zip(_elements(value), value, strict=True):
+        for step, item in zip(element_steps(value), value, strict=True):
             yield from _leaves(item, f"{path}{step}")
     elif path:
         yield path
 
 
-def _step(key: str) -> str:
+def key_step(key: str) -> str:
+    """What a key of an object adds to a path."""
     return f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{json.dumps(key)}]"
 
 
-def _elements(items: list[Any]) -> list[str]:
+def element_steps(items: list[Any]) -> list[str]:
+    """What each element of a list adds to its path."""
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     are_names = all(isinstance(name, str) and _NAME.fullmatch(name) for name in names)
     if are_names and len(set(names)) == len(names):
@@ -102,7 +121,7 @@ def _of_operations(value: Any) -> Iterator[str]:
         pointer = operation.get("path") if isinstance(operation, dict) else None
         if isinstance(pointer, str) and operation.get("op") != "test":
             parts = [_unescaped(part) for part in _POINTER_PART.findall(pointer)]
-            path = "".join(f"[{part}]" if part.isdigit() else _step(part) for part in parts)
+            path = "".join(f"[{part}]" if part.isdigit() else key_step(part) for part in parts)
             below = tuple(_leaves(operation.get("value"), path))
             yield from below or (path,)
 

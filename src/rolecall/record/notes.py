@@ -24,7 +24,7 @@ from rolecall.record.answers import MOST_BYTES, IsOwned, SeenAnswer, seen_in
 from rolecall.record.file import write_record
 from rolecall.record.leaves import leaves_of_write, patch_type_of
 from rolecall.record.model import NO_TASK, RecordedRequest, RecordedTask, RunRecord
-from rolecall.record.packed import Kind, Noted, PackedRequests
+from rolecall.record.packed import NotedRequest, PackedRequests, RequestKind
 
 MOST_REQUESTS = 10_000
 _MOST_TASKS = 20_000
@@ -157,7 +157,7 @@ class RunNotes:
         """Keep it beside the run's other artifacts; blocking."""
         write_record(folder, self.record())
 
-    def _noted(self, note: RequestNote, code: int) -> Noted:
+    def _noted(self, note: RequestNote, code: int) -> NotedRequest:
         about, is_good = note.about, 200 <= code < 300
         seen = _NOTHING_SEEN
         if code == _SWITCHING_PROTOCOLS:
@@ -165,7 +165,7 @@ class RunNotes:
         elif is_good and about.resource and about.verb != "deletecollection":
             seen = note.seen(self._is_owned)
         has_body = about.verb in _WITH_BODY and bool(note.sent)
-        return Noted(
+        return NotedRequest(
             kind=self._requests.kind(_kind_of(about)),
             at_s=note.at_s,
             seconds=self._clock.monotonic() - note.at_s,
@@ -212,8 +212,8 @@ class RunNotes:
         self._tasks.append(RecordedTask(uuid, texts[0], texts[1], texts[2], at_s))
 
 
-def _kind_of(about: AboutRequest) -> Kind:
-    return Kind(
+def _kind_of(about: AboutRequest) -> RequestKind:
+    return RequestKind(
         about.verb,
         about.group,
         about.version,

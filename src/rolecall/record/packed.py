@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
-class Kind(NamedTuple):
+class RequestKind(NamedTuple):
     """What most requests of a run share with others."""
 
     verb: str
@@ -24,7 +24,7 @@ class Kind(NamedTuple):
     namespace: str
 
 
-class Noted(NamedTuple):
+class NotedRequest(NamedTuple):
     """A request that was answered; the words are those of `RecordedRequest`."""
 
     kind: int  # index into the kinds
@@ -52,25 +52,25 @@ class PackedRequests:
     """In the order in which they were answered."""
 
     def __init__(self) -> None:
-        self._kinds: dict[Kind, int] = {}
+        self._kinds: dict[RequestKind, int] = {}
         self._bytes = bytearray()
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
-    def kind(self, kind: Kind) -> int:
+    def kind(self, kind: RequestKind) -> int:
         """Its index."""
         return self._kinds.setdefault(kind, len(self._kinds))
 
-    def add(self, noted: Noted) -> None:
+    def add(self, noted: NotedRequest) -> None:
         self._bytes += marshal.dumps(tuple(noted))
         self._count += 1
 
-    def unpacked(self) -> Iterator[tuple[Kind, Noted]]:
+    def unpacked(self) -> Iterator[tuple[RequestKind, NotedRequest]]:
         """All that are there by now; more may come meanwhile."""
         count = self._count  # before the bytes: they are added by another thread
         packed, kinds = io.BytesIO(bytes(self._bytes)), list(self._kinds)
         for _ in range(count):
-            noted = Noted._make(marshal.load(packed))  # noqa: S302 - we packed it ourselves
+            noted = NotedRequest._make(marshal.load(packed))  # noqa: S302 - we packed it ourselves
             yield kinds[noted.kind], noted

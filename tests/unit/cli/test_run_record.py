@@ -7,6 +7,7 @@ import hashlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,16 @@ NOW = datetime.now(UTC)
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e" onload=x'
 
 
-def keep(engine: FakeEngine, kept: RunRecord | None, run: str = "aa11", **facts: object) -> None:
+def keep(engine: FakeEngine, kept: RunRecord | None, run: str = "aa11", **facts: Any) -> None:
     engine.crs = [cr("shop")]
-    told = {"outcome": "succeeded", "began": NOW, "seconds": 1.0, "cause": "edit", **facts}
-    folder = engine.keep_run("shop", run, **told).folder
+    told: dict[str, Any] = {
+        "outcome": "succeeded",
+        "began": NOW,
+        "seconds": 1.0,
+        "cause": "edit",
+        **facts,
+    }
+    folder = engine.keep_run("shop", run, **{**told, **facts}).folder
     if kept is not None:
         write_record(folder, kept)
 
@@ -61,9 +68,7 @@ def test_record_of_the_newest_run_that_ended_unless_one_is_named(engine: FakeEng
         ({}, "by an operator with --run-record=false"),
     ],
 )
-def test_run_without_a_record_says_why(
-    engine: FakeEngine, facts: dict[str, object], why: str
-) -> None:
+def test_run_without_a_record_says_why(engine: FakeEngine, facts: dict[str, Any], why: str) -> None:
     keep(engine, None, **facts)
     said = engine.rolecall("runs", "website/shop", "--record")
     assert said.returncode == 1
@@ -96,7 +101,7 @@ def test_timeline_places_bars_by_time(engine: FakeEngine) -> None:
     created = next(line for line in lines if line.startswith("  create"))
     assert first.index("━") < created.index("▪") < first.rindex("━") < second.index("━")
     assert max(map(len, lines)) <= 100
-    assert lines[0].split() == ["|0.00s", "|0.25s", "|0.50s", "|0.75s"]
+    assert lines[0].split() == ["|0.10s", "|0.33s", "|0.55s", "|0.78s"]
 
 
 def test_timeline_of_many_requests_stays_short(engine: FakeEngine) -> None:

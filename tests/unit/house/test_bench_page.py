@@ -46,6 +46,11 @@ def test_page_shows_what_many_crs_took() -> None:
     assert publish.page_with_many(text) == text
 
 
+def test_page_shows_what_the_record_took() -> None:
+    text = publish.PAGE.read_text()
+    assert publish.page_with_record(text) == text
+
+
 def test_figures_survive_being_written_down(tmp_path: Path) -> None:
     publish.write_json(FIGURES, tmp_path / "x.json")
     machine, figures = publish.read_json(tmp_path / "x.json")

@@ -10,7 +10,7 @@ from rolecall.record.model import NO_TASK, RecordedRequest, RecordedTask, RunRec
 
 
 @dataclass(slots=True)
-class Step:
+class Phase:
     """A task, or the requests that came between two tasks."""
 
     task: RecordedTask | None
@@ -20,18 +20,27 @@ class Step:
     requests: list[RecordedRequest] = field(default_factory=list)
 
 
-def steps_of(record: RunRecord) -> list[Step]:
+def phases_of(record: RunRecord) -> list[Phase]:
     """All of them, by their beginnings; tasks that asked for nothing included."""
-    steps = {number: _of_task(task, record) for number, task in enumerate(record.tasks)}
-    outside: list[Step] = []
-    begins = sorted(step.began_s for step in steps.values())
+    phases = {number: _of_task(task, record) for number, task in enumerate(record.tasks)}
+    outside: list[Phase] = []
+    begins = sorted(phase.began_s for phase in phases.values())
     for request in sorted(record.requests, key=lambda each: each.at_s):
-        if request.task != NO_TASK and request.task in steps:
-            steps[request.task].requests.append(request)
+        if request.task != NO_TASK and request.task in phases:
+            phases[request.task].requests.append(request)
         else:
             _add_outside(outside, request, record, begins)
     # A task stands before what was asked outside of tasks at the same moment.
-    return sorted([*steps.values(), *outside], key=lambda step: step.began_s)
+    return sorted([*phases.values(), *outside], key=lambda phase: phase.began_s)
+
+
+def axis_of(phases: Sequence[Phase], record: RunRecord) -> tuple[float, float]:
+    """From the first phase to the run's end, in seconds since the run began.
+
+    Before the first one the play is being started, which may take longer than all that follows.
+    """
+    end_s = length_s(record)
+    return min(end_s, max(0.0, phases[0].began_s)) if phases else 0.0, end_s
 
 
 def length_s(record: RunRecord) -> float:
@@ -42,20 +51,20 @@ def length_s(record: RunRecord) -> float:
     return max(0.0, max(ends) - record.began_s)
 
 
-def _of_task(task: RecordedTask, record: RunRecord) -> Step:
+def _of_task(task: RecordedTask, record: RunRecord) -> Phase:
     ended_s = None if task.ended_s is None else task.ended_s - record.began_s
-    return Step(task, task.began_s - record.began_s, ended_s, record.began_s)
+    return Phase(task, task.began_s - record.began_s, ended_s, record.began_s)
 
 
 def _add_outside(
-    outside: list[Step], request: RecordedRequest, record: RunRecord, begins: Sequence[float]
+    outside: list[Phase], request: RecordedRequest, record: RunRecord, begins: Sequence[float]
 ) -> None:
     """To the requests before it, unless a task began between them."""
     at_s = request.at_s - record.began_s
     ended_s = at_s + request.seconds
     last = outside[-1] if outside else None
     if last is None or bisect_right(begins, last.began_s) < bisect_right(begins, at_s):
-        outside.append(Step(None, at_s, ended_s, record.began_s, [request]))
+        outside.append(Phase(None, at_s, ended_s, record.began_s, [request]))
         return
     last.requests.append(request)
     last.ended_s = max(last.ended_s or ended_s, ended_s)
