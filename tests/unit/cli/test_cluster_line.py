@@ -33,6 +33,7 @@ FROM_A_KUBECONFIG = [
     ["status"],
     ["runs", "site/x"],
     ["logs", "site/x"],
+    ["blame", "site", "x"],
     ["reconcile", "site/x"],
     ["pause", "site/x"],
     ["resume", "site/x"],
