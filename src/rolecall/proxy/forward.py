@@ -173,6 +173,7 @@ async def _stream(
     await out.prepare(exchange.request)
     note = exchange.note
     if note is not None:
+        note.code = response.status
         note.answer(start)
     try:
         if start:

@@ -33,7 +33,7 @@ def noted(exchange: Exchange) -> Iterator[OnAnswer]:
     try:
         yield answered
     finally:
-        notes.end(note, codes[0] if codes else 0)
+        notes.end(note, codes[0] if codes else note.code)
 
 
 def _take_whole(note: RequestNote, answer: web.Response) -> None:

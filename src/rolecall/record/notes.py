@@ -78,6 +78,7 @@ class RequestNote:
     answer_type: str = ""
     answered_bytes: int = 0
     is_stream: bool = False
+    code: int = 0  # of an answer that has begun
     _pieces: list[bytes] = field(default_factory=list)
 
     def send(self, body: bytes) -> None:
@@ -193,7 +194,7 @@ class RunNotes:
         order = sorted(range(len(tasks)), key=lambda number: tasks[number].began_s)
         begins = [tasks[number].began_s for number in order]
         unanswered = [
-            (_kind_of(note.about), self._noted(note, 0)) for note in [*self._open.values()]
+            (_kind_of(note.about), self._noted(note, note.code)) for note in [*self._open.values()]
         ]
         for number, (kind, noted) in enumerate([*self._requests.unpacked(), *unanswered]):
             task = _task_at(noted.at_s, tasks, order, begins)

@@ -20,6 +20,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
 from rolecall.proxy import Proxy
+from rolecall.record import RunNotes, RunRecord
 from rolecall.settings import ProxySettings
 from rolecall.watches import Play, Watch
 from rolecall_dev.localcluster import Cluster
@@ -69,6 +70,13 @@ class Run:
     kubeconfig: Path
     program: Path
     scratch: Path
+    notes: RunNotes | None = None
+
+    @property
+    def record(self) -> RunRecord:
+        """What it read and wrote so far."""
+        assert self.notes is not None
+        return self.notes.record()
 
     @property
     def url(self) -> URL:
@@ -121,9 +129,8 @@ class RunningProxy:
     async def run_for(self, cr: Json, **watch_options: Any) -> AsyncIterator[Run]:
         watch = replace(self.watch, **watch_options)
         async with self.proxy.issue_access("run-1", cr, watch) as access:
-            yield Run(
-                access.kubeconfig, Path(self.cluster.record.programs["kubectl"]), self.scratch
-            )
+            kubectl = Path(self.cluster.record.programs["kubectl"])
+            yield Run(access.kubeconfig, kubectl, self.scratch, access.notes)
 
     def owner_in(self, namespace: str, name: str = "owner") -> Json:
         """A CR; a ConfigMap will do, since any kind may be watched."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -184,3 +185,36 @@ def test_file_that_is_no_record_is_none(tmp_path: Path) -> None:
     for text in ("", "[]", "{}", '{"run": "1", "began": "x"}', "[" * 100_000):
         (tmp_path / RECORD_FILE).write_text(text)
         assert read_record(tmp_path) is None
+
+
+def test_what_was_not_answered_at_the_end_is_in_the_record() -> None:
+    run = Run()
+    run.event("playbook_on_task_start", "t1")
+    run.notes.begin(About(verb="patch"), "")
+    stream = run.notes.begin(About(verb="watch"), "")
+    stream.code, stream.is_stream = 200, True
+    asked, watched = run.notes.record().requests
+    assert (asked.verb, asked.code, asked.task) == ("patch", 0, 0)
+    assert (watched.code, watched.unread) == (200, "it is a stream")
+
+
+def test_write_names_its_field_manager() -> None:
+    run = Run()
+    for query in ("", "fieldManager=ansible&force=true"):
+        note = run.notes.begin(About(verb="patch"), query)
+        note.agent = "OpenAPI-Generator/37.0.2/python"
+        run.notes.end(note, 200)
+    managers = [each.manager for each in run.notes.record().requests]
+    assert managers == ["OpenAPI-Generator", "ansible"]
+
+
+def test_read_takes_less_than_150_bytes_while_its_run_is_in_flight() -> None:
+    run = Run()
+    names = [f"deployment-{number}" for number in range(2000)]
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for number, name in enumerate(names):
+        run.ask(About(name=name), config_map(str(number), name=name, uid=f"{number:036}"))
+    used = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert used / len(names) < 150
