@@ -77,6 +77,10 @@ test-e2e: cluster-binaries ## The engine as a process, on a whole control plane
 test-molecule: cluster-binaries ## The roles by themselves and twice, and a project made just now
 	@$(PYTEST) tests/molecule
 
+.PHONY: record-stock
+record-stock: cluster-binaries ## Make the stock runs that warm ones are compared with, and record them for the next time
+	@$(PYTEST) --record-stock tests/play/fidelity tests/apiserver/warm/test_fidelity.py
+
 .PHONY: test-real
 test-real: export ROLECALL_REAL = 1
 test-real: cluster-binaries ## On nodes that run containers: needs root and packages, says which

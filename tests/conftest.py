@@ -9,6 +9,7 @@ pytest_plugins = [
     "tests.fixtures.leaks",
     "tests.fixtures.real_cluster",
     "tests.fixtures.second_try",
+    "tests.fixtures.stock_runs",
     "tests.fixtures.tiers",
 ]
 

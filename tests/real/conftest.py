@@ -11,6 +11,7 @@ from tools.image_archive import what_is_missing
 
 from rolecall_dev.localcluster import Cluster, load_images
 from tests.fixtures.lacking import skip_or_fail
+from tests.fixtures.real_cluster import alone_on_the_machine
 from tests.real import images
 from tests.real.operator import Operator
 from tests.real.world import World
@@ -21,14 +22,15 @@ def first_image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Our operator's image, as an archive."""
     if lack := what_is_missing():
         skip_or_fail(lack)
-    archive = images.build_first(images.a_builder(), tmp_path_factory.mktemp("first"))
+    with alone_on_the_machine():
+        archive = images.build_first(images.a_builder(), tmp_path_factory.mktemp("first"))
     yield archive
     archive.unlink()
 
 
 @pytest.fixture(scope="session")
 def operator(real_cluster: Cluster, first_image: Path) -> Operator:
-    """One for all tests, two replicas, watching every namespace."""
+    """One for all tests on this cluster, two replicas, watching every namespace."""
     load_images(real_cluster, [first_image])
     found = Operator(real_cluster)
     found.deploy(images.FIRST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import urllib.request
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from rolecall_dev.localcluster import (
 from rolecall_dev.localcluster.layout import Layout
 from tests.fixtures.cluster import unique_name
 from tests.fixtures.eventually import eventually
+from tests.fixtures.real_cluster import alone_on_the_machine
 from tests.real.world import PATIENCE_S, World, app_pod, condition
 
 SETTINGS = ("kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory", "vm/panic_on_oom")
@@ -49,8 +51,17 @@ def traces(cluster: Cluster | None = None) -> dict[str, object]:
     return found
 
 
+@pytest.fixture
+def alone(real_cluster: Cluster) -> Iterator[None]:
+    """While the machine is compared with what it was."""
+    with alone_on_the_machine():
+        yield
+
+
 @pytest.mark.parametrize("end", ["politely", "by kill -9"])
-def test_nothing_is_left_however_a_cluster_ends(real_cluster: Cluster, end: str) -> None:
+def test_nothing_is_left_however_a_cluster_ends(
+    real_cluster: Cluster, alone: None, end: str
+) -> None:
     before = traces()
     binaries = find_binaries(programs=(*PROGRAMS, *REAL_PROGRAMS))
     with temporary_cluster(Wanted(name=unique_name(), real=True), binaries) as cluster:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from rolecall.runner.warm.proof.groups import CaseGroup
 from rolecall_dev.localcluster import Cluster
+from rolecall_dev.localcluster.programs import MODULES
 from tests.apiserver.warm.surroundings import ApiServer
+from tests.fixtures.stock_runs import RECORD_STOCK, STOCK_RUN
 from tests.play.fidelity.harness import MOST_REPEATED, Both, groups
+from tests.play.fidelity.recorded import Recorded
 
-_GROUPS = groups(Path(__file__).parent / "cases")
+_HERE = Path(__file__).parent
+_GROUPS = groups(_HERE / "cases")
 _CASES = [(group, case) for group in _GROUPS for case in group.cases]
 
 
@@ -22,7 +26,9 @@ def both(
 ) -> Iterator[Both]:
     """All chosen groups, run both ways."""
     folder = tmp_path_factory.mktemp("fidelity")
-    both = Both(folder, ApiServer(cluster, folder))
+    recorded = Recorded(_HERE / "recorded", [_HERE / "surroundings.py", *MODULES.glob("*/go.mod")])
+    is_recording = bool(request.config.getoption(RECORD_STOCK))
+    both = Both(folder, recorded, ApiServer(cluster, folder), is_recording=is_recording)
     try:
         both.run_chosen(request.session.items, _GROUPS)
         yield both
@@ -40,8 +46,11 @@ def test_case_looks_the_same_both_ways(both: Both, group: CaseGroup, case: str) 
 
 
 @pytest.mark.parametrize("group", _GROUPS, ids=[group.name for group in _GROUPS])
-def test_world_is_the_same_after_both_ways(both: Both, group: CaseGroup) -> None:
+def test_world_is_the_same_after_both_ways(
+    both: Both, group: CaseGroup, record_property: Callable[[str, object], None]
+) -> None:
     outcomes = both.outcomes(group)
+    record_property(STOCK_RUN, both.anew.get(group.name, ""))
     stock, warm = outcomes["stock"], outcomes["warm"]
     assert (stock.way, warm.way) == ("stock", "warm")
     assert stock.world and warm.world == stock.world

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from rolecall.runner.warm.proof.groups import CaseGroup
+from tests.fixtures.stock_runs import RECORD_STOCK, STOCK_RUN
 from tests.play.fidelity.harness import MOST_REPEATED, Both, groups
+from tests.play.fidelity.recorded import Recorded
 
 _GROUPS = groups()
 _CASES = [(group, case) for group in _GROUPS for case in group.cases]
@@ -18,7 +21,9 @@ def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Both]:
     """All chosen groups, run both ways by hosts that live through all of it."""
-    both = Both(tmp_path_factory.mktemp("fidelity"))
+    recorded = Recorded(Path(__file__).parent / "recorded")
+    is_recording = bool(request.config.getoption(RECORD_STOCK))
+    both = Both(tmp_path_factory.mktemp("fidelity"), recorded, is_recording=is_recording)
     try:
         both.run_chosen(request.session.items, _GROUPS)
         yield both
@@ -36,8 +41,11 @@ def test_case_looks_the_same_both_ways(both: Both, group: CaseGroup, case: str) 
 
 
 @pytest.mark.parametrize("group", _GROUPS, ids=[group.name for group in _GROUPS])
-def test_run_ends_the_same_both_ways(both: Both, group: CaseGroup) -> None:
+def test_run_ends_the_same_both_ways(
+    both: Both, group: CaseGroup, record_property: Callable[[str, object], None]
+) -> None:
     outcomes = both.outcomes(group)
+    record_property(STOCK_RUN, both.anew.get(group.name, ""))
     stock, warm = outcomes["stock"], outcomes["warm"]
     assert warm.way == group.data.get("way", "warm"), "it was not run the way that was expected"
     in_order = list if not group.data.get("unordered") else sorted
