@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.eventually import eventually
+from tests.fixtures.objects import Objects
 from tests.real.make import make
 from tests.real.world import PATIENCE_S, condition
 
@@ -50,17 +51,22 @@ class Operator:
         """In its namespace."""
         return self.cluster.kubectl("-n", NAMESPACE, *arguments)
 
-    def get(self, *what: str) -> Json:
-        """An object or a list of its namespace; empty when there is none."""
-        found: Json = json.loads(
-            self.kubectl("get", *what, "-o", "json", "--ignore-not-found") or "{}"
-        )
-        return found
+    @cached_property
+    def objects(self) -> Objects:
+        """How they are looked at."""
+        return Objects(self.cluster)
+
+    def get(self, kind: str, name: str) -> Json:
+        """An object of its namespace; empty when there is none."""
+        return self.objects.get(NAMESPACE, kind, name)
 
     def pods(self) -> list[Json]:
         """Those that are not on their way out."""
-        items: list[Json] = self.get("pods", "-l", _SELECTOR)["items"]
-        return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
+        return [pod for pod in self.all_pods() if "deletionTimestamp" not in pod["metadata"]]
+
+    def all_pods(self) -> list[Json]:
+        """Those that go, too."""
+        return self.objects.list(NAMESPACE, "pods", _SELECTOR)
 
     def holder(self) -> str:
         """The engine that leads, as its pod's name and a mark of its own; empty while none does."""
@@ -88,7 +94,7 @@ class Operator:
         eventually(
             lambda: [
                 (pod["spec"]["containers"][0]["image"], condition(pod, "Ready").get("status"))
-                for pod in self.get("pods", "-l", _SELECTOR)["items"]
+                for pod in self.all_pods()
             ],
             lambda found: found == [(image, "True")] * 2,
             timeout_s=PATIENCE_S,

@@ -134,7 +134,9 @@ def test_api_server_asks_the_operator_through_its_service(operator: Operator, wo
         "spec": {"image": APP, "size": 2, "env": {"GREETING": "hello"}},
     }
     world.apply(older)
-    newest = world.get("appoperators.v1.tools.rolecall.dev", "older")["spec"]
+    newest = world.cluster.kubectl_json(
+        "-n", world.namespace, "get", "appoperators.v1.tools.rolecall.dev", "older"
+    )["spec"]
     assert newest["replicas"] == 2
     assert newest["env"] == [{"name": "GREETING", "value": "hello"}]
     assert "{repository}:{tag}".format(**newest["image"]) == APP

@@ -1,13 +1,15 @@
-"""What tests of this tier look at and change: objects of one namespace, by kubectl as people would."""
+"""What tests of this tier look at and change: objects of one namespace, in the words of kubectl."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import APP, Cluster
 from tests.fixtures.eventually import eventually
+from tests.fixtures.objects import Objects
 
 # A turn of a role that execs takes seconds, and the machine may be busy with other things.
 PATIENCE_S = 240.0
@@ -22,6 +24,11 @@ class World:
     cluster: Cluster
     namespace: str
 
+    @cached_property
+    def objects(self) -> Objects:
+        """How they are looked at."""
+        return Objects(self.cluster)
+
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
         """In the namespace."""
         return self.cluster.kubectl("-n", self.namespace, *arguments, stdin=stdin)
@@ -33,16 +40,11 @@ class World:
 
     def get(self, kind: str, name: str) -> Json:
         """The object, empty when there is none."""
-        text = self.kubectl("get", kind, name, "-o", "json", "--ignore-not-found")
-        found: Json = json.loads(text or "{}")
-        return found
+        return self.objects.get(self.namespace, kind, name)
 
     def list(self, kind: str, selector: str = "") -> list[Json]:
         """Objects with these labels."""
-        items: list[Json] = json.loads(self.kubectl("get", kind, "-l", selector, "-o", "json"))[
-            "items"
-        ]
-        return items
+        return self.objects.list(self.namespace, kind, selector)
 
     def patch(self, kind: str, name: str, change: Json) -> None:
         """Merge a change into an object."""
