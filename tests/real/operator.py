@@ -100,6 +100,25 @@ class Operator:
             timeout_s=PATIENCE_S,
         )
 
+    def spread(self) -> None:
+        """A replica on each node, so that one is left where a node is frozen.
+
+        Whoever froze one for five minutes had its replica replaced beside the other.
+        """
+        pods, leader = self.pods(), self.leader()
+        if len({pod["spec"].get("nodeName") for pod in pods}) < len(pods):
+            beside = next(pod for pod in pods if pod["metadata"]["name"] != leader)
+            self.kubectl("delete", "pod", beside["metadata"]["name"])
+        eventually(
+            lambda: {
+                pod["spec"]["nodeName"]
+                for pod in self.all_pods()
+                if condition(pod, "Ready").get("status") == "True"
+            },
+            lambda nodes: len(nodes) == 2,
+            timeout_s=PATIENCE_S,
+        )
+
     def execute(self, pod: str, *command: str) -> str:
         """Run something in its container."""
         return self.kubectl("exec", pod, "--", *command)

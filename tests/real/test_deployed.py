@@ -210,6 +210,7 @@ def test_leader_that_ends_in_mid_run_is_followed_and_nothing_is_lost(
 def test_leader_on_a_frozen_node_is_followed_and_writes_nothing_when_it_thaws(
     operator: Operator, world: World
 ) -> None:
+    operator.spread()
     leader, holder = operator.wait_for_leader(), operator.holder()
     before = operator.container(leader)["restartCount"]
     world.apply(*crowd("ice"))
