@@ -56,6 +56,7 @@ class KeptRun:
     outcome: str = "running"  # running, succeeded, failed, cancelled, lost
     ending: str = ""  # `Finished`, `TimedOut` ...; see docs/concepts/runs.md
     seconds: float | None = None
+    cpu_s: float | None = None
     changed_tasks: tuple[str, ...] = ()  # `roles/web/tasks/main.yml:12: name`
     failed_task: FailedTask | None = None
     reason: str = ""
@@ -137,6 +138,7 @@ _FIELDS: dict[str, tuple[type | tuple[type, ...], Callable[[Any], Any]]] = {
     "ended": (str, _time),
     "generation": (int, int),
     "seconds": ((int, float), float),
+    "cpu_s": ((int, float), float),
     "is_finalizer": (bool, bool),
     "changed_tasks": (list, _texts),
     "failed_task": (dict, _failed_task),

@@ -122,6 +122,8 @@ class RunResult:
     artifacts: Path | None = None
     started_late_s: float = 0.0  # from request to the process being there
     seconds: float = 0.0
+    # Of all its processes that had ended by then; None: nobody could tell.
+    cpu_s: float | None = None
     way: str = "stock"  # which runner really ran it: `stock` or `warm`
     # How many tasks went which way: inline, in-process, forked, stock; empty where nobody counted.
     tasks_by_way: Mapping[str, int] = field(default_factory=dict)

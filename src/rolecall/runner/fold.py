@@ -56,6 +56,7 @@ class Exit:
     reason: str = ""  # in one line, for the CR's user
     started_late_s: float = 0.0
     seconds: float = 0.0
+    cpu_s: float | None = None
     way: str = "stock"
 
 
@@ -133,6 +134,7 @@ class Fold:
             artifacts=self._prepared.artifacts,
             started_late_s=exit_.started_late_s,
             seconds=exit_.seconds,
+            cpu_s=exit_.cpu_s,
             way=exit_.way,
             answer=self._play_answer(),
         )

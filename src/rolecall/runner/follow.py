@@ -50,6 +50,10 @@ class RunProcess(Protocol):
     def code(self) -> int:
         """Once it has ended: its exit status, or minus the number of the signal that ended it."""
 
+    @property
+    def cpu_s(self) -> float | None:
+        """After `code`: what all of it took of the CPUs; None where that is not known."""
+
 
 class RunStop:
     """Asks for the end of a run, from any thread, at any time. Who asks first, wins."""
@@ -91,10 +95,10 @@ def follow(
                 watched.discard(report)
     output.drain()
     code = process.code()
-    if code >= 0:
-        return Exit(code)  # it may have been faster than whoever wanted to end it
+    if code >= 0:  # it may have been faster than whoever wanted to end it
+        return Exit(code, cpu_s=process.cpu_s)
     ended_as, reason = stop.asked or (None, "")
-    return Exit(None, signal=-code, ended_as=ended_as, reason=reason)
+    return Exit(None, signal=-code, ended_as=ended_as, reason=reason, cpu_s=process.cpu_s)
 
 
 def _left_s(

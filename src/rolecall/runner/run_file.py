@@ -44,6 +44,7 @@ def run_that_ended(run: KeptRun, result: RunResult, now: datetime) -> KeptRun:
         outcome=outcome_of(result),
         ending=result.ending.value,
         seconds=round(result.seconds, 3),
+        cpu_s=None if result.cpu_s is None else round(result.cpu_s, 3),
         changed_tasks=tuple(result.changed_tasks),
         failed_task=FailedTask(failed.task, failed.place, failed.message) if failed else None,
         reason=result.reason_text or (_reason_of(failed) if failed else ""),

@@ -34,6 +34,7 @@ class SupervisedProcess:
         self._last_report = ""
         self._has_started = False
         self.has_ended = False
+        self.cpu_s: float | None = None
         report, report_end = os.pipe()
         try:
             self._supervisor = _start_supervisor(report_end, command, env, cwd)
@@ -70,6 +71,8 @@ class SupervisedProcess:
             if text.startswith("started "):
                 self._has_started = True
                 self.began_s = self._clock.monotonic()
+            elif text.startswith("cpu "):
+                self.cpu_s = float(text.partition(" ")[2])
             else:
                 self._last_report = text
         self.has_ended = not chunk or bool(self._last_report)

@@ -8,8 +8,8 @@ its temporary files.
 
 Started as a script with `python -I -S`: no site, no third-party module, 10 MB and some 30 ms. The
 engine holds the other end of its stdin; a byte there, or the engine's death, means: end the run. What
-happened goes to a pipe in lines: `started <pid>`, then one of `exit <status>`, `signal <number>`,
-`error <text>`.
+happened goes to a pipe in lines: `started <pid>`, `cpu <seconds>` of all that has ended, then one of
+`exit <status>`, `signal <number>`, `error <text>`.
 
 Rejected: a supervisor that hosts ansible-runner itself (0.14 s and 22 MB for each run, and events would
 cross one more pipe), cgroups (a container seldom may make one), and making the whole engine a subreaper
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
 import signal
 import sys
@@ -52,6 +53,8 @@ def main(arguments: list[str]) -> int:
     if status is None or os.WIFSIGNALED(status):
         status = _end_all(child, wake, status)
         _remove(scratch)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    _say(report, f"cpu {used.ru_utime + used.ru_stime:.6f}")
     if status is None:
         _say(report, "error it could not be ended")
     elif os.WIFSIGNALED(status):

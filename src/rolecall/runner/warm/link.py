@@ -48,6 +48,14 @@ class Unknown:
     may_be_proven: bool  # every name is there
 
 
+@dataclass(frozen=True, slots=True)
+class ChildEnding:
+    """How a run child ended, as the host saw it."""
+
+    code: int
+    cpu_s: float
+
+
 class HostGoneError(Exception):
     """The host could not take an order; nothing of it was executed."""
 
@@ -78,7 +86,7 @@ class HostLink:
         self.is_proven = False  # it serves such a one
         self._is_settled = threading.Event()  # ready, or never will be
         # Of runs in flight, None before they end: of others nobody asks, and a host serves thousands.
-        self._endings: dict[str, int | None] = {}
+        self._endings: dict[str, ChildEnding | None] = {}
         self._refusals: dict[str, str] = {}
         self._news = threading.Condition()
         self._send_lock = threading.Lock()
@@ -154,8 +162,8 @@ class HostLink:
         with self._news:
             self._endings.pop(run_id, None)
 
-    def ending_of(self, run_id: str, timeout_s: float) -> int | None:
-        """The exit code of a run child as the host saw it; None where it cannot tell (any more)."""
+    def ending_of(self, run_id: str, timeout_s: float) -> ChildEnding | None:
+        """How a run child ended; None where the host cannot tell (any more)."""
         with self._news:
             self._news.wait_for(
                 lambda: self._endings[run_id] is not None or bool(self.problem), timeout=timeout_s
@@ -175,7 +183,8 @@ class HostLink:
             )
             refusal = self._refusals.pop(run_id, "")
             # One that left by itself before its first word is a fault of the host that it comes from.
-            if not refusal and (self._endings[run_id] or 0) < 0:
+            ending = self._endings[run_id]
+            if not refusal and ending is not None and ending.code < 0:
                 return "its process was killed"
             return refusal
 
@@ -234,7 +243,9 @@ class HostLink:
                 case "ended":
                     self.rss = message["rss"]
                     if message["id"] in self._endings:
-                        self._endings[message["id"]] = message["code"]
+                        self._endings[message["id"]] = ChildEnding(
+                            message["code"], message["cpu_s"]
+                        )
                 case "refused":
                     self._refusals[message["id"]] = message["reason"]
                     self.is_stale |= message["stale"]

@@ -66,6 +66,7 @@ class RunChild:
         self.has_ended = False
         self._pid, self._pidfd = 0, -1
         self._rc: int | None = None
+        self.cpu_s: float | None = None
         self.began_s = clock.monotonic()
         with contextlib.ExitStack() as undo:
             self.output, output_end = os.pipe2(os.O_CLOEXEC)
@@ -130,14 +131,15 @@ class RunChild:
         self.take_reports()
         if self._rc is not None:
             return self._rc
-        code = self._host.ending_of(self.order.prepared.request.run_id, _ENDING_TIMEOUT_S)
-        if code is None:
+        ending = self._host.ending_of(self.order.prepared.request.run_id, _ENDING_TIMEOUT_S)
+        if ending is None:
             # The host ends what a killed run left before it tells; this one is dead, or hangs.
             kill_found(MarkedRun.of(self.order.prepared.request.run_id, self.order.env).processes)
             return -signal.SIGKILL
-        if code >= 0 and self._stop.asked:
+        self.cpu_s = ending.cpu_s
+        if ending.code >= 0 and self._stop.asked:
             return -signal.SIGKILL
-        return code  # where it left without a word, but by itself, too
+        return ending.code  # where it left without a word, but by itself, too
 
     def abandon(self) -> None:
         """Let nothing of the run go on: it cannot be followed, so nobody would know what it does.
@@ -191,6 +193,7 @@ class RunChild:
                 self.notes.modules.append(message)
             case "end":
                 self._rc, self.notes.crash = message["rc"], message.get("crash", "")
+                self.cpu_s = message.get("cpu_s")
         for fd in fds:
             os.close(fd)
         return True
