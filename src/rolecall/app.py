@@ -23,6 +23,7 @@ from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
+from rolecall.ended_runs import EndedRuns
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.leftovers import Leftovers
 from rolecall.lifetime import Stop, run_parts, signals_asking
@@ -52,6 +53,7 @@ from rolecall.startup import (
     with_search_paths,
 )
 from rolecall.supervisor import Supervisor
+from rolecall.traces import open_traces
 from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.webhooks import WebhookPorts, WebhookServer
 from rolecall.workqueue import Cause, Key, Queue, Turn, Urgency
@@ -141,18 +143,14 @@ class Engine:
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - see below
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
             ),
-            RunDefaults(
-                timeout_s=settings.runner.timeout_s,
-                no_progress_timeout_s=settings.runner.no_progress_timeout_s,
-                dependents_delay_s=settings.queue.dependents_delay_s,
-                play_verbosity=settings.logs.play_verbosity,
-            ),
+            _run_defaults(settings),
         )
         self._leftovers = Leftovers(settings, watches, client)
         gone, leading = self._leftovers.forget, self._election.wait_leading
         self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
         self._workers.on_turn = self._on_turn
         self._last_runs = LastRuns(settings.runner.root)
+        self._ended_runs = self._made_ended_runs()
         self._changed_files = self._made_changed_files()
         self._reactor = Reactor(
             watches,
@@ -172,6 +170,7 @@ class Engine:
         self._metrics.prepare(self._watches)
         self._metrics.read_dependents(lambda: len(self._dependents.lacking))
         self._metrics.read_queue(self._queue.snapshot, [watch.gvk for watch in self._watches])
+        stack.push_async_callback(self._ended_runs.close)
         await self._proxy.start()
         stack.push_async_callback(self._proxy.stop)
         await listeners.open_to_api_server(stack, self._webhooks)
@@ -199,6 +198,7 @@ class Engine:
             "reactor": self._reactor.run(),  # whose parts are supervised one by one
             "events": keep("events", self._events.run),
             "changed files": keep("changed files", self._changed_files.run),
+            "ended runs": keep("ended runs", self._ended_runs.run),
             "workers": self._work(),
         }
         if self._webhooks.is_open:
@@ -241,6 +241,11 @@ class Engine:
         return EngineMigration(
             self._client, kinds, self._clock, is_listed=lambda: reactor.is_synced
         )
+
+    def _made_ended_runs(self) -> EndedRuns:
+        traces = open_traces(self._environment, self._clock, __version__)
+        root = self._settings.runner.root
+        return EndedRuns(root, self._clock, self._metrics.run_used, traces)
 
     def _made_changed_files(self) -> ChangedFiles:
         by_gvk, file = {watch.gvk: watch for watch in self._watches}, self._settings.watches_file
@@ -295,6 +300,7 @@ class Engine:
 
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
         self._changed_files.turn_over(turn, outcome)
+        self._ended_runs.turn_over(turn, outcome)
         if outcome.forget:
             self._last_runs.forget(turn.key)
         else:
@@ -317,6 +323,15 @@ class Engine:
             "artifacts": str(self._settings.runner.root),
             **{f"{name}_port": port for name, port in ports.items()},
         }
+
+
+def _run_defaults(settings: Settings) -> RunDefaults:
+    return RunDefaults(
+        timeout_s=settings.runner.timeout_s,
+        no_progress_timeout_s=settings.runner.no_progress_timeout_s,
+        dependents_delay_s=settings.queue.dependents_delay_s,
+        play_verbosity=settings.logs.play_verbosity,
+    )
 
 
 class KeySink:

@@ -25,6 +25,8 @@ from rolecall.gvk import Gvk
 from rolecall.metrics import names
 from rolecall.metrics.collectors import ConditionFigures, CreationTimes, QueueFigures
 from rolecall.metrics.names import MetricKind, MetricSpec
+from rolecall.metrics.usage_figures import UsageFigures
+from rolecall.usage import Usage
 from rolecall.watches import Watch
 from rolecall.workqueue import Key, QueueSnapshot
 
@@ -42,6 +44,11 @@ _READ_LATE = {
     names.QUEUE_DELAYED,
     names.QUEUE_BACKING_OFF,
     names.MAX_RUNS,
+    names.USED_RUNS,
+    names.USED_SECONDS,
+    names.USED_CPU,
+    names.USED_REQUESTS,
+    names.OWNED_OBJECTS,
 }
 
 
@@ -62,6 +69,8 @@ class EngineMetrics:
         self._lacking: Callable[[], int] = lambda: 0
         self._registry.register(self._created)
         self._registry.register(self._conditions)
+        self._usage = UsageFigures()
+        self._registry.register(self._usage)
         self._metrics: dict[str, Any] = {
             name.name: _made(name, self._registry) for name in names.NAMES if name not in _READ_LATE
         }
@@ -120,6 +129,10 @@ class EngineMetrics:
         self._of(names.RECONCILE_RESULT, GVK=str(gvk), result=result).inc()
         self._of(names.RECONCILES, GVK=str(gvk)).observe(seconds)
         self._of(names.RUNS, GVK=str(gvk), result=result, way=way).inc()
+
+    def run_used(self, key: Key, used: Usage) -> None:
+        """What a run cost; may be called in a thread."""
+        self._usage.used(key, used)
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         self._of(names.PHASE, GVK=str(gvk), phase=phase).observe(seconds)

@@ -166,6 +166,36 @@ PHASE = MetricSpec(
     "Seconds of a reconcile, by phase: queue, prepare, run, status.",
     TURN_BUCKETS,
 )
+USED_RUNS = MetricSpec(
+    "rolecall_used_runs_total",
+    MetricKind.COUNTER,
+    ("namespace", "kind"),
+    "Runs that ended, by the namespace of their CR; with the next four: what the operator costs whom.",
+)
+USED_SECONDS = MetricSpec(
+    "rolecall_run_seconds_total",
+    MetricKind.COUNTER,
+    ("namespace", "kind"),
+    "Seconds that runs took.",
+)
+USED_CPU = MetricSpec(
+    "rolecall_run_cpu_seconds_total",
+    MetricKind.COUNTER,
+    ("namespace", "kind"),
+    "CPU seconds of runs, with all processes that they waited for.",
+)
+USED_REQUESTS = MetricSpec(
+    "rolecall_run_requests_total",
+    MetricKind.COUNTER,
+    ("namespace", "kind"),
+    "Requests of runs to the API server.",
+)
+OWNED_OBJECTS = MetricSpec(
+    "rolecall_owned_objects",
+    MetricKind.GAUGE,
+    ("namespace", "kind"),
+    "Objects of CRs, as their last good runs saw them by name; unknown until the first one.",
+)
 TASKS = MetricSpec(
     "rolecall_tasks_total",
     MetricKind.COUNTER,
@@ -257,6 +287,11 @@ NAMES = (
     MAX_RUNS,
     RUNS,
     PHASE,
+    USED_RUNS,
+    USED_SECONDS,
+    USED_CPU,
+    USED_REQUESTS,
+    OWNED_OBJECTS,
     TASKS,
     WARM_STATE,
     API_CALL,

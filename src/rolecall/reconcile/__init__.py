@@ -11,6 +11,7 @@ from rolecall.reconcile.ports import (
     RunAccess,
     RunDefaults,
     Telemetry,
+    TurnTrail,
 )
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.workers import Workers
@@ -29,5 +30,6 @@ __all__ = [
     "RunAccess",
     "RunDefaults",
     "Telemetry",
+    "TurnTrail",
     "Workers",
 ]

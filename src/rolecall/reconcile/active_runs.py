@@ -21,7 +21,7 @@ from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
 from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbosity_of
 from rolecall.reconcile.key_fields import key_fields
-from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults
+from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults, TurnTrail
 from rolecall.reconcile.progress import Progress
 from rolecall.record import RunNotes
 from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult
@@ -57,6 +57,7 @@ class ActiveRun:
     cancelled: str = ""  # why it was ended early
     ran: Mapping[str, object] = field(default_factory=dict)  # what the log shall tell of the run
     result: RunResult | None = None  # once it is over
+    trail: TurnTrail | None = None  # the same
     progress: Progress | None = None  # while the run is in flight
     spoke_s: float = 0.0  # when the run last said anything, on the clock that never jumps
     newest: Json | None = None  # the CR as we last wrote it during the run
@@ -69,6 +70,11 @@ class ActiveRun:
             self.notes.task(event.name, event.data, event.at_s, place=event.place)
         if self.progress is not None:
             self.progress = self.progress.after(event, clock.now())
+
+    def leave_trail(self, plan: RunPlan, run_began_s: float, now_s: float, run: RunResult) -> None:
+        """The run is over, whatever comes of it."""
+        uid = str(plan.cr["metadata"].get("uid", ""))
+        self.trail = TurnTrail(self.began, run_began_s, now_s, uid, run, self.notes)
 
     def forget_progress(self) -> None:
         """The run is over."""

@@ -98,7 +98,7 @@ class Reconciler:
                 outcome = await self._outcome(turn, active)
             finally:
                 self._ports.brought(turn.key)  # an edit's object, and we wrote since
-            return replace(outcome, ran=active.ran, result=active.result)
+            return replace(outcome, ran=active.ran, result=active.result, trail=active.trail)
 
     async def print_output(self, key: Key, outcome: Outcome) -> None:
         """Print what the run of a turn printed last; after the line about its end."""
@@ -239,6 +239,7 @@ class Reconciler:
         _logger.info("run started", extra=key_fields(active.key, **fields, cause=plan.cause.text))
         async with self._in_flight.told(active, plan):
             result = await self._active_runs.run(active, plan)
+        active.leave_trail(plan, began, self._ports.clock.monotonic(), result)
         asked_s = plan.watch.dependents_delay_s
         self._recent_runs.ended(
             active.key, self._dependents_delay_s if asked_s is None else asked_s

@@ -77,6 +77,18 @@ class PlayLog(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class TurnTrail:
+    """Of a turn that had a run, for whoever counts or draws it; times on the clock that never jumps."""
+
+    began_s: float  # the turn
+    run_began_s: float
+    run_ended_s: float
+    uid: str  # of the CR
+    result: RunResult
+    notes: RunNotes | None  # nothing is added to them any more
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What to do next with a key; exactly one of the ways that a queue can take it back."""
 
@@ -101,6 +113,7 @@ class Outcome:
     ran: Mapping[str, object] = field(default_factory=dict)
     # What its run came to, where it had one to its end.
     result: RunResult | None = None
+    trail: TurnTrail | None = None  # of its run, whatever came of it
 
     @property
     def is_error(self) -> bool:

@@ -27,6 +27,7 @@ from rolecall.runner.porting import broken_conditionals
 from rolecall.runner.purity import Nature, Purity, Used, asks_elsewhere, full_name, purity_of
 from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
 from rolecall.runner.run_file import outcome_of
+from rolecall.runner.run_task import in_thread
 from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "folder_of_engine",
     "forget",
     "full_name",
+    "in_thread",
     "outcome_of",
     "purity_of",
     "require_installed",

@@ -34,6 +34,7 @@ FROM_A_KUBECONFIG = [
     ["runs", "site/x"],
     ["logs", "site/x"],
     ["blame", "site", "x"],
+    ["usage"],
     ["reconcile", "site/x"],
     ["pause", "site/x"],
     ["resume", "site/x"],
