@@ -68,9 +68,8 @@ class Recorded:
         path = self._path(group)
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = {"digest": self._digest(group), "outcome": _as_json(stock)}
-        text = json.dumps(
-            kept, sort_keys=True, indent=0
-        )  # in ASCII: what a play says may be no UTF-8
+        # In ASCII, as what a play says may be no UTF-8.
+        text = json.dumps(kept, sort_keys=True, indent=0)
         path.write_bytes(lzma.compress(text.encode(), preset=9))
 
     def _path(self, group: CaseGroup) -> Path:
