@@ -1,4 +1,4 @@
-"""Of what a play uses: what is pure, what is not and why, and that no name of ansible-core is left out."""
+"""What of a play is pure, what is not and why; and that no name of ansible-core is left out."""
 
 from __future__ import annotations
 
