@@ -19,6 +19,7 @@ from typing import Any
 
 from rolecall import __version__
 from rolecall.admission import AnswerPorts
+from rolecall.after_runs import AfterRunParts, AfterRuns
 from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
@@ -141,25 +142,20 @@ class Engine:
                 clock=clock,
                 may_run=self._election.may_write,
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - see below
+                after_run=lambda run: self._after_runs.run_ended(run),  # noqa: PLW0108 - see below
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
             ),
             _run_defaults(settings),
         )
+        self._after_runs = self._made_after_runs()
         self._leftovers = Leftovers(settings, watches, client)
-        gone, leading = self._leftovers.forget, self._election.wait_leading
+        gone, leading = self._on_gone, self._election.wait_leading
         self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
         self._workers.on_turn = self._on_turn
         self._last_runs = LastRuns(settings.runner.root)
         self._ended_runs = self._made_ended_runs()
         self._changed_files = self._made_changed_files()
-        self._reactor = Reactor(
-            watches,
-            client,
-            KeySink(queue, self._reconciler),
-            metrics,
-            settings=settings.reactor,
-            supervisor=supervisor,
-        )
+        self._reactor = self._made_reactor()
         self._reactor.on_kinds_change = self._proxy.forget_kinds
         self._webhooks = self._made_webhooks(project)
 
@@ -183,6 +179,7 @@ class Engine:
         ports = await listeners.open(stack, self._lease_client, self._reactor, self._proxy, notes)
         stack.push_async_callback(self._election.release)
         stack.push_async_callback(self._dependents.close)
+        stack.push_async_callback(self._after_runs.close)
         stack.push_async_callback(self._warm_state.close)
         stack.push_async_callback(self._runner.close)
         root = self._settings.runner.root
@@ -224,6 +221,8 @@ class Engine:
             works = self._supervisor.keep("workers", lambda: self._workers.run(most))
             tasks.create_task(works, name="workers")
             tasks.create_task(attempt("leftovers", self._leftovers.sweep), name="leftovers")
+            sweep = attempt("inventories", self._after_runs.sweep)
+            tasks.create_task(sweep, name="inventories")
             if self._settings.migrates_storage:
                 migrates = self._supervisor.keep("storage migration", self._made_migration().run)
                 tasks.create_task(migrates, name="storage migration")
@@ -297,6 +296,32 @@ class Engine:
             leader=lambda: self._election.leader,
             reconcile=self._queue.add_at_once,
         )
+
+    def _made_reactor(self) -> Reactor:
+        return Reactor(
+            self._watches,
+            self._client,
+            KeySink(self._queue, self._reconciler),
+            self._metrics,
+            settings=self._settings.reactor,
+            supervisor=self._supervisor,
+        )
+
+    def _made_after_runs(self) -> AfterRuns:
+        parts = AfterRunParts(
+            self._client,
+            self._queue,
+            self._dependents,
+            self._events,
+            self._metrics,
+            self._supervisor,
+            self._reconciler.notes_in_flight,
+        )
+        return AfterRuns(self._watches, self._settings, self._environment, parts)
+
+    async def _on_gone(self, key: Key) -> None:
+        await self._leftovers.forget(key)
+        await self._after_runs.forget(key)
 
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
         self._changed_files.turn_over(turn, outcome)

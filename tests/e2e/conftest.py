@@ -13,6 +13,8 @@ from rolecall.kube import Client, Credentials
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PROJECT, EngineProcess
 from tests.e2e.kinds import install
+from tests.e2e.wanted_kinds import WANTED_KINDS
+from tests.fixtures.crds import crd_for
 
 StartEngine = Callable[..., EngineProcess]
 _CRD = PROJECT / "config" / "crd" / "bases" / "cache.example.com_memcacheds.yaml"
@@ -29,6 +31,13 @@ async def api(cluster: Cluster) -> AsyncIterator[Client]:
 async def memcached(api: Client) -> None:
     """The kind of the project in this folder."""
     await install(api, yaml.safe_load(_CRD.read_text()))
+
+
+@pytest.fixture
+async def wanted(api: Client) -> None:
+    """The kinds of the folder `wanted`."""
+    for gvk in WANTED_KINDS:
+        await install(api, crd_for(gvk))
 
 
 @pytest.fixture

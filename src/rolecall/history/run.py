@@ -60,6 +60,8 @@ class KeptRun:
     changed_tasks: tuple[str, ...] = ()  # `roles/web/tasks/main.yml:12: name`
     failed_task: FailedTask | None = None
     reason: str = ""
+    # What of the CR's objects was deleted after it, what stays and why; empty: there was nothing.
+    pruned: Mapping[str, Any] = field(default_factory=dict)
     engine: Process = Process()
     # Not part of the file: where it is kept, and whether there is one.
     folder: Path = field(default=Path(), compare=False)
@@ -75,6 +77,8 @@ class KeptRun:
         del values["folder"], values["has_file"]
         values["began"], values["ended"] = _written(self.began), _written(self.ended)
         values["changed_tasks"] = list(self.changed_tasks)
+        if not self.pruned:
+            del values["pruned"]
         return values
 
 
@@ -142,6 +146,7 @@ _FIELDS: dict[str, tuple[type | tuple[type, ...], Callable[[Any], Any]]] = {
     "is_finalizer": (bool, bool),
     "changed_tasks": (list, _texts),
     "failed_task": (dict, _failed_task),
+    "pruned": (dict, dict),
     "engine": (dict, _engine),
 }
 

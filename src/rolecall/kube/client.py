@@ -139,13 +139,21 @@ class Client:
         )
 
     async def delete(
-        self, gvk: Gvk, namespace: str, name: str, *, uid: str = "", propagation: str = "Background"
+        self,
+        gvk: Gvk,
+        namespace: str,
+        name: str,
+        *,
+        uid: str = "",
+        version: str = "",
+        propagation: str = "Background",
     ) -> None:
-        """Delete one object; with `uid`, only that very one."""
+        """Delete one object; with `uid`, only that very one, with `version`, only as it was then."""
         target = await self._target("delete", gvk, namespace, name)
         options: Json = {"propagationPolicy": propagation}
-        if uid:
-            options["preconditions"] = {"uid": uid}
+        wanted = {"uid": uid, "resourceVersion": version}
+        if preconditions := {key: value for key, value in wanted.items() if value}:
+            options["preconditions"] = preconditions
         await self._call(target, "DELETE", body=options, read=_any_object)
 
     async def pages(
@@ -154,6 +162,7 @@ class Client:
         namespace: str = "",
         *,
         label_selector: str = "",
+        field_selector: str = "",
         metadata_only: bool = False,
     ) -> AsyncIterator[Page]:
         """List in pages, each given up before the next is read; `GoneError`: begin again."""
@@ -161,6 +170,8 @@ class Client:
         query = {"limit": str(PAGE_SIZE)}
         if label_selector:
             query["labelSelector"] = label_selector
+        if field_selector:
+            query["fieldSelector"] = field_selector
         accept = f"{_METADATA_LIST},application/json" if metadata_only else "application/json"
         while True:
             call = ApiCall(target, "GET", _path_of(target), query=query, accept=accept)
@@ -189,6 +200,7 @@ class Client:
         namespace: str = "",
         *,
         resource_version: str,
+        field_selector: str = "",
         metadata_only: bool = False,
         silence_s: float | None = 300.0,
     ) -> AsyncGenerator[WatchEvent]:
@@ -200,6 +212,8 @@ class Client:
             "resourceVersion": resource_version,
             "timeoutSeconds": str(_WATCH_S),
         }
+        if field_selector:
+            query["fieldSelector"] = field_selector
         accept = f"{_METADATA},application/json" if metadata_only else "application/json"
         call = ApiCall(target, "GET", _path_of(target), query=query, accept=accept)
         try:

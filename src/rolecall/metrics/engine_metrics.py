@@ -180,6 +180,10 @@ class EngineMetrics:
         self._of(names.ADMISSION_REQUESTS, **labels, operation=operation, result=result).inc()
         self._of(names.ADMISSION_TIME, **labels).observe(seconds)
 
+    def pruned(self, gvk: Gvk, kind: str, result: str) -> None:
+        """An object that a CR no longer wants was deleted, or not."""
+        self._of(names.PRUNED, GVK=str(gvk), kind=kind, result=result).inc()
+
     def leads(self, lease: str, leads: bool) -> None:
         """This replica began or ceased to lead."""
         self._of(names.MASTER_STATUS, name=lease).set(1 if leads else 0)

@@ -5,5 +5,17 @@ from rolecall.reactor.event_recorder import ApiEventRecorder
 from rolecall.reactor.known_crs import SyncState
 from rolecall.reactor.ports import CrMetrics, Sink
 from rolecall.reactor.reactor import Reactor
+from rolecall.reactor.read_informers import ReadInformers
+from rolecall.reactor.read_objects import Change, ReadPorts
 
-__all__ = ["ApiEventRecorder", "CrMetrics", "DependentInformers", "Reactor", "Sink", "SyncState"]
+__all__ = [
+    "ApiEventRecorder",
+    "Change",
+    "CrMetrics",
+    "DependentInformers",
+    "Reactor",
+    "ReadInformers",
+    "ReadPorts",
+    "Sink",
+    "SyncState",
+]

@@ -112,6 +112,10 @@ class DependentInformers:
         """A play brought this object to this version: the event that says so is no news."""
         self._own_writes.note(uid, resource_version)
 
+    def note_own_delete(self, uid: str, is_ours: bool) -> None:
+        """The engine deletes this object, or did not after all: that it goes is no news."""
+        self._own_writes.note_deletion(uid, is_ours=is_ours)
+
     def is_watched(self, dependent_kind: Gvk, namespace: str = "") -> bool:
         """Whether every change of a kind is told; in all namespaces, where `namespace` is empty."""
         places = ((dependent_kind, namespace), (dependent_kind, ""))

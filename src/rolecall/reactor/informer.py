@@ -40,6 +40,8 @@ class Informer:
         clock: Clock,
         silence_s: float,
     ) -> None:
+        # Narrows it down; of one object alone, a right that names it is enough.
+        self.field_selector = ""
         self._client = client
         self._gvk = gvk
         self._namespace = namespace
@@ -74,7 +76,10 @@ class Informer:
     async def _list(self) -> str:
         self._handler.on_list_begins()
         pages = self._client.pages(
-            self._gvk, self._namespace, metadata_only=self._handler.wants_metadata_only
+            self._gvk,
+            self._namespace,
+            field_selector=self.field_selector,
+            metadata_only=self._handler.wants_metadata_only,
         )
         version = ""
         async for page in pages:
@@ -94,6 +99,7 @@ class Informer:
                 self._gvk,
                 self._namespace,
                 resource_version=version,
+                field_selector=self.field_selector,
                 metadata_only=self._handler.wants_metadata_only,
                 silence_s=self._silence_s,
             )

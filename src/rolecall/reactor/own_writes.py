@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 _MOST = 4096
+_DELETED = "deleted"
 # An event can overtake the answer to the write that caused it, by a few milliseconds; a person
 # does not notice that a repair begins so much later.
 _DELAY_S = 0.05
@@ -46,6 +47,18 @@ class OwnWrites:
         self._before[_mark(uid, resource_version)] = _mark(uid, before) if before else None
         if len(self._before) > _MOST:
             self._before.popitem(last=False)
+
+    def note_deletion(self, uid: str, *, is_ours: bool) -> None:
+        """We are about to delete this object, or did not after all: whatever becomes of it is ours."""
+        mark = _mark(uid, _DELETED)
+        if is_ours:
+            self.note(uid, _DELETED)
+        else:
+            self._before.pop(mark, None)
+
+    def deletes(self, uid: str) -> bool:
+        """Whether we are deleting this object."""
+        return _mark(uid, _DELETED) in self._before
 
     def made(self, uid: str, resource_version: str) -> bool:
         """Whether this version was made by us."""

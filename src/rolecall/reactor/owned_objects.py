@@ -82,13 +82,17 @@ class OwnedObjects:
 
     def on_list_complete(self) -> None:
         for uid in self._unlisted:
-            self._bring(self._memos.pop(uid)[1], self._drift_of({}, is_gone=True))
+            owners = self._memos.pop(uid)[1]
+            if not self._own_writes.deletes(uid):
+                self._bring(owners, self._drift_of({}, is_gone=True))
         self._unlisted = set()
 
     def on_event(self, event: WatchEvent) -> None:
         if event.type == "DELETED":
             metadata = event.object["metadata"]
             old = self._memos.pop(_uid_of(metadata), None)
+            if self._own_writes.deletes(_uid_of(metadata)):
+                return
             keys = tuple(keys_of(metadata, self._interests))
             owners = (*(old[1] if old else ()), *keys)
             self._bring(owners, self._drift_of(metadata, is_gone=True))
@@ -139,7 +143,7 @@ class OwnedObjects:
     def _bring_unless_own(
         self, uid: str, version: str, owners: tuple[Key, ...], drift: Cause
     ) -> None:
-        if not self._own_writes.made(uid, version):
+        if not (self._own_writes.made(uid, version) or self._own_writes.deletes(uid)):
             self._bring(owners, drift)
 
     def _digest(self, document: Json, version: str) -> bytes:

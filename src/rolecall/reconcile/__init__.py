@@ -4,6 +4,7 @@ from rolecall.reconcile.annotations import PAUSED_ANNOTATION, PAUSED_BECAUSE, PA
 from rolecall.reconcile.loop import Reconciler
 from rolecall.reconcile.ports import (
     AccessIssuer,
+    EndedRun,
     EventRecorder,
     Outcome,
     PlayLog,
@@ -21,6 +22,7 @@ __all__ = [
     "PAUSED_BECAUSE",
     "PAUSED_BY",
     "AccessIssuer",
+    "EndedRun",
     "EventRecorder",
     "Outcome",
     "PlayLog",

@@ -108,6 +108,10 @@ class ActiveRuns:
         """How far each run has come, now."""
         return {key: active.progress for key, active in self._by_key.items() if active.progress}
 
+    def notes(self) -> dict[Key, RunNotes]:
+        """What each run in flight asked for so far."""
+        return {key: active.notes for key, active in self._by_key.items() if active.notes}
+
     def on_edited(self, key: Key) -> None:
         """The CR was edited or deleted: where the watch allows it, its run may be pointless now."""
         if (active := self._by_key.get(key)) is not None:

@@ -7,6 +7,7 @@
     read its period; hold it by our finalizer; deleted and not ours to clean: leave it
     mark it running
     run the play
+    do what follows from what it read and wrote
     let it go, if that was its finalizer run and it succeeded
     write what became of it, once
     choose the next time
@@ -38,11 +39,12 @@ from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
 from rolecall.reconcile.in_flight import InFlightReports
 from rolecall.reconcile.key_fields import key_fields
-from rolecall.reconcile.ports import Outcome, ReconcilerPorts, RunDefaults
+from rolecall.reconcile.ports import EndedRun, Outcome, ReconcilerPorts, RunDefaults
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
+from rolecall.record import RunNotes
 from rolecall.runner import Ending, RunResult, outcome_of
 from rolecall.status import (
     ObjectWriter,
@@ -108,6 +110,10 @@ class Reconciler:
     def in_flight(self) -> Mapping[Key, Progress]:
         """How far each run has come, now."""
         return self._active_runs.in_flight()
+
+    def notes_in_flight(self) -> Mapping[Key, RunNotes]:
+        """What each run in flight asked for so far."""
+        return self._active_runs.notes()
 
     def on_edited(self, key: Key) -> None:
         """The CR was edited or deleted; call it along with adding the key to the queue."""
@@ -268,6 +274,8 @@ class Reconciler:
             await self._reporter.cancelled(plan, active.newest or plan.cr, why)
             return _again_now(active.cause)
         self._count(plan.watch, result)
+        ended = EndedRun(key, plan.watch, plan.cr, plan.is_finalizer, result, active.notes)
+        await self._ports.after_run(ended)
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
         cr = active.newest or plan.cr
         if plan.is_finalizer and result.succeeded:

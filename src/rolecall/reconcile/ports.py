@@ -6,16 +6,17 @@ so that no lower or side room has to know of another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.record import RunNotes
+from rolecall.record import RunNotes, RunRecord
 from rolecall.runner import RunEvent, Runner, RunResult
 from rolecall.status import ObjectApi, OnOwnWrite
 from rolecall.watches import Watch
@@ -120,8 +121,29 @@ class Outcome:
         return bool(self.error)
 
 
+@dataclass(frozen=True)
+class EndedRun:
+    """A run that is over, whatever it came to, before its end is written into status."""
+
+    key: Key
+    watch: Watch
+    cr: Json  # as the play saw it
+    is_finalizer: bool
+    result: RunResult
+    notes: RunNotes | None
+
+    @cached_property
+    def record(self) -> RunRecord | None:
+        """What it read and wrote; None: nobody noted it."""
+        return self.notes.record() if self.notes is not None else None
+
+
 def _always() -> bool:
     return True
+
+
+async def _nothing_follows(_: EndedRun) -> None:
+    """Nothing is decided from what runs read and wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +161,8 @@ class ReconcilerPorts:
     on_written: OnOwnWrite = lambda *_: None
     # The CR as an event brought it that came before the turn; None: read it. Asking takes it away.
     brought: Callable[[Key], Json | None] = lambda _: None
+    # Told of each run that ended by itself: what follows from what it read and wrote.
+    after_run: Callable[[EndedRun], Awaitable[None]] = _nothing_follows
 
 
 @dataclass(frozen=True, slots=True)

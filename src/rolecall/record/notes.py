@@ -142,6 +142,29 @@ class RunNotes:
                 outcome = "changed"
             self._tasks[number] = replace(self._tasks[number], ended_s=at_s, outcome=outcome)
 
+    def has_touched(self, group: str, resource: str, namespace: str, name: str) -> bool:
+        """Whether the run asked for this object by name so far."""
+        wanted = (group, resource, namespace, name)
+        return any(
+            (kind.group, kind.resource, kind.namespace, noted.name) == wanted
+            for kind, noted in self._requests.unpacked()
+        )
+
+    def has_deleted(self, group: str, resource: str, namespace: str, name: str) -> bool:
+        """Whether the run asked for the deletion of this object so far."""
+        wanted = ("delete", group, resource, namespace, name)
+        return any(
+            (kind.verb, kind.group, kind.resource, kind.namespace, noted.name) == wanted
+            for kind, noted in self._requests.unpacked()
+        )
+
+    def has_seen(self, uid: str, version: str) -> bool:
+        """Whether the run read or wrote this object at this version so far."""
+        return any(
+            (noted.uid, noted.object_version) == (uid, version)
+            for _, noted in self._requests.unpacked()
+        )
+
     def record(self) -> RunRecord:
         """What is known by now."""
         return RunRecord(

@@ -118,6 +118,9 @@ class RunResult:
     changed_tasks: Sequence[str] = ()  # `place: task name`, in order
     telling_tasks: Set[str] = frozenset()  # those of them that wrote only status or Events
     requeue_after_s: float | None = None
+    # Why it may have left out some of what it does, though it succeeded: a failure that was ignored or
+    # rescued, an `end_play`. Empty: it came to the end of its tasks.
+    cut_short: str = ""
     recap_stdout: str = ""  # the recap block that the log prints
     artifacts: Path | None = None
     started_late_s: float = 0.0  # from request to the process being there

@@ -23,6 +23,7 @@ from typing import Any
 
 from rolecall.documents import DurationError, parse_duration
 from rolecall.runner.contract import Ending, PlayAnswer, Recap, RunEvent, RunResult, TaskFailure
+from rolecall.runner.cut_short import CutShort
 from rolecall.runner.events import (
     TaskEvent,
     argument_specs_of,
@@ -83,6 +84,7 @@ class Fold:
         self._seen = _Seen()
         is_asked = prepared.request.admission is not None
         self._answer = AnswerTasks() if is_asked else None
+        self._cut_short = CutShort()
 
     def add(
         self, event: Mapping[str, Any], *, is_clean: bool = False, at_s: float = 0.0
@@ -130,6 +132,7 @@ class Fold:
             changed_tasks=tuple(text for _, text in sorted(self._seen.changed)),
             telling_tasks=frozenset(self._seen.telling),
             requeue_after_s=requeue_after_s,
+            cut_short=self._cut_short.why(event_data(stats or {})),
             recap_stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
             artifacts=self._prepared.artifacts,
             started_late_s=exit_.started_late_s,
@@ -149,9 +152,11 @@ class Fold:
             self._seen.stats = _later(self._seen.stats, event)
         elif name in ("playbook_on_task_start", "playbook_on_handler_task_start"):
             self._seen.last_start = _later(self._seen.last_start, event)
+            self._cut_short.note_start(event_data(event))
         elif name.startswith(("runner_on_", "runner_item_on_")):
             task = task_event(event)
             self._note_task(name, task)
+            self._cut_short.note_end(name, event_data(event))
             if self._answer is not None:
                 self._answer.note(task)
 

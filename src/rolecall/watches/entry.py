@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import yaml
 
-from rolecall.documents import NOTHING, Fields, Report
+from rolecall.documents import Fields, Report
 from rolecall.gvk import Gvk
 from rolecall.watches.admission import read_admission
-from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS, KIND_KEYS
+from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS
+from rolecall.watches.kind_lists import read_kind, read_kinds
 from rolecall.watches.model import Finalizer, Selector, Watch
 from rolecall.watches.overrides import concurrency, variable_name, verbosity
 from rolecall.watches.plays import EntryContext, read_play
+from rolecall.watches.records import read_prune, read_watch_reads
 from rolecall.watches.selectors import is_qualified_name, read_selector
 
 
 def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) -> Watch:
     """Read one entry; the result is only worth something where nothing was reported."""
     fields = Fields(node, ENTRY_KEYS, report)
-    gvk = _read_kind(fields)
+    gvk = read_kind(fields)
     _check_kind(gvk, fields, report)
     _warn_without_effect(gvk, fields, report)
     play = read_play(fields, context, report.error, report.warn)
@@ -34,7 +36,7 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
         vars=fields.data("vars"),
         finalizer=_read_finalizer(fields, context, report),
         selector=Selector() if selector is None else read_selector(selector, report),
-        blacklist=_read_blacklist(fields, report),
+        blacklist=read_kinds(fields.items("blacklist"), "blacklist", report),
         reconcile_period_s=period_s or context.defaults.reconcile_period_s,
         max_runner_artifacts=fields.whole("maxRunnerArtifacts")
         or context.defaults.max_runner_artifacts,
@@ -55,6 +57,8 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
         cancel_on_delete=_truth(fields, "cancelOnDelete", default=False),
         cancel_on_change=_truth(fields, "cancelOnChange", default=False),
         ready_condition=_truth(fields, "readyCondition", default=True),
+        prune=read_prune(fields, report),
+        watch_reads=read_watch_reads(fields, report),
         validate=read_admission(fields, "validate", context, report),
         mutate=read_admission(fields, "mutate", context, report),
     )
@@ -63,10 +67,6 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
 def _truth(fields: Fields, name: str, *, default: bool) -> bool:
     said = fields.truth(name)
     return default if said is None else said
-
-
-def _read_kind(fields: Fields) -> Gvk:
-    return Gvk(fields.text("group"), fields.text("version"), fields.text("kind"))
 
 
 def _check_kind(gvk: Gvk, fields: Fields, report: Report) -> None:
@@ -112,25 +112,6 @@ def _read_finalizer(fields: Fields, context: EntryContext, report: Report) -> Fi
         return Finalizer(name, None, variables)
     # As in the Go operator, a missing play is no error next to `vars`; it fails when it is needed.
     return Finalizer(name, read_play(inner, context, report.warn, report.warn), variables)
-
-
-def _read_blacklist(fields: Fields, report: Report) -> frozenset[Gvk]:
-    kinds = set()
-    for node in fields.items("blacklist"):
-        if node.tag == NOTHING:
-            continue
-        if not isinstance(node, yaml.MappingNode):
-            report.error(
-                report.line(node),
-                "an entry of blacklist must be a map with `group`, `version`, `kind`",
-            )
-            continue
-        inner = Fields(node, KIND_KEYS, report)
-        gvk = _read_kind(inner)
-        if not (gvk.version and gvk.kind):
-            report.warn(inner.line, f"blacklist has an entry that is not a kind: {gvk}")
-        kinds.add(gvk)
-    return frozenset(kinds)
 
 
 def _read_mark_unsafe(fields: Fields, report: Report) -> bool | None:

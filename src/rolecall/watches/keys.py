@@ -98,6 +98,27 @@ VALIDATE_KEYS = (
     YamlKey("rules", Form.RULES, "", "what the API server checks by itself; needs no role"),
 )
 
+PRUNE_KEYS = (
+    YamlKey(
+        "kinds",
+        Form.KINDS,
+        "",
+        "claims, namespaces, custom resources and the like that may be deleted too",
+    ),
+    YamlKey(
+        "foreground",
+        Form.TRUTH,
+        "false",
+        "what an object owns goes before it (`propagationPolicy: Foreground`)",
+    ),
+    YamlKey(
+        "evenIfListed",
+        Form.TRUTH,
+        "false",
+        "delete also what the run saw in a list, though it neither wrote nor read it by name",
+    ),
+)
+
 ENTRY_KEYS = (
     *KIND_KEYS,
     YamlKey(
@@ -197,6 +218,21 @@ ENTRY_KEYS = (
         Form.TRUTH,
         "true",
         "write the `Ready` condition and `status.observedGeneration`",
+        is_ours=True,
+    ),
+    YamlKey(
+        "prune",
+        Form.PRUNE,
+        "false",
+        "delete what an earlier run made and the last one no longer wants; a list names kinds that are"
+        " deleted only where they are named",
+        is_ours=True,
+    ),
+    YamlKey(
+        "watchReads",
+        Form.TRUTH_OR_KINDS,
+        "false",
+        "run again when something changes that the play read; a list names the kinds",
         is_ours=True,
     ),
     YamlKey(

@@ -98,6 +98,15 @@ class Admission:
 
 
 @dataclass(frozen=True, slots=True)
+class Prune:
+    """What may be deleted once a run no longer wants it."""
+
+    kinds: frozenset[Gvk] = frozenset()  # deleted only where they are named, such as claims
+    is_foreground: bool = False
+    even_if_listed: bool = False  # also what the run saw in a list
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """One kind and all that the operator's author said of it."""
 
@@ -128,6 +137,9 @@ class Watch:
     cancel_on_delete: bool = False
     cancel_on_change: bool = False
     ready_condition: bool = True  # the `Ready` condition and `observedGeneration`
+    prune: Prune | None = None  # None: nothing is ever deleted
+    # Kinds of which what a play read brings its CR back: none where None, all where empty.
+    watch_reads: frozenset[Gvk] | None = None
     validate: Admission | None = None
     mutate: Admission | None = None
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from rolecall.errors import Problem, ProblemsError
-from rolecall.watches import Admission, Finalizer, Play, Watch, WatchDefaults, load_watches
+from rolecall.watches import Admission, Finalizer, Play, Prune, Watch, WatchDefaults, load_watches
 
 DATA = Path(__file__).parents[2] / "data/watches"
 DEFAULTS = WatchDefaults(max_concurrent_reconciles=4)
@@ -52,7 +52,14 @@ def load(case: Case, project: Path) -> Loaded:
 
 def described(watch: Watch, project: Path, fields: list[str]) -> dict[str, Any]:
     """The named fields of a watch in the words of the table."""
-    return {name: _plain(getattr(watch, name), project) for name in fields}
+    return {name: _in_words(getattr(watch, name), project) for name in fields}
+
+
+def _in_words(value: Any, project: Path) -> Any:
+    if isinstance(value, Prune):
+        words = (*sorted(map(str, value.kinds)), value.is_foreground, value.even_if_listed)
+        return " ".join(map(str, words))
+    return _plain(value, project)
 
 
 def _plain(value: Any, project: Path) -> Any:

@@ -42,7 +42,9 @@ from rolecall_dev.checks.rbac import (
     limits_namespaces,
     needs_of,
     needs_of_core_kind,
+    needs_to_prune,
 )
+from rolecall_dev.checks.records import check_records
 from rolecall_dev.checks.samples import check_samples
 from rolecall_dev.checks.spec_keys import check_spec_keys, cr_variable
 from rolecall_dev.checks.status_schema import check_status
@@ -100,6 +102,8 @@ def check_project(project: Project) -> Checked:
         check_converted_samples(conversions, crds, project.cwd, findings)
     findings.rule = "crd"
     check_dropped_versions(crds, project.cwd, findings)
+    findings.rule = "watches"
+    check_records(watches, crds, project.cwd, str(project.watches_file), findings)
     _check_rbac(project, watches, versions, findings)
     if watches:
         _check_tasks(project, watches, versions, crds, findings)
@@ -253,6 +257,8 @@ def _check_rbac(
             findings.notes.append(f"RBAC was not checked, since there is no {DEFAULT_FOLDER}")
         return
     needs = [need for watch, version in versions for need in needs_of(watch, version)]
+    prunes = next((watch for watch in watches if watch.prune is not None), None)
+    needs += needs_to_prune(prunes.gvk.kind) if prunes is not None else []
     for watch in watches:
         needs += needs_of_core_kind(watch.gvk.kind) if not watch.gvk.group else []
     namespaces = project.environment.get("WATCH_NAMESPACE", "").strip(" ,")

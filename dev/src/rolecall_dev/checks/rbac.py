@@ -208,6 +208,20 @@ def needs_of_core_kind(kind: str) -> list[Need]:
     return [Need("", plural, verbs, f"no {kind} will be reconciled", is_vital=False)]
 
 
+def needs_to_prune(kind: str) -> list[Need]:
+    """What keeping inventories takes, in the operator's namespace."""
+    return [
+        Need(
+            "",
+            "configmaps",
+            ("get", "list", "create", "patch", "update", "delete"),
+            f"nothing of {kind} will be pruned",
+            is_vital=False,
+            anywhere_will_do=True,
+        )
+    ]
+
+
 def general_needs() -> list[Need]:
     """What the engine does whatever it watches."""
     return [

@@ -18,6 +18,7 @@ from rolecall.watches import (
     FINALIZER_KEYS,
     KIND_KEYS,
     MUTATE_KEYS,
+    PRUNE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
     VALIDATE_KEYS,
@@ -32,6 +33,8 @@ _LISTS = {
     Form.RULES: "rule",
     Form.CONDITIONS: "condition",
 }
+_TRUTH: Json = {"$ref": "#/$defs/truth"}
+_KINDS: Json = {"type": "array", "items": {"$ref": "#/$defs/kindName"}}
 # What the loader tells apart by the key alone.
 _NAMED = {"validate", "mutate"}
 
@@ -53,6 +56,7 @@ def watches_schema() -> Json:
             "rule": _map(CEL_RULE_KEYS),
             "condition": _map(CONDITION_KEYS),
             "kindName": _map(KIND_KEYS),
+            "prune": _map(PRUNE_KEYS),
             "text": {"type": ["string", "number", "boolean"]},
             "truth": _or_environment({"type": "boolean"}),
             "whole": _or_environment({"type": "integer"}),
@@ -100,6 +104,8 @@ def _value(key: YamlKey) -> Json:
     if key.form in _LISTS:
         return {"type": "array", "items": {"$ref": f"#/$defs/{_LISTS[key.form]}"}}
     simple: dict[Form, Json] = {
+        Form.PRUNE: {"anyOf": [_TRUTH, _KINDS, {"$ref": "#/$defs/prune"}]},
+        Form.TRUTH_OR_KINDS: {"anyOf": [_TRUTH, _KINDS]},
         Form.TEXT: {"$ref": "#/$defs/text"},
         Form.TRUTH: {"$ref": "#/$defs/truth"},
         Form.WHOLE: {"$ref": "#/$defs/whole"},

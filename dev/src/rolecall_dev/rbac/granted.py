@@ -20,6 +20,8 @@ _GENERAL = frozenset(
         ("apiextensions.k8s.io", "customresourcedefinitions", "get list watch"),
         ("", "namespaces", "get list watch"),
         ("", "events", "get create patch"),
+        # In the operator's namespace, for inventories of what runs made.
+        ("", "configmaps", "get list watch create patch update delete"),
         ("coordination.k8s.io", "leases", "get list watch create patch update delete"),
         ("authentication.k8s.io", "tokenreviews", "create"),
         ("authorization.k8s.io", "subjectaccessreviews", "create"),

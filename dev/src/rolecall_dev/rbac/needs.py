@@ -9,6 +9,7 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.watches import Play, Watch
+from rolecall_dev.rbac.after_runs import add_for_record
 from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.record import add_record
 from rolecall_dev.rbac.rights import Right, Rights
@@ -54,18 +55,27 @@ def derive(sources: RightsSources) -> Derived:
         (derived.rights, [(watch, watch.cr_plays) for watch in sources.watches]),
         (asked, [(watch, watch.admission_plays) for watch in sources.watches]),
     ):
-        reader = TaskReader(kinds, rights, derived.notes, sources.cwd, crs)
-        for play, own in _plays(rows):
-            reader.own = own
-            if play.is_role:
-                reader.read_role(play.path)
-            else:
-                reader.read_playbook(play.path)
+        _read_plays(TaskReader(kinds, rights, derived.notes, sources.cwd, crs), rows)
+    for watch in sources.watches:
+        if watch.prune is not None or watch.watch_reads is not None:
+            own = Rights()
+            reader = TaskReader(kinds, own, [], sources.cwd, crs)
+            _read_plays(reader, [(watch, [watch.play])])
+            add_for_record(watch, own, kinds, derived.rights)
     _add_reads(asked, derived.rights)
     for record in sources.records:
         add_record(record, derived.rights)
     derived.notes = list(dict.fromkeys(derived.notes))
     return derived
+
+
+def _read_plays(reader: TaskReader, rows: Sequence[tuple[Watch, Sequence[Play]]]) -> None:
+    for play, own in _plays(rows):
+        reader.own = own
+        if play.is_role:
+            reader.read_role(play.path)
+        else:
+            reader.read_playbook(play.path)
 
 
 def _add_watch(watch: Watch, kinds: KindNames, derived: Derived) -> None:

@@ -1,0 +1,84 @@
+"""What pruning needs from outside, as small Protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.prune.inventory import Inventory
+from rolecall.record import ObjectId, RunRecord
+from rolecall.runner import RunResult
+from rolecall.watches import Watch
+from rolecall.workqueue import Key
+
+
+class FinishedRun(Protocol):
+    """A run that is over, whatever it came to."""
+
+    @property
+    def key(self) -> Key: ...
+    @property
+    def watch(self) -> Watch: ...
+    @property
+    def cr(self) -> Json:
+        """As the play saw it."""
+        ...
+
+    @property
+    def is_finalizer(self) -> bool: ...
+    @property
+    def result(self) -> RunResult: ...
+    @property
+    def record(self) -> RunRecord | None:
+        """None: nobody noted what it asked for."""
+        ...
+
+
+class Store(Protocol):
+    """Keeps inventories beyond the life of this process."""
+
+    async def load(self, key: Key) -> Inventory | None: ...
+    async def save(self, key: Key, inventory: Inventory) -> None: ...
+    async def forget(self, key: Key) -> None: ...
+    async def shared(self) -> Mapping[Key, frozenset[ObjectId]]:
+        """What each CR wants that is not its own."""
+        ...
+
+
+class PruneEvents(Protocol):
+    def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
+        """Post one Event on a CR; never blocks."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PrunePorts:
+    events: PruneEvents
+    # Kind of the CRs, kind of the object (`Deployment.apps`), and: deleted, released, refused, failed.
+    count: Callable[[Gvk, str, str], None] = lambda *_: None
+    # Told of a UID before we delete it, and when it was not deleted after all.
+    note_delete: Callable[[str, bool], None] = lambda *_: None
+    # Which other CR's run in flight asked for this object by name.
+    in_flight: Callable[[Key, ObjectId], Key | None] = lambda *_: None
+    # Why runs do only a part of what they do, such as `--tags`; empty: they do all.
+    partial: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PruneReport:
+    """What became of the objects that a run no longer wants."""
+
+    held: str = ""  # why nothing was looked at
+    deleted: Sequence[str] = ()
+    released: Sequence[str] = ()  # still owned by others
+    kept: Sequence[tuple[str, str]] = ()  # object, and why it stays
+    refused: Sequence[str] = ()  # why, with the rule that lacks
+
+    def as_json(self) -> Json:
+        kept = [{"object": name, "why": why} for name, why in self.kept]
+        rows: Json = {"deleted": list(self.deleted), "released": list(self.released), "kept": kept}
+        rows |= {"refused": list(self.refused), "held": self.held}
+        return {key: value for key, value in rows.items() if value}

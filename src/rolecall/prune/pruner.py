@@ -1,0 +1,179 @@
+"""After each run: keep what it wanted, and delete what the run before wanted and it did not.
+
+Level-based, as all else: the inventory that is kept names an object until it is gone, so a restart
+between a run and a deletion costs nothing but time. The first good run after it does not want the
+object either, and deletes it; and if it does want it, nothing was done wrongly.
+
+    no good run, or one that did only a part: what it made is added, nothing is taken away
+    add what it made, before anything is deleted
+    each object that is no longer wanted: see `Deletion`
+    what is left is the inventory of the next time
+
+Whatever goes wrong here is told, and never turns a good run into a bad one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rolecall.errors import ClusterError, NotLeadingError
+from rolecall.json_object import Json
+from rolecall.kube import Client, NotFoundError
+from rolecall.prune.decide import Unwanted, joined, wanted_by, without, would_prune
+from rolecall.prune.deletion import Deletion
+from rolecall.prune.inventory import Entry, Inventory, inventory_of
+from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport, Store
+from rolecall.prune.tell import Tell
+from rolecall.record import ObjectId, TouchedByRun, TouchedObject, touched_by
+from rolecall.workqueue import Key
+
+_FAILED_TASKS = frozenset({"failed", "unreachable"})
+
+
+class Pruner:
+    """One instance serves all CRs; asked once a run, while the CR's key is in hand."""
+
+    def __init__(self, client: Client, store: Store, ports: PrunePorts) -> None:
+        self._client, self._store, self._ports = client, store, ports
+        self._tell = Tell(ports)
+        self._shared: dict[Key, frozenset[ObjectId]] | None = None
+
+    async def run_ended(self, run: FinishedRun) -> None:
+        """A run is over; raises only where this replica may not write any more."""
+        if run.is_finalizer or run.record is None:
+            return
+        try:
+            report = await self._settle(run, touched_by(run.record))
+        except NotLeadingError:
+            raise
+        except ClusterError as failure:
+            self._tell.unkept(failure)
+            return
+        await self._tell.report(run, report)
+
+    async def forget(self, key: Key) -> None:
+        """The CR is gone, and the garbage collector takes what it owns."""
+        if self._shared is not None:
+            self._shared.pop(key, None)
+        try:
+            await self._store.forget(key)
+        except ClusterError as failure:
+            self._tell.unkept(failure)
+
+    async def _settle(self, run: FinishedRun, touched: TouchedByRun) -> PruneReport:
+        uid = str(run.cr["metadata"].get("uid") or "")
+        if run.watch.prune is None:
+            await self._keep_shared(run, Inventory(uid), touched)
+            return PruneReport()
+        old = await self._store.load(run.key)
+        if old is None or old.uid != uid:
+            old = Inventory(uid)
+        wanted = await self._wanted_by(old, touched)
+        all_known = joined(wanted, old.entries)
+        held, candidates = self._why_held(run, touched), would_prune(old, touched, run.watch)
+        if held or not candidates:
+            left = all_known if held else _without_lost(all_known, wanted, ())
+            await self._keep(run.key, left)
+            return PruneReport(held=held if candidates else "")
+        await self._keep(run.key, all_known)
+        if why := await self._why_outdated(run):
+            return PruneReport(held=why)
+        deletion = Deletion(self._client, self._ports, run, touched)
+        for candidate in candidates:
+            if other := await self._wanted_elsewhere(run.key, candidate.entry):
+                deletion.keep(candidate.entry, f"{other} wants it")
+            else:
+                await deletion.settle(candidate)
+        left = without(_without_lost(all_known, wanted, candidates), deletion.settled)
+        await self._keep(run.key, left)
+        return deletion.report()
+
+    def _why_held(self, run: FinishedRun, touched: TouchedByRun) -> str:
+        """Why what the run did not touch may be wanted all the same."""
+        result, record = run.result, run.record
+        if not result.succeeded:
+            return "the run failed"
+        if self._ports.partial:
+            return f"`{self._ports.partial}` makes runs do a part of what they do"
+        if result.cut_short:
+            return result.cut_short
+        if record is not None and any(task.outcome in _FAILED_TASKS for task in record.tasks):
+            return "a task failed"
+        if result.requeue_after_s is not None:
+            return "the run asked to come back, so it was not at its end"
+        return touched.unknown
+
+    async def _why_outdated(self, run: FinishedRun) -> str:
+        """Why the CR may want now what the run did not."""
+        key = run.key
+        try:
+            now = await self._client.get(key.gvk, key.namespace, key.name)
+        except NotFoundError:
+            return "the object is gone"
+        if now["metadata"].get("deletionTimestamp"):
+            return "the object is being deleted"
+        return "" if _wish_of(now) == _wish_of(run.cr) else "the object was edited meanwhile"
+
+    async def _wanted_by(self, old: Inventory, touched: TouchedByRun) -> Inventory:
+        wanted = [each for each in touched.objects.values() if each.is_wanted]
+        kinds = {each.id: await self._kind_of(each) for each in wanted if each.uid != old.uid}
+        return wanted_by(old, touched, lambda each: kinds.get(each.id))
+
+    async def _kind_of(self, touched: TouchedObject) -> str | None:
+        place = touched.place
+        found = await self._client.discovery.by_plural(place.group, place.version, place.resource)
+        is_deletable = found is not None and "delete" in found.verbs
+        return found.gvk.kind if found is not None and is_deletable else None
+
+    async def _keep_shared(self, run: FinishedRun, none: Inventory, touched: TouchedByRun) -> None:
+        """Of a watch that prunes nothing: what another CR must not delete."""
+        wanted = await self._wanted_by(none, touched)
+        shared = inventory_of(none.uid, (each for each in wanted.entries if each.is_shared))
+        known = (await self._known_shared()).get(run.key, frozenset())
+        if run.result.succeeded and shared.shared != known:
+            await self._store.load(run.key)
+            await self._keep(run.key, shared)
+
+    async def _keep(self, key: Key, inventory: Inventory) -> None:
+        await self._store.save(key, inventory)
+        if self._shared is not None:
+            self._shared.pop(key, None)
+            if inventory.shared:
+                self._shared[key] = inventory.shared
+
+    async def _known_shared(self) -> dict[Key, frozenset[ObjectId]]:
+        """What each CR wants that is not its own; few do."""
+        if self._shared is None:
+            self._shared = dict(await self._store.shared())
+        return self._shared
+
+    async def _wanted_elsewhere(self, key: Key, entry: Entry) -> Key | None:
+        """Another CR that wants an object of this one, by its last run or by one in flight."""
+        shared = await self._known_shared()
+        by_others = (other for other, ids in shared.items() if entry.id in ids)
+        other = next((each for each in by_others if not _is_same(each, key)), None)
+        return other or self._ports.in_flight(key, entry.id)
+
+
+def _is_same(one: Key, other: Key) -> bool:
+    """Whatever the version that a watch names."""
+    places = ((each.gvk.group_kind, each.namespace, each.name) for each in (one, other))
+    return len(set(places)) == 1
+
+
+def _without_lost(
+    all_known: Inventory, wanted: Inventory, candidates: tuple[Unwanted, ...]
+) -> Inventory:
+    """What the run wanted, and what it did not and may still be deleted: the rest went by itself."""
+    ids = wanted.by_id().keys() | {each.entry.id for each in candidates}
+    return inventory_of(all_known.uid, (each for each in all_known.entries if each.id in ids))
+
+
+def _wish_of(cr: Json) -> Mapping[str, object]:
+    """What of a CR a role goes by: all but what servers and we keep there."""
+    metadata = cr["metadata"]
+    named = {name: metadata.get(name) for name in ("uid", "generation", "labels", "annotations")}
+    if metadata.get("generation"):
+        return named
+    rest = {key: value for key, value in cr.items() if key not in ("metadata", "status")}
+    return named | rest

@@ -1,0 +1,144 @@
+"""A run's requests, folded by object: which objects a run touched by name, and which lists it read.
+
+What `objects_of` folds for "did anything change" is folded here for "is it still wanted": whatever a
+run wrote, created, or looked at in a task that would have written it, had it differed. An idempotent
+role writes once and looks at its objects from then on, so what was written alone says little.
+
+The version in an object's path is not part of what tells objects apart: a role may read one at `v1` and
+write it at `v2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl
+
+from rolecall.record.model import RecordedRequest, RunRecord
+from rolecall.record.objects import ObjectPlace
+
+# Tasks that bring an object into a state: where it is so already, they only read it.
+_ENSURING = frozenset(
+    {"k8s", "kubernetes.core.k8s", "community.kubernetes.k8s", "community.okd.k8s"}
+    | {"redhat.openshift.k8s", "kubernetes.core.k8s_json_patch"}
+)
+_MISSING = 404
+_NAME_FIELD = "metadata.name="
+ObjectId = tuple[str, str, str, str]  # group, resource, namespace, name
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedObject:
+    """An object that a run wrote or read by name, as the run last knew it."""
+
+    place: ObjectPlace
+    uid: str = ""
+    version: str = ""
+    is_owned: bool = False  # it names the CR as its owner
+    is_wanted: bool = False  # created, written, or looked at by a task that would have written it
+    is_missing: bool = False  # it was not there, or was deleted by the run
+    was_read: bool = False
+
+    @property
+    def id(self) -> ObjectId:
+        return id_of(self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedByRun:
+    objects: Mapping[ObjectId, TouchedObject]
+    lists: Mapping[ObjectPlace, str]  # each with the digest of the items that it showed last
+    # Why something of it is not known well enough to decide by; empty: all of it is.
+    unknown: str = ""
+
+
+def id_of(place: ObjectPlace) -> ObjectId:
+    return place.group, place.resource, place.namespace, place.name
+
+
+def touched_by(record: RunRecord) -> TouchedByRun:
+    """Fold a record."""
+    fold = _Fold(record)
+    for request in record.requests:
+        if request.resource and not request.is_dry_run:
+            fold.take(request)
+    return TouchedByRun(fold.objects, fold.lists, record.incomplete or fold.unknown)
+
+
+class _Fold:
+    def __init__(self, record: RunRecord) -> None:
+        self._record = record
+        self.objects: dict[ObjectId, TouchedObject] = {}
+        self.lists: dict[ObjectPlace, str] = {}
+        self.unknown = ""
+
+    def take(self, request: RecordedRequest) -> None:
+        if request.code == 0 or request.code >= 500:
+            self._tell(f"{request.verb} {request.resource_name} was not answered")
+        if request.verb == "deletecollection":
+            self._tell("it deleted a collection")
+        if request.verb in ("list", "watch"):
+            self._take_list(request)
+        elif request.name:
+            self._take_object(request)
+
+    def _take_list(self, request: RecordedRequest) -> None:
+        place = _list_place(request)
+        if place.name:  # of one object, by a field selector
+            self._keep(replace(self._known(place), was_read=True))
+        elif 200 <= request.code < 300:
+            is_part = "continue=" in request.query  # of a list that was read in several
+            self.lists[place] = "" if is_part else request.items_digest
+
+    def _take_object(self, request: RecordedRequest) -> None:
+        place = _place(request)
+        known = self._known(place)
+        is_good = 200 <= request.code < 300
+        if request.verb == "get":
+            known = replace(known, was_read=True)
+        elif not is_good:
+            return  # refused: nothing was written
+        if request.verb == "delete" or request.code == _MISSING:
+            known = replace(known, is_missing=True, is_wanted=False, version="")
+        elif is_good:
+            known = replace(
+                known,
+                uid=request.uid or known.uid,
+                version=request.object_version,
+                is_owned=request.is_owned or (not request.uid and known.is_owned),
+                is_wanted=known.is_wanted or self._wants(request),
+                is_missing=False,
+            )
+        self._keep(known)
+
+    def _wants(self, request: RecordedRequest) -> bool:
+        if request.is_write:
+            return request.verb in ("create", "update", "patch") and not request.subresource
+        task = self._record.task_of(request)
+        return task is not None and task.action in _ENSURING
+
+    def _known(self, place: ObjectPlace) -> TouchedObject:
+        return self.objects.get(id_of(place)) or TouchedObject(place)
+
+    def _keep(self, known: TouchedObject) -> None:
+        self.objects[known.id] = known
+
+    def _tell(self, unknown: str) -> None:
+        self.unknown = self.unknown or unknown
+
+
+def _place(request: RecordedRequest) -> ObjectPlace:
+    about = (request.group, request.version, request.resource, request.namespace)
+    return ObjectPlace(*about, request.name)
+
+
+def _list_place(request: RecordedRequest) -> ObjectPlace:
+    query = dict(parse_qsl(request.query, keep_blank_values=True))
+    labels, fields = query.get("labelSelector", ""), query.get("fieldSelector", "")
+    about = (request.group, request.version, request.resource, request.namespace)
+    name = request.name or (fields.removeprefix(_NAME_FIELD) if _is_name(fields) else "")
+    return ObjectPlace(*about, name, labels, "" if name else fields)
+
+
+def _is_name(fields: str) -> bool:
+    return fields.startswith(_NAME_FIELD) and "," not in fields

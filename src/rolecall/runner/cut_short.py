@@ -1,0 +1,81 @@
+"""Tells whether a run that succeeded came to the end of its tasks.
+
+Whoever takes what a run did not do for what it no longer wants must know. A run is cut short where a
+task failed and was ignored or rescued, and where a `meta` task ended the play, the batch, the host or
+the role early. Of a `meta` task only its start is reported, and, where its condition was false, that it
+was skipped: what began and was not skipped has happened. What it did no event tells, so its lines in
+the role are looked at; where they cannot be read, it counts as an end.
+
+Rejected: counting tasks. Includes and loops make their number differ between two runs that both did
+all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rolecall.runner.events import host_counts
+
+_META = frozenset({"meta", "ansible.builtin.meta", "ansible.legacy.meta"})
+_ENDING = re.compile(r"\b(end_play|end_host|end_batch|end_role|clear_host_errors)\b")
+_HARMLESS = re.compile(
+    r"\b(flush_handlers|noop|refresh_inventory|clear_facts|reset_connection|role_complete)\b"
+)
+_MOST_LINES = 40
+
+
+class CutShort:
+    def __init__(self) -> None:
+        self._begun: dict[str, str] = {}  # `meta` tasks: place by uuid
+
+    def note_start(self, data: Mapping[str, Any]) -> None:
+        """A task began."""
+        if data.get("task_action") in _META:
+            self._begun[str(data.get("task_uuid"))] = str(data.get("task_path") or "")
+
+    def note_end(self, name: str, data: Mapping[str, Any]) -> None:
+        """A task ended somehow."""
+        if self._begun and name == "runner_on_skipped":
+            self._begun.pop(str(data.get("task_uuid")), None)
+
+    def why(self, stats: Mapping[str, Any]) -> str:
+        """Given the recap: why the run was cut short; empty where it was not. May read files."""
+        if any(host_counts(stats, "rescued").values()):
+            return "a task failed and was rescued"
+        if any(host_counts(stats, "ignored").values()):
+            return "a task failed and was ignored"
+        endings = (_ending_at(place) for place in self._begun.values())
+        ending = next(filter(None, endings), "")
+        return f"it was ended early by `{ending}`" if ending else ""
+
+
+def _ending_at(place: str) -> str:
+    """Which early end the task at `FILE:LINE` is; empty where it is none."""
+    file, _, line = place.rpartition(":")
+    try:
+        with Path(file).open(encoding="utf-8", errors="replace") as lines:
+            text = _task_text(list(islice(lines, int(line) - 1, int(line) - 1 + _MOST_LINES)))
+    except (OSError, ValueError):
+        return "meta"
+    if found := _ENDING.search(text):
+        return found[1]
+    return "" if _HARMLESS.search(text) else "meta"
+
+
+def _task_text(lines: list[str]) -> str:
+    """The lines of the first task of these."""
+    indent = _indent(lines[0]) if lines else 0
+    kept = lines[:1]
+    for line in lines[1:]:
+        if line.strip() and _indent(line) <= indent:
+            break
+        kept.append(line)
+    return "".join(kept)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,40 @@
+"""Reads the keys that follow from what runs read and write: `prune` and `watchReads`.
+
+Both may be `true` or a list of kinds, and `prune` a map as well.
+"""
+
+from __future__ import annotations
+
+import yaml
+
+from rolecall.documents import Fields, Report
+from rolecall.gvk import Gvk
+from rolecall.watches.keys import PRUNE_KEYS
+from rolecall.watches.kind_lists import read_kinds
+from rolecall.watches.model import Prune
+
+
+def read_prune(fields: Fields, report: Report) -> Prune | None:
+    node = fields.node_of("prune")
+    if isinstance(node, yaml.SequenceNode):
+        return Prune(read_kinds(node.value, "prune", report))
+    if not isinstance(node, yaml.MappingNode):
+        return Prune() if fields.truth("prune") else None
+    inner = Fields(node, PRUNE_KEYS, report)
+    return Prune(
+        kinds=read_kinds(inner.items("kinds"), "prune.kinds", report),
+        is_foreground=bool(inner.truth("foreground")),
+        even_if_listed=bool(inner.truth("evenIfListed")),
+    )
+
+
+def read_watch_reads(fields: Fields, report: Report) -> frozenset[Gvk] | None:
+    node = fields.node_of("watchReads")
+    if not isinstance(node, yaml.SequenceNode):
+        return frozenset() if fields.truth("watchReads") else None
+    kinds = read_kinds(node.value, "watchReads", report)
+    if not kinds:
+        report.error(
+            report.line(node), "watchReads names no kind", hint="`watchReads: true` watches all"
+        )
+    return kinds

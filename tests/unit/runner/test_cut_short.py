@@ -1,0 +1,72 @@
+"""Whether a run that succeeded came to the end of its tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rolecall.runner.cut_short import CutShort
+
+_ROLE = """\
+---
+- name: first
+  debug:
+- name: stop here
+  ansible.builtin.meta: end_play
+  when: stops
+- name: tell handlers
+  meta: flush_handlers
+- name: end_play is only a word here
+  debug:
+"""
+
+
+def started(place: str) -> dict[str, Any]:
+    return {"task_action": "meta", "task_uuid": place, "task_path": place}
+
+
+@pytest.fixture
+def role(tmp_path: Path) -> Path:
+    file = tmp_path / "main.yml"
+    file.write_text(_ROLE)
+    return file
+
+
+def test_meta_that_was_not_skipped_has_ended_the_run(role: Path) -> None:
+    run = CutShort()
+    run.note_start(started(f"{role}:4"))
+    assert run.why({}) == "it was ended early by `end_play`"
+
+
+def test_meta_that_was_skipped_has_not(role: Path) -> None:
+    run = CutShort()
+    run.note_start(started(f"{role}:4"))
+    run.note_end("runner_on_skipped", started(f"{role}:4"))
+    assert run.why({}) == ""
+
+
+def test_meta_that_ends_nothing_is_no_end(role: Path) -> None:
+    run = CutShort()
+    run.note_start(started(f"{role}:7"))
+    assert run.why({}) == ""
+
+
+@pytest.mark.parametrize("place", ["", "nowhere.yml:3", "main.yml"])
+def test_meta_that_cannot_be_looked_at_counts_as_an_end(place: str) -> None:
+    run = CutShort()
+    run.note_start(started(place))
+    assert run.why({}) == "it was ended early by `meta`"
+
+
+@pytest.mark.parametrize(
+    ("recap", "why"),
+    [
+        ({"rescued": {"localhost": 1}}, "a task failed and was rescued"),
+        ({"ignored": {"localhost": 2}}, "a task failed and was ignored"),
+        ({"rescued": {"localhost": 0}, "ignored": {}}, ""),
+    ],
+)
+def test_failure_that_did_not_count_cuts_a_run_short(recap: dict[str, Any], why: str) -> None:
+    assert CutShort().why(recap) == why
