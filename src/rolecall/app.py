@@ -25,6 +25,7 @@ from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
 from rolecall.ended_runs import EndedRuns
+from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.leftovers import Leftovers
 from rolecall.lifetime import Stop, run_parts, signals_asking
@@ -42,14 +43,17 @@ from rolecall.reconcile import (
     RunDefaults,
     Workers,
 )
+from rolecall.record import ObjectPlace
 from rolecall.runner import claimed_root, create_runner, folder_of_engine
 from rolecall.settings import RunnerSettings, Settings
+from rolecall.skip import Skips
 from rolecall.startup import (
     ProjectFiles,
     asked_of,
     limits_for,
     memory_for_runs,
     project_of,
+    skips_for,
     with_folder_for_admission,
     with_search_paths,
 )
@@ -130,6 +134,7 @@ class Engine:
         self._warm_state = self._made_warm_state()
         self._runner = create_runner(settings.runner, self._warm_state.update)
         self._runner.on_way_change = queue.hand_out
+        self._skips = self._made_skips()
         self._reconciler = Reconciler(
             {watch.gvk: watch for watch in watches},
             ReconcilerPorts(
@@ -141,6 +146,7 @@ class Engine:
                 plays=plays,
                 clock=clock,
                 may_run=self._election.may_write,
+                skips=self._skips,
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - see below
                 after_run=lambda run: self._after_runs.run_ended(run),  # noqa: PLW0108 - see below
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
@@ -156,7 +162,7 @@ class Engine:
         self._ended_runs = self._made_ended_runs()
         self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor()
-        self._reactor.on_kinds_change = self._proxy.forget_kinds
+        self._reactor.on_kinds_change = self._forget_kinds
         self._webhooks = self._made_webhooks(project)
 
     async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
@@ -198,6 +204,8 @@ class Engine:
             "ended runs": keep("ended runs", self._ended_runs.run),
             "workers": self._work(),
         }
+        if self._skips.is_on:
+            parts["skips"] = keep("skips", self._skips.run)
         if self._webhooks.is_open:
             parts["webhooks"] = keep("webhooks", self._webhooks.run)
         if (limit_s := self._settings.loop_limit_s) is not None:
@@ -211,6 +219,26 @@ class Engine:
         self._webhooks.begin_end()
         patience_s = self._settings.graceful_shutdown_s if is_patient else 0.0
         await self._workers.drain(patience_s, reason)
+        await self._skips.write()
+
+    def _made_skips(self) -> Skips:
+        skips = skips_for(
+            self._settings, self._watches, self._client, self._clock, self._environment
+        )
+        skips.on_skip, skips.on_dependents = self._metrics.run_skipped, self._follow
+        return skips
+
+    def _forget_kinds(self) -> None:
+        self._proxy.forget_kinds()
+        self._skips.forget_kinds()
+
+    async def _follow(self, owner: Gvk, place: ObjectPlace, by_annotation: bool) -> None:
+        """CRs own objects there, as was known before a restart."""
+        find = self._client.discovery.by_plural
+        if (resource := await find(place.group, place.version, place.resource)) is not None:
+            self._dependents.note(
+                owner, resource.gvk, by_annotation=by_annotation, namespace=place.namespace
+            )
 
     async def _work(self) -> None:
         async with asyncio.TaskGroup() as tasks:

@@ -26,24 +26,12 @@ from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
 from rolecall.log_fields import log_fields
 from rolecall.reconcile import Outcome
+from rolecall.runner import BESIDE_A_PLAYBOOK
 from rolecall.watches import Play, Watch
 from rolecall.workqueue import Cause, Key, Turn
 
 PAUSE_S = 2.0
 _CAUSE = "changed file"
-# What a playbook uses of its own folder, by Ansible's rules. The rest may be anything, and large.
-_BESIDE_A_PLAYBOOK = (
-    "roles",
-    "tasks",
-    "vars",
-    "templates",
-    "files",
-    "group_vars",
-    "host_vars",
-    "library",
-    "filter_plugins",
-    "module_utils",
-)
 _MOST_FILES = 5000
 _DEEPEST = 12
 
@@ -155,7 +143,7 @@ def _places(watch: Watch, run: KeptRun) -> Iterator[Path]:
 def _places_of(play: Play) -> Iterator[Path]:
     yield play.path
     if not play.is_role:
-        for name in _BESIDE_A_PLAYBOOK:
+        for name in BESIDE_A_PLAYBOOK:
             yield play.path.parent / name
 
 

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rolecall import __version__
 from rolecall.admission import AnswerPorts, PlayAnswers, Slots, webhooks_of
 from rolecall.capacity import (
     ENGINE_BYTES,
@@ -18,10 +19,21 @@ from rolecall.capacity import (
     read_capacity,
     runs_within,
 )
+from rolecall.clock import Clock
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
+from rolecall.kube import Client
 from rolecall.log_fields import log_fields
-from rolecall.runner import claimed_for_admission
+from rolecall.runner import claimed_for_admission, find_collection, inputs_of, version_of
 from rolecall.settings import RunnerSettings, Settings, WebhookSettings
+from rolecall.skip import (
+    ConfigMapStore,
+    CurrentReads,
+    FileStore,
+    PartStore,
+    ProjectDigests,
+    SkipFacts,
+    Skips,
+)
 from rolecall.watches import (
     Watch,
     WatchDefaults,
@@ -46,6 +58,39 @@ class ProjectFiles:
 def project_of(settings: Settings, environment: Mapping[str, str]) -> ProjectFiles:
     """All of it checked; raises `ProblemsError` with all that is wrong with a file."""
     return ProjectFiles(watches_of(settings, environment), conversions_of(settings))
+
+
+def skips_for(
+    settings: Settings,
+    watches: Sequence[Watch],
+    client: Client,
+    clock: Clock,
+    environment: Mapping[str, str],
+) -> Skips:
+    """Who knows of runs that need not be made; what it keeps is kept where all replicas find it."""
+    runner, election = settings.runner, settings.election
+    core = find_collection("kubernetes.core", environment, settings.watches_file.parent)
+    versions = (
+        __version__,
+        version_of("ansible-core"),
+        version_of("kubernetes"),
+        core[0] if core else "",
+        runner.ansible_args,
+        str(runner.inventory or ""),
+        str((runner.trust_cr_text, runner.skip_facts)),
+    )
+    store: PartStore = FileStore(runner.root)
+    if election.id and election.namespace:
+        store = ConfigMapStore(client, election.namespace, election.id)
+    facts = SkipFacts(versions, {**environment, **runner.environment})
+    return Skips(
+        {watch.gvk: watch for watch in watches},
+        facts,
+        CurrentReads(client, clock, settings.reactor.namespaces),
+        ProjectDigests(lambda play: inputs_of(play, runner), clock),
+        store,
+        clock,
+    )
 
 
 def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch]:

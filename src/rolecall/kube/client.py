@@ -81,6 +81,14 @@ class Client:
         except NoSuchKindError as failure:
             raise NotFoundError(failure.message, code=404, target=call.target) from failure
 
+    async def read_bytes(self, path: str, *, accept: str = "application/json") -> bytes:
+        """GET whatever is at a path, query included, as it comes; empty: nothing is there."""
+        call = ApiCall(Target("get", path=path), "GET", path, accept=accept)
+        try:
+            return await self._transport.send(call, _bytes)
+        except (NoSuchKindError, NotFoundError):
+            return b""
+
     async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
         target = await self._target("get", gvk, namespace, name)
         return await self._call(target, "GET")
@@ -276,6 +284,10 @@ def _path_of(target: Target) -> str:
     if target.resource is None:
         return target.path
     return target.resource.path(target.namespace, target.name, target.subresource)
+
+
+async def _bytes(body: bytes) -> bytes:
+    return body
 
 
 async def _any_object(body: bytes) -> Json:

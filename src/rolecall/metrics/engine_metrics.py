@@ -134,6 +134,10 @@ class EngineMetrics:
         """What a run cost; may be called in a thread."""
         self._usage.used(key, used)
 
+    def run_skipped(self, gvk: Gvk) -> None:
+        """A period or a restart needed no run."""
+        self._of(names.RUNS_SKIPPED, GVK=str(gvk)).inc()
+
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         self._of(names.PHASE, GVK=str(gvk), phase=phase).observe(seconds)
 

@@ -159,6 +159,12 @@ RUNS = MetricSpec(
     ("GVK", "result", "way"),
     "Runs that ended, by result and by how they were started.",
 )
+RUNS_SKIPPED = MetricSpec(
+    "rolecall_runs_skipped_total",
+    MetricKind.COUNTER,
+    ("GVK",),
+    "Runs that a period or a restart did not need: with `skipUnchanged`, nothing had changed.",
+)
 PHASE = MetricSpec(
     "rolecall_phase_seconds",
     MetricKind.HISTOGRAM,
@@ -293,6 +299,7 @@ NAMES = (
     QUEUE_BACKING_OFF,
     MAX_RUNS,
     RUNS,
+    RUNS_SKIPPED,
     PHASE,
     USED_RUNS,
     USED_SECONDS,

@@ -5,6 +5,7 @@
     paused: say so, run nothing
     a task that does not settle: let dependents wait
     read its period; hold it by our finalizer; deleted and not ours to clean: leave it
+    nothing that its last run depended on changed: run nothing
     mark it running
     run the play
     do what follows from what it read and wrote
@@ -34,6 +35,7 @@ from rolecall.json_object import Json
 from rolecall.kube import NoSuchKindError, NotFoundError
 from rolecall.reconcile.active_runs import ActiveRun, ActiveRuns, RunPlan
 from rolecall.reconcile.annotations import is_deleted, is_paused, period_of, with_spec
+from rolecall.reconcile.come_back import again_now, periodic, put_off
 from rolecall.reconcile.convergence import Convergence
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
@@ -43,6 +45,7 @@ from rolecall.reconcile.ports import EndedRun, Outcome, ReconcilerPorts, RunDefa
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
+from rolecall.reconcile.unchanged import remember, why_unchanged
 from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
 from rolecall.record import RunNotes
 from rolecall.runner import Ending, RunResult, outcome_of
@@ -149,9 +152,9 @@ class Reconciler:
             self._check_leading("start a reconcile")
             return await self._turn(turn, active)
         except VanishedError:
-            return _again_now(turn.cause)
+            return again_now(turn.cause)
         except NotLeadingError as error:  # no failure: whoever leads next takes the turn
-            return _put_off(turn, NOT_LEADING_S, error.message)
+            return put_off(turn, NOT_LEADING_S, error.message)
         except NoSuchKindError as error:
             return Outcome(error=str(error), is_of_kind=error.gvk == turn.key.gvk)
         except RolecallError as error:
@@ -160,7 +163,7 @@ class Reconciler:
     async def _turn(self, turn: Turn, active: ActiveRun) -> Outcome:
         key, watch = turn.key, self._watches[turn.key.gvk]
         if turn.urgency is Urgency.DEPENDENT and (wait_s := self._recent_runs.wait_s(key)):
-            return _put_off(turn, wait_s, "a run has just ended")
+            return put_off(turn, wait_s, "a run has just ended")
         cr = self._brought(key, watch)
         active.is_brought = cr is not None
         if cr is None:
@@ -170,9 +173,9 @@ class Reconciler:
         self._tell_conditions(key, cr)
         if is_paused(cr):
             await self._reporter.paused(key, watch, cr)
-            return replace(_periodic(watch.reconcile_period_s), why="paused")
+            return replace(periodic(watch.reconcile_period_s), why="paused")
         if turn.urgency is Urgency.DEPENDENT and (wait_s := self._unsettled_s(key, cr)):
-            return _put_off(turn, wait_s, "a task of the role changes something in every run")
+            return put_off(turn, wait_s, "a task of the role changes something in every run")
         return await self._reconcile_present(watch, active, cr)
 
     async def _reconcile_present(self, watch: Watch, active: ActiveRun, cr: Json) -> Outcome:
@@ -188,11 +191,13 @@ class Reconciler:
             return Outcome(
                 why="the object is being deleted, and only finalizers of others are left"
             )
+        if why := await why_unchanged(self._ports.skips, active, watch, with_finalizer, period_s):
+            return replace(periodic(period_s), why=why)
         plan = await self._mark_running(active, watch, cr, with_finalizer)
         if (news := _news_of(plan)) is not None:
             why, cause = news
             await self._reporter.cancelled(plan, plan.cr, why)
-            return _again_now(cause)
+            return again_now(cause)
         self._phase(key, "prepare", active.began)
         result = await self._run(active, plan)
         return await self._conclude(active, plan, result, period_s)
@@ -217,6 +222,7 @@ class Reconciler:
     def _forget(self, key: Key) -> Outcome:
         self._convergence.forget(key)
         self._reporter.forget(key)
+        self._ports.skips.forget(key)
         return Outcome(forget=True, why="the object is gone")
 
     def _unsettled_s(self, key: Key, cr: Json) -> float:
@@ -272,16 +278,17 @@ class Reconciler:
         if result.ending is Ending.CANCELLED:
             why = active.cancelled or result.reason_text
             await self._reporter.cancelled(plan, active.newest or plan.cr, why)
-            return _again_now(active.cause)
+            return again_now(active.cause)
         self._count(plan.watch, result)
         ended = EndedRun(key, plan.watch, plan.cr, plan.is_finalizer, result, active.notes)
         await self._ports.after_run(ended)
+        await remember(self._ports.skips, active, plan, result)
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
         cr = active.newest or plan.cr
         if plan.is_finalizer and result.succeeded:
             left = await self._finalizers.release(plan.watch, cr)
             if left is None:
-                return _again_now(DELETION)
+                return again_now(DELETION)
             cr = left
         cr = await self._reporter.ended(key, report, cr)
         self._tell_conditions(key, cr)
@@ -331,19 +338,4 @@ def _next_time(report: RunReport, cr: Json, period_s: float) -> Outcome:
     asked_s = report.result.requeue_after_s
     if asked_s is not None:
         return Outcome(after_s=asked_s if asked_s > 0 else None)
-    return _periodic(period_s)
-
-
-def _again_now(cause: Cause) -> Outcome:
-    """Read the CR again and decide again, for the same cause."""
-    return Outcome(after_s=0.0, urgency=Urgency.EDIT, cause=cause, is_put_off=True)
-
-
-def _put_off(turn: Turn, after_s: float, why: str) -> Outcome:
-    return Outcome(
-        after_s=after_s, urgency=turn.urgency, cause=turn.cause, is_put_off=True, why=why
-    )
-
-
-def _periodic(period_s: float) -> Outcome:
-    return Outcome(after_s=period_s, is_period=True) if period_s > 0 else Outcome()
+    return periodic(period_s)

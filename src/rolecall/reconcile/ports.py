@@ -20,7 +20,7 @@ from rolecall.record import RunNotes, RunRecord
 from rolecall.runner import RunEvent, Runner, RunResult
 from rolecall.status import ObjectApi, OnOwnWrite
 from rolecall.watches import Watch
-from rolecall.workqueue import ROLE, Cause, Key, Urgency
+from rolecall.workqueue import ROLE, Cause, Key, Turn, Urgency
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,39 @@ class Telemetry(Protocol):
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         """What the CR's status says now."""
+
+
+class RunSkipper(Protocol):
+    """Knows of runs that could only do what the last one did."""
+
+    async def why_no_run(self, turn: Turn, watch: Watch, cr: Json, period_s: float) -> str:
+        """Why this turn needs no run; empty: make it."""
+
+    async def ran(
+        self,
+        key: Key,
+        watch: Watch,
+        crs: tuple[Json, Json],
+        result: RunResult,
+        record: RunRecord | None,
+    ) -> None:
+        """A run ended; `crs`: the CR as it was before the turn, and as the play saw it."""
+
+    def forget(self, key: Key) -> None:
+        """The CR is gone, or its last run says nothing of the next."""
+
+
+class NoSkips:
+    """Every run is made."""
+
+    async def why_no_run(self, *_: object) -> str:
+        return ""
+
+    async def ran(self, *_: object) -> None:
+        """Nothing is kept of it."""
+
+    def forget(self, _key: Key) -> None:
+        """Nothing was kept."""
 
 
 class PlayLog(Protocol):
@@ -159,6 +192,7 @@ class ReconcilerPorts:
     may_run: Callable[[], bool] = _always
     # Told of our own writes to kinds without generations, where each version counts as an edit.
     on_written: OnOwnWrite = lambda *_: None
+    skips: RunSkipper = field(default_factory=NoSkips)
     # The CR as an event brought it that came before the turn; None: read it. Asking takes it away.
     brought: Callable[[Key], Json | None] = lambda _: None
     # Told of each run that ended by itself: what follows from what it read and wrote.

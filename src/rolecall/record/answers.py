@@ -45,7 +45,10 @@ def seen_in(media_type: str, body: bytes, is_owned: IsOwned) -> SeenAnswer:
         return SeenAnswer(unread=document)
     metadata, is_table = _map(document.get("metadata")), document.get("kind") == "Table"
     rows = document.get("rows" if is_table else "items")
-    if isinstance(rows, list) and (is_table or str(document.get("kind", "")).endswith("List")):
+    is_list = str(document.get("kind", "")).endswith("List")
+    if rows is None and is_list:  # an empty list of metadata alone
+        rows = []
+    if isinstance(rows, list) and (is_table or is_list):
         objects = [_map(row).get("object") if is_table else row for row in rows]
         return _seen_list(
             metadata, [_map(_map(each).get("metadata")) for each in objects], is_owned

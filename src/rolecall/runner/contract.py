@@ -131,6 +131,10 @@ class RunResult:
     # How many tasks went which way: inline, in-process, forked, stock; empty where nobody counted.
     tasks_by_way: Mapping[str, int] = field(default_factory=dict)
     answer: PlayAnswer | None = None  # of a play of admission
+    # The first thing that the play used and that is no function of its inputs, with its task; empty:
+    # it depends on the object, the project's files, `variables` of the environment, and the API.
+    impure: str = "it ran without the warm host, where nobody notes what a play uses"
+    variables: Set[str] = frozenset()
 
     @property
     def succeeded(self) -> bool:

@@ -59,6 +59,8 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
         ready_condition=_truth(fields, "readyCondition", default=True),
         prune=read_prune(fields, report),
         watch_reads=read_watch_reads(fields, report),
+        skip_unchanged=_truth(fields, "skipUnchanged", default=False),
+        max_skip_s=_limit(fields, "maxSkip", report, "every run is made"),
         validate=read_admission(fields, "validate", context, report),
         mutate=read_admission(fields, "mutate", context, report),
     )

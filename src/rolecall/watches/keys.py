@@ -236,6 +236,20 @@ ENTRY_KEYS = (
         is_ours=True,
     ),
     YamlKey(
+        "skipUnchanged",
+        Form.TRUTH,
+        "false",
+        "at a period or a restart, make no run where nothing that the last one depended on changed",
+        is_ours=True,
+    ),
+    YamlKey(
+        "maxSkip",
+        Form.DURATION,
+        "",
+        "with `skipUnchanged`, run all the same after this time; absent: ten periods, at most a day",
+        is_ours=True,
+    ),
+    YamlKey(
         "validate",
         Form.ADMISSION,
         "",

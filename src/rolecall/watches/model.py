@@ -136,6 +136,8 @@ class Watch:
     dependents_delay_s: float | None = None  # None: as `--dependents-delay` says
     cancel_on_delete: bool = False
     cancel_on_change: bool = False
+    skip_unchanged: bool = False  # no run at a period or restart where it could only do the same
+    max_skip_s: float | None = None  # None: ten periods, at most a day
     ready_condition: bool = True  # the `Ready` condition and `observedGeneration`
     prune: Prune | None = None  # None: nothing is ever deleted
     # Kinds of which what a play read brings its CR back: none where None, all where empty.

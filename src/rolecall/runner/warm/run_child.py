@@ -14,6 +14,7 @@ import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rolecall.clock import Clock
@@ -43,6 +44,7 @@ class Order:
 
     prepared: PreparedRun
     env: dict[str, str]  # the prepared one, with the run's own temporary folder
+    inputs: tuple[Path, ...] = ()  # files and folders of its project
 
     def message(self) -> dict[str, Any]:
         return {
@@ -52,6 +54,7 @@ class Order:
             "env": self.env,
             "cwd": str(self.prepared.cwd),
             # Where its texts are: a folder with nothing but playbooks may be anything, even `/`.
+            "inputs": [str(path) for path in self.inputs],
             "role": str(self.prepared.play.path) if self.prepared.play.is_role else "",
         }
 
@@ -189,6 +192,8 @@ class RunChild:
                 self.on_event(message)
             case "task":
                 self.notes.tasks.append(message)
+            case "used":
+                self.notes.take_use(message)
             case "module":
                 self.notes.modules.append(message)
             case "end":

@@ -32,6 +32,7 @@ from rolecall.runner.contract import (
     RunRequest,
     RunResult,
 )
+from rolecall.runner.events import short_place
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import CannotStartError, remove, write_private
 from rolecall.runner.follow import follow
@@ -39,6 +40,7 @@ from rolecall.runner.given_up import result_of_cancelled, result_of_given_up
 from rolecall.runner.inputs import PreparedRun, prepare
 from rolecall.runner.limits import TimeLimits
 from rolecall.runner.memory import Memory
+from rolecall.runner.project_files import inputs_of
 from rolecall.runner.recording import Recording
 from rolecall.runner.roots import alone_with
 from rolecall.runner.run_task import RunTask, RunThread, in_thread, play_in_thread
@@ -228,7 +230,8 @@ class WarmRunner:
             with contextlib.ExitStack() as stack:
                 try:
                     env = stack.enter_context(scratch(prepared, self._settings))
-                    order = Order(prepared, env)
+                    inputs = inputs_of(prepared.play, self._settings)
+                    order = Order(prepared, env, inputs)
                     child = stack.enter_context(RunChild(order, host, thread.stop, self._clock))
                 except OSError as error:  # a full disk, no descriptor left: nothing has begun
                     return FallBack(f"the run could not be set up: {error.strerror or error}")
@@ -278,7 +281,12 @@ class WarmRunner:
             if exit_.rc is None:  # it could not tidy up
                 remove(Path(child.order.env[SCRATCH_VARIABLE]))
             self._note_speed(prepared, notes, exit_)
-            result = replace(recording.end(exit_), tasks_by_way=ways_of(notes))
+            result = replace(
+                recording.end(exit_),
+                tasks_by_way=ways_of(notes),
+                impure=_impure_in(notes, prepared),
+                variables=frozenset(notes.variables),
+            )
             thread.tell_result(result)
             recording.tidy(exit_)
         return result
@@ -294,6 +302,14 @@ class WarmRunner:
         if ways := dict(ways_of(notes)):
             fields = log_fields(run=prepared.request.run_id, ways=ways)
             _logger.debug("how the tasks were started", extra=fields)
+
+
+def _impure_in(notes: TaskNotes, prepared: PreparedRun) -> str:
+    if notes.impure is None:
+        return ""
+    what, place = notes.impure
+    short = short_place(place, prepared.play.path, prepared.private_dir / "project")
+    return f"`{short}`: {what}" if short else what
 
 
 def _owner_of_folder(request: RunRequest) -> _Owner:

@@ -18,6 +18,15 @@ class TaskNotes:
     tasks: list[dict[str, Any]] = field(default_factory=list)
     modules: list[dict[str, Any]] = field(default_factory=list)  # of forked workers, by task uuid
     crash: str = ""  # a traceback of ours; a bug
+    impure: tuple[str, str] | None = None  # the first thing that was not pure, and its task's place
+    variables: set[str] = field(default_factory=set)  # that a lookup of the environment asked for
+
+    def take_use(self, message: Mapping[str, Any]) -> None:
+        """What the play used that is not a function of its inputs, or of the environment."""
+        if "variable" in message:
+            self.variables.add(str(message["variable"]))
+        elif self.impure is None:
+            self.impure = str(message.get("impure", "")), str(message.get("place", ""))
 
 
 def ways_of(notes: TaskNotes) -> Mapping[str, int]:

@@ -89,6 +89,11 @@ class Core(abc.ABC):
     def template_rules(self) -> TemplateRules:
         """Which environment compiles templates, and what its code depends on."""
 
+    @property
+    @abc.abstractmethod
+    def clock(self) -> tuple[Any, str]:
+        """Owner and name of the function `now` of templates."""
+
     @abc.abstractmethod
     def render(self, texts: Iterable[str], condition: str, variables: dict[str, Any]) -> None:
         """Render some texts of ours, so that what templating makes at first use is made."""

@@ -136,6 +136,11 @@ class Core218(Core):
         """Jinja's own environment with Ansible's filters, which computes what is constant."""
         return TemplateRules(AnsibleEnvironment, _code_depends_on, computes_constants=True)
 
+    @property
+    def clock(self) -> tuple[Any, str]:
+        """A method of the templar, which gives it to its environment."""
+        return Templar, "_now_datetime"
+
     def render(self, texts: Iterable[str], condition: str, variables: dict[str, Any]) -> None:
         """Through a templar."""
         templar = Templar(loader=None, variables=variables)

@@ -95,6 +95,11 @@ class Core219(Core):
         """Jinja's environment as Ansible's own engine has it."""
         return TemplateRules(_jinja_bits.AnsibleEnvironment, _code_depends_on)
 
+    @property
+    def clock(self) -> tuple[Any, str]:
+        """Taken from its module by each environment that is made."""
+        return _jinja_bits, "_now"
+
     def tags_of(self, text: str) -> Any:
         """Its origin, and whether its templates are trusted."""
         return AnsibleTagHelper.tags(text)

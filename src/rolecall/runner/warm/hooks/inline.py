@@ -25,6 +25,7 @@ from typing import Any
 from rolecall.runner.warm.hooks.kept_state import process_state_kept
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.task_streams import TaskStreams
+from rolecall.runner.warm.hooks.uses import Uses
 from rolecall.runner.warm.hooks.ways import ActionFacts, Way, choose_action
 
 _BUILTIN_STRATEGIES = ("linear", "free", "host_pinned")
@@ -65,9 +66,10 @@ class InlineWorker:
 class InlineRunner:
     """Decides for each task, and runs those that stay."""
 
-    def __init__(self, core: Any, tally: Tally) -> None:
+    def __init__(self, core: Any, tally: Tally, uses: Uses) -> None:
         self._core = core  # ansible-core's parts, see `core`
         self._tally = tally
+        self._uses = uses
         self._strategy: Any = None
         self._streams: TaskStreams | None = None
         self.thread_locals: list[Any] = []
@@ -87,8 +89,10 @@ class InlineRunner:
         """The stand-in for `WorkerProcess(...)`."""
         strategy = self._strategy
         arguments = self._core.worker_arguments(values, named)
-        choice = choose_action(self._facts(strategy, arguments))
+        facts = self._facts(strategy, arguments)
+        choice = choose_action(facts)
         self._tally.task_begins(arguments["task"], choice)
+        self._uses.task_begins(arguments["task"], facts)
         if choice.way is Way.STOCK:
             return self._core.new_worker(values, named)
         return InlineWorker(self, strategy, arguments)

@@ -24,15 +24,17 @@ from rolecall.runner.warm.hooks.in_process import run_in_process
 from rolecall.runner.warm.hooks.module_code import CompiledModules, ModuleCode
 from rolecall.runner.warm.hooks.module_process import ModuleCall
 from rolecall.runner.warm.hooks.tally import Tally
+from rolecall.runner.warm.hooks.uses import Uses
 from rolecall.runner.warm.hooks.ways import START_VARIABLES, Choice, ModuleFacts, Way, choose_module
 
 
 class ModuleRunner:
     """Stands in for `_execute_module`, `_make_tmp_path` and `_remove_tmp_path` of every action."""
 
-    def __init__(self, core: Any, tally: Tally, compiled: CompiledModules) -> None:
+    def __init__(self, core: Any, tally: Tally, uses: Uses, compiled: CompiledModules) -> None:
         self._core = core
         self._tally = tally
+        self._uses = uses
         self._compiled = compiled
 
     def execute(self, original: Any, action: Any, **asked: Any) -> dict[str, Any]:
@@ -53,6 +55,7 @@ class ModuleRunner:
     def _plan(self, action: Any, name: str, asked: dict[str, Any]) -> Choice | tuple[Any, ...]:
         """The choice STOCK, or what `_run` needs."""
         path = self._core.find_module(action, name)
+        self._uses.module_runs(action, path, name, asked["module_args"] or action._task.args)
         if path is None:
             return Choice(Way.STOCK, "the module was not found")
         code = self._compiled.take(path)

@@ -66,14 +66,20 @@ class Hooks:
     names: Any
     parsed: Any
     keywords: Any
+    uses: Any
 
 
-def install(hooks: Hooks, environment: type) -> None:
-    """Put them in place, templates at this class of environment. Once, in the host, after `check`."""
+def install(hooks: Hooks, environment: type, clock: tuple[Any, str]) -> None:
+    """Put them in place, templates at this class of environment. Once, in the host, after `check`.
+
+    `clock` is where the function `now` of templates is taken from.
+    """
     strategy = importlib.import_module("ansible.plugins.strategy")
     action = importlib.import_module("ansible.plugins.action")
     loader = importlib.import_module("ansible.plugins.loader")
     _stand_before(loader.Jinja2Loader, "get_with_context", hooks.names.find)
+    _stand_before(loader.PluginLoader, "get_with_context", hooks.uses.find_plugin)
+    _wrap_functions(clock, hooks.uses)
     _wrap_init_parser(importlib.import_module("ansible.cli.playbook").PlaybookCLI)
     queue = importlib.import_module("ansible.executor.task_queue_manager")
     _stand_before(queue.TaskQueueManager, "load_callbacks", hooks.events.load_callbacks)
@@ -83,6 +89,7 @@ def install(hooks: Hooks, environment: type) -> None:
     _stand_before(action.ActionBase, "_make_tmp_path", hooks.modules.make_tmp_path)
     _stand_before(action.ActionBase, "_remove_tmp_path", hooks.modules.remove_tmp_path)
     _wrap_environment(environment, hooks.templates)
+    _note_uses_in(environment, hooks.uses)
     dataloader = importlib.import_module("ansible.parsing.dataloader")
     _stand_before(dataloader.DataLoader, "load", hooks.parsed.load)
     base = importlib.import_module("ansible.playbook.base").FieldAttributeBase
@@ -157,6 +164,27 @@ def _wrap_clean_facts(manager: Any) -> None:
         return {} if type(facts) is dict and not facts else original(facts)
 
     manager.clean_facts = clean_facts
+
+
+def _wrap_functions(clock: tuple[Any, str], uses: Any) -> None:
+    """Note when a template asks for the time, or for words by chance."""
+    owner, name = clock
+    setattr(owner, name, uses.calls(getattr(owner, name), "now"))
+    names = importlib.import_module("jinja2.defaults").DEFAULT_NAMESPACE
+    names["lipsum"] = uses.calls(names["lipsum"], "lipsum")
+
+
+def _note_uses_in(environment: Any, uses: Any) -> None:
+    """Note which filters and tests templates take, and what they say of files."""
+    original = environment.compile
+
+    def compile_(self: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+        uses.compiles(source)
+        return original(self, source, *args, **kwargs)
+
+    _stand_before(type(environment().filters), "__getitem__", uses.find_jinja)
+    importlib.import_module("jinja2.utils").internal_code.add(compile_.__code__)
+    environment.compile = compile_
 
 
 def _wrap_environment(environment: Any, templates: Any) -> None:

@@ -39,6 +39,7 @@ from rolecall.runner.warm.hooks.parsed_files import ParsedFiles
 from rolecall.runner.warm.hooks.streams import StreamSettings
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.templates import CompiledTemplates
+from rolecall.runner.warm.hooks.uses import Uses
 from rolecall.runner.warm.host.pages import write_down_own
 from rolecall.runner.warm.marks import mark_as
 
@@ -58,6 +59,7 @@ class RunOrder:
     output: int  # descriptor for standard output and error
     report: int  # descriptor of the socket to report on
     imports: str  # the file to note in what it had to import
+    inputs: tuple[str, ...]  # files and folders of its project
     pages: str = ""  # where to tell which pages it wrote to, if anywhere
 
 
@@ -74,22 +76,25 @@ class HostParts:
     imports: ImportNotes
     parsed: ParsedFiles
     new: NewProcess
+    uses: Uses
 
     @classmethod
     def in_place(cls, events: EventCallback, streams: StreamSettings, new: NewProcess) -> HostParts:
         """Put the hooks in place."""
         core, tally = core_at_hand(streams), Tally()
         compiled = CompiledModules(core.is_new_style, str(sys.modules["ansible"].__file__))
-        inline = InlineRunner(core, tally)
+        uses = Uses(str(Path(str(sys.modules["ansible"].__file__)).parent))
+        inline = InlineRunner(core, tally, uses)
         inline.thread_locals.append(events.context)
-        modules = ModuleRunner(core, tally, compiled)
+        modules = ModuleRunner(core, tally, uses, compiled)
         rules = core.template_rules()
         templates, keywords = CompiledTemplates(rules), Keywords(Sentinel)
         parsed = ParsedFiles(core.tags_of, core.display)
-        hooks = seams.Hooks(inline, modules, events, templates, JinjaNames(), parsed, keywords)
-        seams.install(hooks, rules.environment)
+        names = JinjaNames()
+        hooks = seams.Hooks(inline, modules, events, templates, names, parsed, keywords, uses)
+        seams.install(hooks, rules.environment, core.clock)
         imports = core.module_process.imports
-        return cls(core, tally, inline, compiled, events, streams, imports, parsed, new)
+        return cls(core, tally, inline, compiled, events, streams, imports, parsed, new, uses)
 
 
 def be_run_child(order: RunOrder, parts: HostParts) -> NoReturn:
@@ -170,6 +175,7 @@ def _run(order: RunOrder, parts: HostParts, report: socket.socket) -> int:
         return _NOT_EVEN_SETTINGS
     parts.tally.report_to(report)
     parts.events.report_to(report)
+    parts.uses.begin(report, order.inputs, (order.imports, order.pages))
     status = _play(order.command)
     parts.tally.close_task()
     end_like_an_interpreter()

@@ -246,6 +246,7 @@ def _order_of(message: wire.Message, fds: list[int]) -> RunOrder:
         output=fds[0],
         report=fds[1],
         imports=message["imports"],
+        inputs=tuple(message.get("inputs", ())),
         pages=message.get("pages", ""),
     )
 

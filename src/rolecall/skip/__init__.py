@@ -1,0 +1,16 @@
+"""Whether a run is needed: none is where nothing that the last one depended on changed."""
+
+from rolecall.skip.current_reads import CurrentReads
+from rolecall.skip.project_digest import ProjectDigests
+from rolecall.skip.skips import SkipFacts, Skips
+from rolecall.skip.stores import ConfigMapStore, FileStore, PartStore
+
+__all__ = [
+    "ConfigMapStore",
+    "CurrentReads",
+    "FileStore",
+    "PartStore",
+    "ProjectDigests",
+    "SkipFacts",
+    "Skips",
+]

@@ -1,0 +1,310 @@
+"""Decides at a period or a restart whether a run is needed, and remembers what that takes.
+
+    a turn for a period or the start-up list, of a watch that wants it
+    its last run is kept: good, pure, complete, and it changed nothing
+    that was not longer ago than `maxSkip`
+    the inputs are the same: CR, watch, project, versions, kinds, variables of the environment
+    all that it read is as it was
+
+Promise: whatever is not known for sure makes the run. What is kept is written in parts, together, and
+only after runs: a skip writes nothing, neither here nor into status.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+
+from rolecall.clock import Clock
+from rolecall.errors import RolecallError
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.log_fields import log_fields
+from rolecall.record import ObjectPlace, RunRecord
+from rolecall.runner import RunResult
+from rolecall.skip.current_reads import CurrentReads
+from rolecall.skip.input_digest import (
+    digest_of,
+    digest_of_cr,
+    digest_of_variables,
+    digest_of_watch,
+)
+from rolecall.skip.project_digest import ProjectDigests
+from rolecall.skip.settled import (
+    Settled,
+    digest_of_reads,
+    has_changed,
+    reads_of,
+    why_not_settled,
+)
+from rolecall.skip.stores import PartStore
+from rolecall.watches import Watch
+from rolecall.workqueue import PERIOD, START, Key, Turn
+
+PARTS = 16
+WHY = "nothing that its last run depended on changed"
+_WRITE_EVERY_S = 10.0
+_TELL_EVERY_S = 60.0
+_PERIODS = 10.0
+_LONGEST_S = 86400.0
+_MOST_REASONS = 20
+
+_Around = tuple[str, str]  # digests of the project's files and of the kinds that there are
+
+_logger = logging.getLogger(__name__)
+
+
+# Told of a kind that CRs of another own, tied by annotations or not, and where.
+OnDependents = Callable[[Gvk, ObjectPlace, bool], Awaitable[None]]
+
+
+async def _nobody_follows(_owner: Gvk, _place: ObjectPlace, _by_annotation: bool) -> None:
+    """What CRs own is followed by nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkipFacts:
+    """What is the same for all runs of an engine."""
+
+    versions: tuple[str, ...]  # the engine's, ansible-core's, those of collections, settings
+    environment: Mapping[str, str]  # as plays get it
+
+
+class Skips:
+    def __init__(
+        self,
+        watches: Mapping[Gvk, Watch],
+        facts: SkipFacts,
+        reads: CurrentReads,
+        projects: ProjectDigests,
+        store: PartStore,
+        clock: Clock,
+    ) -> None:
+        self._watches = {gvk: watch for gvk, watch in watches.items() if watch.skip_unchanged}
+        self._entries = {gvk: digest_of_watch(watch) for gvk, watch in self._watches.items()}
+        self._facts, self._reads, self._projects = facts, reads, projects
+        self._store, self._clock = store, clock
+        self._kept: dict[Key, bytes] = {}
+        self._begun: dict[Key, _Around] = {}  # of runs in flight
+        self._dirty: set[int] = set()
+        self._loading = asyncio.Lock()
+        self._is_loaded = not self._watches
+        self._told: dict[Gvk, set[str]] = {}
+        self._skipped: Counter[Gvk] = Counter()
+        self._told_at = clock.monotonic()
+        # Told of each skipped run, and of the kinds that CRs own.
+        self.on_skip: Callable[[Gvk], None] = lambda _: None
+        # After a restart no play tells what CRs own while runs are skipped.
+        self.on_dependents: OnDependents = _nobody_follows
+
+    def forget_kinds(self) -> None:
+        """A kind came, changed or went."""
+        self._reads.forget_kinds()
+
+    @property
+    def is_on(self) -> bool:
+        """Whether any watch wants it."""
+        return bool(self._watches)
+
+    async def why_no_run(self, turn: Turn, watch: Watch, cr: Json, period_s: float) -> str:
+        """Why this turn needs no run; empty: make it."""
+        if watch.gvk not in self._watches:
+            return ""
+        await self._load()
+        try:
+            why = await self._why_needed(turn, watch, cr, period_s)
+            if not why:
+                self._skipped[watch.gvk] += 1
+                self.on_skip(watch.gvk)
+                return WHY
+            _logger.debug("a run is needed", extra=log_fields(key=str(turn.key), why=why))
+            self._begun[turn.key] = await self._around(watch, self._clock.monotonic())
+        except (RolecallError, OSError, TimeoutError) as error:
+            _logger.debug("what a run read cannot be asked for", extra=log_fields(error=str(error)))
+        return ""
+
+    async def ran(
+        self,
+        key: Key,
+        watch: Watch,
+        crs: tuple[Json, Json],
+        result: RunResult,
+        record: RunRecord | None,
+    ) -> None:
+        """A run ended; `crs`: the CR as it was before the turn, and as the play saw it."""
+        if watch.gvk not in self._watches:
+            return
+        around = self._begun.pop(key, None)
+        if why := why_not_settled(result, record):
+            self.forget(key)
+            # What a run changed itself may be why; then the next one tells.
+            if result.impure or record is None or not has_changed(result, record):
+                self._tell(watch, why)
+            return
+        assert record is not None
+        before, seen = crs
+        reads = reads_of(record, seen)
+        if reads is None or has_changed(result, record) or not await self._is_still(watch, around):
+            self.forget(key)
+            _logger.debug("the run says nothing of the next", extra=log_fields(key=str(key)))
+            return
+        assert around is not None
+        variables, places = tuple(sorted(result.variables)), tuple(reads.states)
+        inputs = self._inputs(watch, (before, seen), variables, around)
+        settled = Settled(inputs, reads.digest, self._now(), places, reads.owned, variables)
+        self._kept[key] = settled.text()
+        self._dirty.add(_part_of(key))
+
+    def forget(self, key: Key) -> None:
+        """The CR is gone, or its last run says nothing of the next."""
+        self._begun.pop(key, None)
+        if self._kept.pop(key, None) is not None:
+            self._dirty.add(_part_of(key))
+
+    async def run(self) -> None:
+        """Write what is kept, now and then, until cancelled."""
+        while True:
+            await self._clock.sleep(_WRITE_EVERY_S)
+            await self.write()
+            self._reads.drop_shared()
+            self._tell_of_skipped()
+
+    async def write(self) -> None:
+        """Write the parts that changed."""
+        dirty, self._dirty = self._dirty, set()
+        for part in sorted(dirty):
+            rows = [
+                [*_texts(key), json.loads(text)]
+                for key, text in self._kept.items()
+                if _part_of(key) == part
+            ]
+            await self._store.write(part, json.dumps(rows, separators=(",", ":")).encode())
+
+    async def _load(self) -> None:
+        if self._is_loaded:
+            return
+        async with self._loading:
+            if self._is_loaded:
+                return
+            for part in range(PARTS):
+                self._take(await self._store.read(part))
+            self._is_loaded = True
+            await self._follow_dependents()
+            count = len(self._kept)
+            _logger.info("runs that may not be needed", extra=log_fields(crs=count))
+
+    def _take(self, text: bytes) -> None:
+        try:
+            for group, version, kind, namespace, name, values in json.loads(text or b"[]"):
+                gvk = Gvk(group, version, kind)
+                if gvk in self._watches:
+                    kept = Settled.of_text(json.dumps(values).encode()).text()
+                    self._kept.setdefault(Key(gvk, str(namespace), str(name)), kept)
+        except (ValueError, TypeError):
+            _logger.warning("what was kept of runs is garbled; the runs that it spoke of are made")
+
+    async def _follow_dependents(self) -> None:
+        kinds = {
+            (key.gvk, replace(place, name=""), _is_by_annotation(key, place))
+            for key, text in self._kept.items()
+            for place in Settled.of_text(text).owned
+        }
+        for owner, place, by_annotation in kinds:
+            await self.on_dependents(owner, place, by_annotation)
+
+    def _settled(self, key: Key) -> Settled | None:
+        text = self._kept.get(key)
+        return Settled.of_text(text) if text is not None else None
+
+    async def _why_needed(self, turn: Turn, watch: Watch, cr: Json, period_s: float) -> str:
+        """Why the run is to be made; empty: it could only do what the last one did."""
+        if turn.cause not in (PERIOD, START):
+            return f"the cause is {turn.cause}"
+        settled = self._settled(turn.key)
+        if settled is None:
+            return "the last run is not known to have left nothing to do"
+        if self._now() - settled.ran_at >= _longest_s(watch, period_s):
+            return "the last run was too long ago"
+        due_s = self._clock.monotonic() - turn.waited_s
+        around = await self._around(watch, due_s)
+        if settled.inputs != self._inputs(watch, (cr, cr), settled.variables, around):
+            return "the object, the project or the environment changed"
+        states = await self._reads.states(settled.places, due_s)
+        return "" if digest_of_reads(states) == settled.reads else "what the last run read changed"
+
+    async def _is_still(self, watch: Watch, around: _Around | None) -> bool:
+        """Whether files and kinds are those that the run began with: it may have seen either."""
+        try:
+            return around is not None and around == await self._around(
+                watch, self._clock.monotonic()
+            )
+        except (RolecallError, OSError, TimeoutError):
+            return False
+
+    async def _around(self, watch: Watch, since_s: float) -> _Around:
+        """The project's files, and the kinds that there are."""
+        project = self._projects.known(watch.play, since_s)
+        if project is None:
+            project = await asyncio.to_thread(self._projects.look, watch.play)
+        if not project:
+            raise RolecallError("the project's files could not be looked at")
+        return project, await self._reads.kinds()
+
+    def _inputs(
+        self, watch: Watch, crs: tuple[Json, Json], variables: tuple[str, ...], around: _Around
+    ) -> str:
+        """A digest of all that a run is given."""
+        before, seen = crs
+        return digest_of(
+            digest_of_cr(seen, before),
+            self._entries[watch.gvk],
+            around,
+            self._facts.versions,
+            digest_of_variables(variables, self._facts.environment),
+        )
+
+    def _now(self) -> int:
+        return int(self._clock.now().timestamp())
+
+    def _tell(self, watch: Watch, why: str) -> None:
+        """Say once for each reason why runs of a watch are made."""
+        told = self._told.setdefault(watch.gvk, set())
+        if why not in told and len(told) < _MOST_REASONS:
+            told.add(why)
+            _logger.info(
+                "skipUnchanged: this kind's runs are made",
+                extra=log_fields(kind=watch.gvk.kind, why=why),
+            )
+
+    def _tell_of_skipped(self) -> None:
+        if self._skipped and self._clock.monotonic() - self._told_at >= _TELL_EVERY_S:
+            self._told_at = self._clock.monotonic()
+            for gvk, count in self._skipped.items():
+                fields = log_fields(kind=gvk.kind, count=count)
+                _logger.info("runs were skipped, since nothing changed", extra=fields)
+            self._skipped.clear()
+
+
+def _longest_s(watch: Watch, period_s: float) -> float:
+    if watch.max_skip_s is not None:
+        return watch.max_skip_s
+    return min(_LONGEST_S, _PERIODS * period_s) if period_s > 0 else _LONGEST_S
+
+
+def _is_by_annotation(key: Key, place: ObjectPlace) -> bool:
+    """As Kubernetes allows: an owner reference stays in its namespace."""
+    return bool(key.namespace) and key.namespace != place.namespace
+
+
+def _texts(key: Key) -> tuple[str, ...]:
+    return key.gvk.group, key.gvk.version, key.gvk.kind, key.namespace, key.name
+
+
+def _part_of(key: Key) -> int:
+    text = "\0".join(_texts(key)).encode()
+    return hashlib.blake2b(text, digest_size=2).digest()[0] % PARTS
