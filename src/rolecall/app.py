@@ -33,6 +33,7 @@ from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.migration import EngineMigration
+from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
 from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
 from rolecall.reconcile import (
@@ -145,6 +146,7 @@ class Engine:
                 telemetry=metrics,
                 plays=plays,
                 clock=clock,
+                drift=PlannedDrift(Planner(self._runner, self._proxy, client, clock)),
                 may_run=self._election.may_write,
                 skips=self._skips,
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - see below
@@ -162,7 +164,6 @@ class Engine:
         self._ended_runs = self._made_ended_runs()
         self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor()
-        self._reactor.on_kinds_change = self._forget_kinds
         self._webhooks = self._made_webhooks(project)
 
     async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
@@ -170,6 +171,7 @@ class Engine:
         for client in (self._lease_client, self._client):
             stack.push_async_callback(client.close)
         self._metrics.prepare(self._watches)
+        self._reactor.on_kinds_change = self._forget_kinds
         self._metrics.read_dependents(lambda: len(self._dependents.lacking))
         self._metrics.read_queue(self._queue.snapshot, [watch.gvk for watch in self._watches])
         stack.push_async_callback(self._ended_runs.close)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 # Names a run's temporary folder to whoever ends the run; nothing of Ansible's reads it.
 SCRATCH_VARIABLE = "ROLECALL_SCRATCH"
+# Tells a run child that it plans, and where to note what it left out.
+PLAN_VARIABLE = "ROLECALL_PLAN_NOTES"
 # Fields of /proc/PID/stat, counted from the one after the name.
 _SIZE, _ENVIRONMENT_START = 20, 47
 # A program is loaded in far less, unless the machine is very busy.

@@ -97,6 +97,37 @@ GUIDES = {
         },
         engines=("rolecall run --dev",),
     ),
+    "preview-and-drift": Guide(
+        not_run={
+            "rolecall plan": MENTION,
+            "kubectl diff": MENTION,
+            "kubectl wait": MENTION,
+            **dict.fromkeys(
+                (
+                    "rolecall plan KIND/NAME",
+                    "rolecall plan --cr FILE",
+                    "rolecall plan --all --project DIR",
+                    "rolecall plan --finalizer KIND/NAME",
+                ),
+                BLANK,
+            ),
+            **dict.fromkeys(
+                (
+                    "rolecall runs website/shop --record",
+                    "rolecall runs website/shop --timeline",
+                    "rolecall runs website/shop --html run.html",
+                    "rolecall runs website/shop --record --run 5651",
+                    "rolecall blame deployment shop .spec.replicas",
+                ),
+                "tests/e2e/test_blame.py runs them",
+            ),
+        },
+        codes={
+            "rolecall plan --cr config/samples/demovolume.yaml": (1,),
+            "rolecall plan --all -o json": FINDINGS,
+            "rolecall plan --all": FINDINGS,
+        },
+    ),
     "operate": Guide(
         not_run={
             "kubectl exec": MENTION,

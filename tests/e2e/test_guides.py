@@ -116,6 +116,13 @@ def test_role_can_be_tried(terminal: Terminal) -> None:
     follow(terminal, "try-a-role")
 
 
+def test_plan_is_made_and_nothing_is_written(terminal: Terminal) -> None:
+    clone(terminal)
+    follow(terminal, "preview-and-drift")
+    left = terminal.run("kubectl get demovolumes,persistentvolumeclaims --all-namespaces -o name")
+    assert "/demovolume-sample" not in left, left
+
+
 def test_operator_at_work_can_be_looked_at(terminal: Terminal) -> None:
     use_cluster(terminal)
     terminal.run("rolecall init --domain example.com --project-name website")

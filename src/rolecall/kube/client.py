@@ -93,14 +93,15 @@ class Client:
         target = await self._target("get", gvk, namespace, name)
         return await self._call(target, "GET")
 
-    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
-        """POST an object; `generateName` works."""
+    async def create(self, gvk: Gvk, body: Mapping[str, Any], *, is_trial: bool = False) -> Json:
+        """POST an object; `generateName` works. Of a trial nothing is stored."""
         namespace = str(body["metadata"].get("namespace") or "")
         target = await self._target("create", gvk, namespace, "")
         # A review has no name, and neither has its answer.
         is_named = bool(body["metadata"].get("name") or body["metadata"].get("generateName"))
         read = _named_object if is_named else _any_object
-        return await self._call(target, "POST", body=body, read=read)
+        query = {"dryRun": "All"} if is_trial else {}
+        return await self._sent(ApiCall(target, "POST", _path_of(target), query, body), read)
 
     async def replace(self, gvk: Gvk, body: Mapping[str, Any], *, subresource: str = "") -> Json:
         """PUT an object or a subresource; conflict-safe through its `resourceVersion`."""

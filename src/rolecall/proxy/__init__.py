@@ -4,6 +4,18 @@
 """
 
 from rolecall.proxy.dependent_finder import DependentSink
+from rolecall.proxy.read_only import is_review
+from rolecall.proxy.request_info import RequestInfo
 from rolecall.proxy.server import Proxy
+from rolecall.proxy.worlds import ApiServer, PlayRequest, Said, World
 
-__all__ = ["DependentSink", "Proxy"]
+__all__ = [
+    "ApiServer",
+    "DependentSink",
+    "PlayRequest",
+    "Proxy",
+    "RequestInfo",
+    "Said",
+    "World",
+    "is_review",
+]

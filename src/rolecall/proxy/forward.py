@@ -82,6 +82,15 @@ class Forwarder:
         limits = aiohttp.ClientTimeout(total=_SILENCE_S)
         return self._client.request_raw("PATCH", path, headers=headers, body=body, limits=limits)
 
+    def ask(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Ask something of our own in a play's name."""
+        limits = aiohttp.ClientTimeout(total=_SILENCE_S, sock_connect=_CONNECT_S)
+        return self._client.request_raw(
+            method, target, headers=headers, body=body or None, limits=limits
+        )
+
 
 async def body_to_send(exchange: Exchange) -> bytes | AsyncIterable[bytes] | None:
     """The body of a request to be sent on unread: whole where it is short, else as it arrives."""

@@ -10,6 +10,7 @@ at the query then. So one with a body is refused, whatever its query says.
 from __future__ import annotations
 
 from rolecall.proxy.exchange import Exchange
+from rolecall.proxy.request_info import RequestInfo
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _REACHING_OUT = frozenset({"attach", "exec", "portforward", "proxy"})
@@ -34,12 +35,17 @@ def why_refused(exchange: Exchange) -> str:
         return _told("reaches into a pod or beyond the API server")
     if exchange.method in _READING:
         return ""
-    if exchange.method == "POST" and info.resource in _REVIEWS.get(info.group, ()):
+    if exchange.method == "POST" and is_review(info):
         return ""
     if info.is_resource and info.subresource != "token" and _is_kept_by_nobody(exchange):
         return ""
     what = f"{info.resource}/{info.subresource}".strip("/") or info.path
     return _told(f"would {info.verb} {what}")
+
+
+def is_review(info: RequestInfo) -> bool:
+    """Whether a create of this kind only asks."""
+    return info.resource in _REVIEWS.get(info.group, ())
 
 
 def _is_kept_by_nobody(exchange: Exchange) -> bool:

@@ -30,6 +30,7 @@ from rolecall.proxy.forward import (
 from rolecall.proxy.read_only import why_refused
 from rolecall.proxy.run_credentials import RunCredential
 from rolecall.proxy.upgrades import join
+from rolecall.proxy.world_requests import ask_world
 from rolecall.reconcile import EventRecorder
 from rolecall.settings import ProxySettings
 
@@ -66,6 +67,9 @@ class Routes:
             return refusal(403, why)
         if self._documents.can_answer(exchange):
             return await self._documents.answer(exchange)
+        if (world := exchange.credential.world) is not None:
+            owns = self._gives_owner(exchange)
+            return await ask_world(world, exchange, self._forwarder, gives_owner=owns)
         if exchange.is_upgrade:
             return await join(exchange, self._forwarder)
         if exchange.method in {"GET", "HEAD"}:

@@ -25,6 +25,7 @@ from rolecall.proxy.identity import (
     parse_basic_authorization,
 )
 from rolecall.proxy.refused_rights import RefusedRights
+from rolecall.proxy.worlds import World
 from rolecall.record import RunNotes
 from rolecall.watches import Watch
 
@@ -49,6 +50,7 @@ class RunCredential:
     # What it wrote and its CR does not own: names for people, by UID.
     unowned: dict[str, str] = field(default_factory=dict, repr=False)
     notes: RunNotes | None = field(default=None, repr=False)  # None: nothing is recorded
+    world: World | None = field(default=None, repr=False)  # of a run under plan
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -67,7 +69,7 @@ class RunCredentials:
     def __init__(self) -> None:
         self._by_digest: dict[bytes, RunCredential] = {}
 
-    def issue(
+    def issue(  # noqa: PLR0913 - what a credential holds
         self,
         run_id: str,
         owner: Owner,
@@ -76,6 +78,7 @@ class RunCredentials:
         is_ending: bool = False,
         reads_only: bool = False,
         notes: RunNotes | None = None,
+        world: World | None = None,
     ) -> RunCredential:
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
         credential = RunCredential(
@@ -87,6 +90,7 @@ class RunCredentials:
             is_ending=is_ending,
             reads_only=reads_only,
             notes=notes,
+            world=world,
         )
         self._by_digest[_digest_of(credential.password)] = credential
         return credential

@@ -37,6 +37,7 @@ from rolecall.proxy.request_info import has_dot_segment
 from rolecall.proxy.request_record import RequestRecord
 from rolecall.proxy.routes import Routes
 from rolecall.proxy.run_credentials import RunCredential, RunCredentials
+from rolecall.proxy.worlds import World
 from rolecall.reconcile import EventRecorder, RunAccess
 from rolecall.record import RunNotes
 from rolecall.settings import ProxySettings
@@ -133,6 +134,17 @@ class Proxy:
     ) -> AsyncIterator[RunAccess]:
         """The same for a play of admission: nothing that it asks for may have a side effect."""
         credential = self._run_credentials.issue(run_id, Owner.of(cr), watch, reads_only=True)
+        async with self._access_by(credential, cr) as access:
+            yield access
+
+    @asynccontextmanager
+    async def issue_plan_access(
+        self, run_id: str, cr: dict[str, Any], watch: Watch, world: World
+    ) -> AsyncIterator[RunAccess]:
+        """The same for a play that only plans: `world` answers it, and is the one who may write."""
+        owner = Owner.of(cr)
+        notes = RunNotes(run_id, partial(names_owner, owner=owner), self._clock)
+        credential = self._run_credentials.issue(run_id, owner, watch, notes=notes, world=world)
         async with self._access_by(credential, cr) as access:
             yield access
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rolecall.json_object import Json
-from rolecall.reconcile import PAUSED_ANNOTATION
+from rolecall.reconcile import MODE_ANNOTATION, PAUSED_ANNOTATION
 from rolecall.workqueue import (
     CREATION,
     DELETION,
@@ -26,6 +26,7 @@ class CrMemo(NamedTuple):
     version: int | str  # generation, or `resourceVersion` where there is none
     annotations: bytes  # a digest
     pause: str  # what the annotation says
+    mode: str  # what the annotation says
     is_selected: bool  # whether the watch's selector wants it
 
     @property
@@ -44,6 +45,7 @@ def memo_of(metadata: Json, *, is_selected: bool = True) -> CrMemo:
         metadata.get("generation") or str(metadata.get("resourceVersion") or ""),
         _digest(annotations),
         str(annotations.get(PAUSED_ANNOTATION) or ""),
+        str(annotations.get(MODE_ANNOTATION) or ""),
         is_selected,
     )
 

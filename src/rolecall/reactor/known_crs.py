@@ -196,6 +196,7 @@ class KnownCrs:
         return (
             new.version != old.version
             or new.pause != old.pause
+            or new.mode != old.mode
             or (self._watch.watch_annotations_changes and new.annotations != old.annotations)
         )
 

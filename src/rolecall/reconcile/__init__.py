@@ -1,9 +1,16 @@
 """One turn: a key goes in, an `Outcome` comes out. The only room that decides."""
 
-from rolecall.reconcile.annotations import PAUSED_ANNOTATION, PAUSED_BECAUSE, PAUSED_BY
+from rolecall.reconcile.annotations import (
+    MODE_ANNOTATION,
+    PAUSED_ANNOTATION,
+    PAUSED_BECAUSE,
+    PAUSED_BY,
+)
 from rolecall.reconcile.loop import Reconciler
 from rolecall.reconcile.ports import (
     AccessIssuer,
+    Drift,
+    DriftFinder,
     EndedRun,
     EventRecorder,
     Outcome,
@@ -18,10 +25,13 @@ from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.workers import Workers
 
 __all__ = [
+    "MODE_ANNOTATION",
     "PAUSED_ANNOTATION",
     "PAUSED_BECAUSE",
     "PAUSED_BY",
     "AccessIssuer",
+    "Drift",
+    "DriftFinder",
     "EndedRun",
     "EventRecorder",
     "Outcome",

@@ -11,7 +11,18 @@ from rolecall.json_object import Json
 from rolecall.reconcile.annotations import who_paused
 from rolecall.reconcile.ports import EventRecorder
 from rolecall.runner import Ending
-from rolecall.status import FAILURE, NOT_CONVERGING, SUCCESSFUL, conditions_of, find, is_true
+from rolecall.status import (
+    DRIFTED,
+    FAILURE,
+    FALSE,
+    NOT_CONVERGING,
+    SUCCESSFUL,
+    TRUE,
+    Observed,
+    conditions_of,
+    find,
+    is_true,
+)
 from rolecall.workqueue import Key
 
 NORMAL = "Normal"
@@ -69,6 +80,17 @@ class CrEvents:
 
     def resumed(self, cr: Json) -> None:
         self._record(cr, NORMAL, "Resumed", "Resumed")
+
+    def observed(self, cr: Json, told: Observed) -> None:
+        """Tell when an observed CR begins or ceases to differ from what a run would make of it."""
+        before = find(conditions_of(cr), DRIFTED)
+        was = before.get("status") if before is not None else None
+        if was == told.status:
+            return
+        if told.status == TRUE:
+            self._record(cr, WARNING, "Drifted", told.message)
+        elif told.status == FALSE and was is not None:
+            self._record(cr, NORMAL, "NotDrifted", told.message)
 
     def status_unwritable(self, cr: Json, message: str) -> None:
         """Tell here what status cannot say."""

@@ -4,7 +4,8 @@
     take the CR as its event brought it, or read it; gone: forget it
     paused: say so, run nothing
     a task that does not settle: let dependents wait
-    read its period; hold it by our finalizer; deleted and not ours to clean: leave it
+    read its period; observed: plan instead of run, and tell
+    hold it by our finalizer; deleted and not ours to clean: leave it
     nothing that its last run depended on changed: run nothing
     mark it running
     run the play
@@ -34,13 +35,20 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import NoSuchKindError, NotFoundError
 from rolecall.reconcile.active_runs import ActiveRun, ActiveRuns, RunPlan
-from rolecall.reconcile.annotations import is_deleted, is_paused, period_of, with_spec
+from rolecall.reconcile.annotations import (
+    is_deleted,
+    is_observed,
+    is_paused,
+    period_of,
+    with_spec,
+)
 from rolecall.reconcile.come_back import again_now, periodic, put_off
 from rolecall.reconcile.convergence import Convergence
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
 from rolecall.reconcile.in_flight import InFlightReports
 from rolecall.reconcile.key_fields import key_fields
+from rolecall.reconcile.observing import Observing
 from rolecall.reconcile.ports import EndedRun, Outcome, ReconcilerPorts, RunDefaults
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.recent_runs import RecentRuns
@@ -95,6 +103,7 @@ class Reconciler:
         self._recent_runs = RecentRuns(ports.clock)
         self._dependents_delay_s = (defaults or RunDefaults()).dependents_delay_s
         self._active_runs = ActiveRuns(ports, defaults or RunDefaults())
+        self._observing = Observing(ports, self._reporter, new_run_id)
 
     async def reconcile(self, turn: Turn) -> Outcome:
         """One turn of one key, which nobody else has in hand."""
@@ -185,6 +194,9 @@ class Reconciler:
         except DurationError as error:
             text = f"Unable to parse reconcile period annotation: {error}"
             return await self._refuse(key, watch, cr, text)
+        if is_observed(cr, watch):
+            return await self._observing.turn(active, watch, cr, period_s)
+        self._ports.telemetry.drifted(key, 0)
         with_finalizer = await self._finalizers.ensure(watch, cr)
         if is_deleted(with_finalizer) and not is_finalizer_run(watch, with_finalizer):
             _logger.info("Resource is terminated, skipping reconciliation", extra=key_fields(key))

@@ -6,7 +6,7 @@ so that no lower or side room has to know of another.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +17,7 @@ from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.record import RunNotes, RunRecord
-from rolecall.runner import RunEvent, Runner, RunResult
+from rolecall.runner import RunEvent, RunHandle, Runner, RunResult
 from rolecall.status import ObjectApi, OnOwnWrite
 from rolecall.watches import Watch
 from rolecall.workqueue import ROLE, Cause, Key, Turn, Urgency
@@ -45,6 +45,23 @@ class AccessIssuer(Protocol):
         """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
 
 
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How far the cluster is from what a run of a CR would make of it."""
+
+    objects: int = 0  # that a run would create, change or delete
+    paths: Sequence[str] = ()  # `Deployment shop/web.spec.replicas`
+    unknown: str = ""  # why it is not known
+
+
+class DriftFinder(Protocol):
+    """Plans a run of a CR instead of running it."""
+
+    async def find(
+        self, run_id: str, cr: Json, watch: Watch, on_start: Callable[[RunHandle], None]
+    ) -> Drift: ...
+
+
 class EventRecorder(Protocol):
     """Posts Kubernetes Events on CRs, de-duplicated; never raises, never blocks the caller."""
 
@@ -63,6 +80,9 @@ class Telemetry(Protocol):
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         """Time spent in one phase of a turn: queue, prepare, run, status."""
+
+    def drifted(self, key: Key, objects: int) -> None:
+        """So many objects of an observed CR differ from what a run would make of them."""
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         """What the CR's status says now."""
@@ -190,6 +210,8 @@ class ReconcilerPorts:
     clock: Clock
     # Asked before each run: another replica may lead by now, and two must not run for one CR.
     may_run: Callable[[], bool] = _always
+    # Plans instead of runs, for CRs that are observed; None: nothing is planned here.
+    drift: DriftFinder | None = None
     # Told of our own writes to kinds without generations, where each version counts as an edit.
     on_written: OnOwnWrite = lambda *_: None
     skips: RunSkipper = field(default_factory=NoSkips)

@@ -26,6 +26,7 @@ from rolecall.status import (
     InFlight,
     NotRun,
     ObjectWriter,
+    Observed,
     Paused,
     Started,
     StatusChange,
@@ -134,6 +135,15 @@ class Reporter:
         except RolecallError as error:
             _logger.error("could not write status", extra=key_fields(key, error=str(error)))
             return cr
+
+    async def observed(self, watch: Watch, cr: Json, told: Observed) -> Json:
+        """A plan was made instead of a run; returns the CR as it is then."""
+        self._events.observed(cr, told)
+        return await self._write(watch, cr, told)
+
+    def held_by_observing(self, cr: Json, message: str) -> None:
+        """A CR is being deleted whose finalizer an observing engine does not run."""
+        self._events.deletion_waits(cr, message)
 
     async def cancelled(self, plan: RunPlan, cr: Json, reason: str) -> None:
         """The engine ended a run; `cr` is the newest that is known of it."""

@@ -29,6 +29,7 @@ from rolecall.runner.purity import Nature, Purity, Used, asks_elsewhere, full_na
 from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
 from rolecall.runner.run_file import outcome_of
 from rolecall.runner.run_task import in_thread
+from rolecall.runner.secrets import Redactor
 from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "PlayAnswer",
     "Purity",
     "Recap",
+    "Redactor",
     "RunEvent",
     "RunHandle",
     "RunRequest",

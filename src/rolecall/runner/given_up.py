@@ -25,6 +25,12 @@ def result_of_no_thread(run_id: str, error: BaseException) -> RunResult:
     return RunResult(run_id, Ending.NOT_STARTED, None, reason_text=reason)
 
 
+def result_of_no_plan(run_id: str, reason: str) -> RunResult:
+    """The result of a play that should only plan, where it would have been a stock run."""
+    told = f"a plan needs a warm run, and this one would be stock: {reason}"
+    return RunResult(run_id, Ending.NOT_STARTED, None, reason_text=told)
+
+
 def result_of_cancelled(run_id: str, reason: str | None) -> RunResult:
     """The result of a run that was cancelled before anything of it began."""
     return RunResult(run_id, Ending.CANCELLED, None, reason_text=reason or "")

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rolecall.log_fields import log_fields
+from rolecall.process_environ import PLAN_VARIABLE
 from rolecall.runner.contract import RunRequest
 from rolecall.runner.folders import (
     CannotStartError,
@@ -102,6 +103,9 @@ def _prepare(
     role_play = _write_role_play(folder / "project", request, play, settings)
     environment |= _search_paths(settings, play, environment)
     environment = {**_KUBECTL, **environment}
+    environment.pop(PLAN_VARIABLE, None)
+    if request.plan_notes is not None:
+        environment[PLAN_VARIABLE] = str(request.plan_notes)
     config = _config(request, play, folder, environment)
     config.playbook = str(role_play or play.path)
     try:

@@ -1,11 +1,20 @@
 """Computes conditions from what happened, and writes them once; never touches what is not ours."""
 
-from rolecall.status.ansible_conditions import FAILED, FAILURE, SUCCESSFUL, find, is_true
+from rolecall.status.ansible_conditions import (
+    FAILED,
+    FAILURE,
+    FALSE,
+    SUCCESSFUL,
+    TRUE,
+    find,
+    is_true,
+)
 from rolecall.status.changes import (
     Cancelled,
     Ended,
     InFlight,
     NotRun,
+    Observed,
     Paused,
     Started,
     StatusChange,
@@ -19,22 +28,26 @@ from rolecall.status.object_writer import (
     OnOwnWrite,
     VanishedError,
 )
-from rolecall.status.own_conditions import NOT_CONVERGING, PAUSED, READY
+from rolecall.status.own_conditions import DRIFTED, NOT_CONVERGING, PAUSED, READY
 from rolecall.status.writer import StatusMissingError, StatusWriter
 
 __all__ = [
+    "DRIFTED",
     "FAILED",
     "FAILURE",
+    "FALSE",
     "NOT_CONVERGING",
     "PAUSED",
     "READY",
     "SUCCESSFUL",
+    "TRUE",
     "Cancelled",
     "Ended",
     "InFlight",
     "NotRun",
     "ObjectApi",
     "ObjectWriter",
+    "Observed",
     "OnOwnWrite",
     "Paused",
     "Started",

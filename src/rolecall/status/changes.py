@@ -77,6 +77,7 @@ class Ended:
             write = own.with_ready if verdict.succeeded else own.with_failed_ready
             conditions = write(conditions, self._ready(cr), now)
         if verdict.succeeded:
+            conditions = own.no_longer_drifted(conditions, now)
             conditions = ansible.success(conditions, verdict.ansible_result, now)
         else:
             result = verdict.ansible_result
@@ -126,6 +127,26 @@ class Cancelled:
 
     def __call__(self, cr: Json, now: str) -> Json:
         return _with(cr, ansible.cancelled(conditions_of(cr), self.message, now))
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A plan was made instead of a run; so many objects would be changed by one."""
+
+    objects: int
+    message: str
+    generation: int | None
+    is_known: bool = True
+
+    @property
+    def status(self) -> str:
+        if not self.is_known:
+            return UNKNOWN
+        return TRUE if self.objects else FALSE
+
+    def __call__(self, cr: Json, now: str) -> Json:
+        conditions = own.drifted(conditions_of(cr), self.status, self.message, self.generation, now)
+        return _with(cr, conditions)
 
 
 @dataclass(frozen=True, slots=True)

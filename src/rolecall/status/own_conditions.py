@@ -1,4 +1,4 @@
-"""The conditions that the Go operator does not have: `Ready`, `NotConverging`, `Paused`.
+"""The conditions that the Go operator does not have: `Ready`, `NotConverging`, `Paused`, `Drifted`.
 
 They stay where they are in the list, so the order of the three that it has is as ever. All speak of the
 *current* generation of the object, and none is ever set over another's:
@@ -36,6 +36,7 @@ from rolecall.status.ansible_conditions import (
 READY = "Ready"
 NOT_CONVERGING = "NotConverging"
 PAUSED = "Paused"
+DRIFTED = "Drifted"
 
 # Ready's reason is that of Failure with `Run` in front, or one of these.
 READY_PREFIX = "Run"
@@ -107,6 +108,25 @@ def not_converging(conditions: Conditions, text: str | None, now: str) -> list[A
 
 def paused(conditions: Conditions, message: str, now: str) -> list[Any]:
     return _set_in_place(conditions, condition(PAUSED, TRUE, "PausedByAnnotation", message), now)
+
+
+def drifted(
+    conditions: Conditions, status: str, message: str, generation: int | None, now: str
+) -> list[Any]:
+    """Whether a run would change anything, of a CR that is observed."""
+    reason = {TRUE: "RunWouldChange", FALSE: "RunWouldChangeNothing"}.get(status, "NotKnown")
+    made = condition(DRIFTED, status, reason, message)
+    fresh = made if generation is None else {**made, "observedGeneration": generation}
+    return _set_in_place(conditions, fresh, now)
+
+
+def no_longer_drifted(conditions: Conditions, now: str) -> list[Any]:
+    """Say so where a run applied what an observer had missed; else nothing."""
+    old = find(conditions, DRIFTED)
+    if old is None or old.get("status") == FALSE:
+        return list(conditions)
+    made = condition(DRIFTED, FALSE, "RunSucceeded", "A run has applied everything since")
+    return _set_in_place(conditions, made, now)
 
 
 def resumed(conditions: Conditions, now: str) -> list[Any]:

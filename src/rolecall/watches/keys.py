@@ -250,6 +250,15 @@ ENTRY_KEYS = (
         is_ours=True,
     ),
     YamlKey(
+        "mode",
+        Form.TEXT,
+        "reconcile",
+        "`observe`: no runs, only plans of them, after each period; what they find is told by the"
+        " condition `Drifted`, and nothing else is written",
+        is_ours=True,
+        choices=("reconcile", "observe"),
+    ),
+    YamlKey(
         "validate",
         Form.ADMISSION,
         "",

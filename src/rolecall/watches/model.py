@@ -142,6 +142,7 @@ class Watch:
     prune: Prune | None = None  # None: nothing is ever deleted
     # Kinds of which what a play read brings its CR back: none where None, all where empty.
     watch_reads: frozenset[Gvk] | None = None
+    is_observed: bool = False  # `mode: observe`: plans instead of runs
     validate: Admission | None = None
     mutate: Admission | None = None
 

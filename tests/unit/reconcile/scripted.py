@@ -148,6 +148,7 @@ class RecordedTelemetry:
     phases: list[str] = field(default_factory=list)
     tasks: Counter[str] = field(default_factory=Counter)
     told: dict[Key, dict[str, str]] = field(default_factory=dict)
+    drift: dict[Key, int] = field(default_factory=dict)
 
     def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
         self.turns.append(result)
@@ -160,6 +161,9 @@ class RecordedTelemetry:
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         self.phases.append(phase)
+
+    def drifted(self, key: Key, objects: int) -> None:
+        self.drift[key] = objects
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         self.told[key] = {each["type"]: each["status"] for each in conditions}

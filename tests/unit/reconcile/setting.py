@@ -12,7 +12,14 @@ from typing import Any
 from rolecall.clock import Clock
 from rolecall.json_object import Json
 from rolecall.reactor.newest_crs import NewestCrs
-from rolecall.reconcile import Outcome, Reconciler, ReconcilerPorts, RunDefaults, Workers
+from rolecall.reconcile import (
+    DriftFinder,
+    Outcome,
+    Reconciler,
+    ReconcilerPorts,
+    RunDefaults,
+    Workers,
+)
 from rolecall.runner import RunRequest, RunResult
 from rolecall.settings import QueueSettings
 from rolecall.status import find
@@ -45,6 +52,7 @@ class Setting:
     may_run: bool = True
     brought: dict[Key, Json] = field(default_factory=dict)  # as if by a stream
     newest: NewestCrs | None = None  # by a real one
+    drift: DriftFinder | None = None  # of CRs that are observed
 
     def __post_init__(self) -> None:
         ids = count(1)
@@ -58,6 +66,7 @@ class Setting:
             clock=self.clock,
             may_run=lambda: self.may_run,
             brought=self._take_brought,
+            drift=self.drift,
         )
         self.reconciler = Reconciler(
             {self.watch.gvk: self.watch}, world, self.defaults, lambda: str(next(ids))

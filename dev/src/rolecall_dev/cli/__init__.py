@@ -27,6 +27,7 @@ DEVELOPER_COMMANDS = {
         "catalog", "put the OLM bundle of a project into its catalog", Purpose.PACK
     ),
     "run-role": _command("run_role", "run roles of CRs, without an operator", Purpose.RUN),
+    "plan": _command("plan", "show what roles of CRs would change", Purpose.RUN),
     "doctor": _command(
         "doctor", "look at all that an operator needs here, and say what to do", Purpose.LOOK
     ),

@@ -37,7 +37,7 @@ async def read_named(
 ) -> list[FoundCr]:
     """Read CRs from the cluster; raises `InputError` for one that is not there."""
     async with Client(Credentials.load(environment)) as client:
-        return [await _read(client, one, namespace) for one in named]
+        return [await read_with(client, one, namespace) for one in named]
 
 
 async def create(
@@ -54,7 +54,8 @@ async def create(
     return created
 
 
-async def _read(client: Client, named: NamedCr, namespace: str) -> FoundCr:
+async def read_with(client: Client, named: NamedCr, namespace: str) -> FoundCr:
+    """Read one; raises `InputError` where it is not there."""
     gvk = named.watch.gvk
     resource = await client.resource_for(gvk)
     where = namespace if resource.namespaced else ""

@@ -24,8 +24,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from rolecall.cli import settings_of
 from rolecall.errors import InputError
 from rolecall.kube import Credentials, CredentialsError
@@ -51,6 +49,7 @@ from rolecall_dev.cli.role_crs import (
 )
 from rolecall_dev.cli.role_terminal import Terminal, say
 from rolecall_dev.cli.role_turns import GOALS, Goal, run_roles
+from rolecall_dev.cli.user_kubeconfig import current_namespace, kubeconfig_of
 from rolecall_dev.cli.vars_text import as_json, as_yaml
 
 if TYPE_CHECKING:
@@ -224,7 +223,7 @@ def _request(
         watch=replace(watch, runner=None),
         cr=as_the_operator_sees(found.cr, watch, is_finalizer=is_finalizer),
         is_finalizer=is_finalizer,
-        kubeconfig=_kubeconfig(environment, is_needed=not arguments.print_vars),
+        kubeconfig=kubeconfig_of(environment, is_needed=not arguments.print_vars),
         verbosity=arguments.verbosity,
         keep_artifacts=0,
         timeout_s=watch.run_timeout_s,
@@ -276,28 +275,7 @@ def _way(settings: RunnerSettings, arguments: argparse.Namespace) -> str:
     return settings.way if arguments.until or len(arguments.cr) > 1 else "stock"
 
 
-def _kubeconfig(environment: Mapping[str, str], *, is_needed: bool = True) -> Path:
-    named = environment.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
-    first = Path(named.split(os.pathsep)[0])
-    if is_needed and not first.is_file():
-        raise InputError(
-            f"the kubeconfig `{first}` was not found, so the play would reach no cluster",
-            hint="`rolecall cluster up` starts a cluster on this machine; else set KUBECONFIG",
-        )
-    return Path(named) if os.pathsep in named else first.absolute()
-
-
 def _namespace(arguments: argparse.Namespace, environment: Mapping[str, str]) -> str:
     """For a CR that names none."""
     named = arguments.namespace
-    return _current_namespace(environment) if named is None else str(named)
-
-
-def _current_namespace(environment: Mapping[str, str]) -> str:
-    """The namespace that kubectl would take, as far as the kubeconfig can be read."""
-    try:
-        config = yaml.safe_load(_kubeconfig(environment, is_needed=False).read_text())
-        contexts = {entry["name"]: entry["context"] for entry in config["contexts"]}
-        return str(contexts[config["current-context"]].get("namespace") or "default")
-    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError):
-        return "default"
+    return current_namespace(environment) if named is None else str(named)

@@ -14,13 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rolecall.errors import ClusterError
 from rolecall_dev.localcluster import processes
 from rolecall_dev.localcluster.api import Api
 from rolecall_dev.localcluster.certificates import KeyPair
-from rolecall_dev.localcluster.components import COMPONENTS, arguments_for
+from rolecall_dev.localcluster.components import COMPONENTS, arguments_for, as_arguments
 from rolecall_dev.localcluster.layout import LOOPBACK, Layout, Record
 from rolecall_dev.localcluster.owner import dismiss
 from rolecall_dev.localcluster.processes import Command, Running
@@ -35,6 +36,7 @@ _GRACE_S = 2.0
 # For one answer while a cluster starts: asking again sooner would only add to what a busy machine has
 # to do, and it would never be in time.
 PATIENCE_S = 10.0
+_NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,19 +169,19 @@ class Component:
         if running := self.running:
             processes.end(running)
 
-    def start(self, *, wait: bool = True) -> None:
+    def start(self, *, wait: bool = True, more: Mapping[str, str] = _NOTHING_MORE) -> None:
         """Start it again on the same port and data; nothing happens when it runs."""
         if self.running is None:
-            self.launch()
+            self.launch(more)
         if wait and self.name in ("etcd", "kube-apiserver"):
             self.cluster_becomes_ready()
 
-    def launch(self) -> int:
-        """Start it, whatever runs already; returns its pid."""
+    def launch(self, more: Mapping[str, str] = _NOTHING_MORE) -> int:
+        """Start it, whatever runs already, with `more` flags where nodes are simulated."""
         layout, record = self.cluster.layout, self.cluster.record
         if self.cluster.plan is not None:
             return processes.start(command_of(self.name, layout, record))
-        arguments = arguments_for(self.name, layout, record.ports)
+        arguments = arguments_for(self.name, layout, record.ports) + as_arguments(more)
         program = record.programs[self.name]
         return processes.start(Command(self.name, [program, *arguments], layout.folder))
 

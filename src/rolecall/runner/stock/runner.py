@@ -16,7 +16,11 @@ from rolecall.runner.contract import Ending, OnEvent, RunRequest, RunResult
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import CannotStartError
 from rolecall.runner.follow import Feed, RunStop, follow
-from rolecall.runner.given_up import result_of_cancelled, result_of_given_up
+from rolecall.runner.given_up import (
+    result_of_cancelled,
+    result_of_given_up,
+    result_of_no_plan,
+)
 from rolecall.runner.inputs import PreparedRun, prepare
 from rolecall.runner.limits import TimeLimits
 from rolecall.runner.memory import Memory
@@ -56,6 +60,9 @@ class StockRunner:
         async with self._memory.held(STOCK_RUN_BYTES, run, goes_first=goes_first) as is_held:
             if not is_held:
                 return result_of_cancelled(request.run_id, run.cancelled)
+            if request.plan_notes is not None:  # it would act
+                why = "the way `stock` was chosen, or this machine has no warm runs"
+                return result_of_no_plan(request.run_id, why)
             asked_s = self._clock.monotonic()
             try:
                 return await play_in_thread(

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rolecall.process_environ import PLAN_VARIABLE
 from rolecall.runner.warm.file_stamp import stamp_of
 
 # Ours and ansible-runner's: different in each run, and never read while Ansible is imported, or read
@@ -32,6 +33,7 @@ PER_RUN_VARIABLES = frozenset(
         "KUBECONFIG",
         "OLDPWD",
         "PWD",
+        PLAN_VARIABLE,
         "TMPDIR",
     }
 )

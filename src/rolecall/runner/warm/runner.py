@@ -36,7 +36,11 @@ from rolecall.runner.events import short_place
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import CannotStartError, remove, write_private
 from rolecall.runner.follow import follow
-from rolecall.runner.given_up import result_of_cancelled, result_of_given_up
+from rolecall.runner.given_up import (
+    result_of_cancelled,
+    result_of_given_up,
+    result_of_no_plan,
+)
 from rolecall.runner.inputs import PreparedRun, prepare
 from rolecall.runner.limits import TimeLimits
 from rolecall.runner.memory import Memory
@@ -57,6 +61,9 @@ from rolecall.watches import Watch
 
 _logger = logging.getLogger(__name__)
 
+
+# A plan has no other way: on a busy machine its host may not be there the first time.
+_ATTEMPTS_AT_A_PLAN = 4
 
 # What a private folder belongs to: a CR, or whoever asks about one.
 _Owner = tuple[Path | None, Gvk, str, str]
@@ -165,16 +172,27 @@ class WarmRunner:
         async with self._memory.held(WARM_RUN_BYTES, run, goes_first=goes_first) as is_held:
             if not is_held:
                 return result_of_cancelled(request.run_id, run.cancelled)
-            try:
-                outcome = await play_in_thread(
-                    run, request, on_event, lambda thread: self._run_in_child(request, thread)
-                )
-            except CannotStartError as error:
-                outcome = FallBack(str(error))  # the stock way says it as everybody knows it
+            attempts_left = 1 if request.plan_notes is None else _ATTEMPTS_AT_A_PLAN
+            outcome: RunResult | FallBack = FallBack("")
+            while attempts_left and isinstance(outcome, FallBack):
+                attempts_left -= 1
+                outcome = await self._attempt(request, on_event, run)
         if isinstance(outcome, RunResult):
             return outcome
+        if request.plan_notes is not None:  # a stock run would act
+            return result_of_no_plan(request.run_id, outcome.reason)
         self._note_way(request.watch.gvk, "stock")
         return await self._run_stock(request, on_event, run, outcome.reason)
+
+    async def _attempt(
+        self, request: RunRequest, on_event: OnEvent, run: RunTask
+    ) -> RunResult | FallBack:
+        try:
+            return await play_in_thread(
+                run, request, on_event, lambda thread: self._run_in_child(request, thread)
+            )
+        except CannotStartError as error:
+            return FallBack(str(error))  # the stock way says it as everybody knows it
 
     def _note_way(self, gvk: Gvk, way: str) -> None:
         """A run began: the next one is expected to go the same way."""

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rolecall.runner.warm.hooks.kept_state import process_state_kept
+from rolecall.runner.warm.hooks.planning import Planning
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.task_streams import TaskStreams
 from rolecall.runner.warm.hooks.uses import Uses
@@ -66,10 +67,11 @@ class InlineWorker:
 class InlineRunner:
     """Decides for each task, and runs those that stay."""
 
-    def __init__(self, core: Any, tally: Tally, uses: Uses) -> None:
+    def __init__(self, core: Any, tally: Tally, uses: Uses, planning: Planning) -> None:
         self._core = core  # ansible-core's parts, see `core`
         self._tally = tally
         self._uses = uses
+        self._planning = planning
         self._strategy: Any = None
         self._streams: TaskStreams | None = None
         self.thread_locals: list[Any] = []
@@ -89,6 +91,9 @@ class InlineRunner:
         """The stand-in for `WorkerProcess(...)`."""
         strategy = self._strategy
         arguments = self._core.worker_arguments(values, named)
+        self._planning.before_task(
+            arguments["task"], *self._core.identify_action(arguments["task"])
+        )
         facts = self._facts(strategy, arguments)
         choice = choose_action(facts)
         self._tally.task_begins(arguments["task"], choice)

@@ -23,6 +23,7 @@ from rolecall.runner.warm.hooks.forked import run_forked
 from rolecall.runner.warm.hooks.in_process import run_in_process
 from rolecall.runner.warm.hooks.module_code import CompiledModules, ModuleCode
 from rolecall.runner.warm.hooks.module_process import ModuleCall
+from rolecall.runner.warm.hooks.planning import Planning
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.uses import Uses
 from rolecall.runner.warm.hooks.ways import START_VARIABLES, Choice, ModuleFacts, Way, choose_module
@@ -31,7 +32,10 @@ from rolecall.runner.warm.hooks.ways import START_VARIABLES, Choice, ModuleFacts
 class ModuleRunner:
     """Stands in for `_execute_module`, `_make_tmp_path` and `_remove_tmp_path` of every action."""
 
-    def __init__(self, core: Any, tally: Tally, uses: Uses, compiled: CompiledModules) -> None:
+    def __init__(
+        self, core: Any, tally: Tally, uses: Uses, compiled: CompiledModules, planning: Planning
+    ) -> None:
+        self._planning = planning
         self._core = core
         self._tally = tally
         self._uses = uses
@@ -41,16 +45,28 @@ class ModuleRunner:
         """Run a module the best way that is right."""
         began = time.perf_counter()
         name = asked["module_name"] or action._task.action
-        plan = self._plan(action, name, asked)
-        if isinstance(plan, Choice):
-            choice = plan
-            result: dict[str, Any] = original(action, **asked)
-        else:
-            choice, result = self._run(action, plan, asked)
+        with self._planning.module(action, lambda: self._known_as(action, name), asked) as changed:
+            if changed is None:
+                return {"skipped": True, "msg": f"a plan does not run `{name}`"}
+            choice, result = self._execute(original, action, name, changed)
         self._tally.module_ran(
             str(action._task._uuid), str(name), choice, time.perf_counter() - began
         )
         return result
+
+    def _known_as(self, action: Any, name: str) -> str:
+        """The full name of a new-style module; empty for any other program."""
+        path = self._core.find_module(action, name)
+        code = self._compiled.take(path) if path is not None else None
+        return (code.full_name or name) if code is not None else ""
+
+    def _execute(
+        self, original: Any, action: Any, name: str, asked: dict[str, Any]
+    ) -> tuple[Choice, dict[str, Any]]:
+        plan = self._plan(action, name, asked)
+        if isinstance(plan, Choice):
+            return plan, original(action, **asked)
+        return self._run(action, plan, asked)
 
     def _plan(self, action: Any, name: str, asked: dict[str, Any]) -> Choice | tuple[Any, ...]:
         """The choice STOCK, or what `_run` needs."""

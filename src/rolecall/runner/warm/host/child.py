@@ -36,6 +36,7 @@ from rolecall.runner.warm.hooks.module_code import CompiledModules
 from rolecall.runner.warm.hooks.modules import ModuleRunner
 from rolecall.runner.warm.hooks.new_process import NewProcess
 from rolecall.runner.warm.hooks.parsed_files import ParsedFiles
+from rolecall.runner.warm.hooks.planning import Planning
 from rolecall.runner.warm.hooks.streams import StreamSettings
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.templates import CompiledTemplates
@@ -77,16 +78,17 @@ class HostParts:
     parsed: ParsedFiles
     new: NewProcess
     uses: Uses
+    planning: Planning
 
     @classmethod
     def in_place(cls, events: EventCallback, streams: StreamSettings, new: NewProcess) -> HostParts:
         """Put the hooks in place."""
-        core, tally = core_at_hand(streams), Tally()
+        core, tally, planning = core_at_hand(streams), Tally(), Planning()
         compiled = CompiledModules(core.is_new_style, str(sys.modules["ansible"].__file__))
         uses = Uses(str(Path(str(sys.modules["ansible"].__file__)).parent))
-        inline = InlineRunner(core, tally, uses)
+        inline = InlineRunner(core, tally, uses, planning)
         inline.thread_locals.append(events.context)
-        modules = ModuleRunner(core, tally, uses, compiled)
+        modules = ModuleRunner(core, tally, uses, compiled, planning)
         rules = core.template_rules()
         templates, keywords = CompiledTemplates(rules), Keywords(Sentinel)
         parsed = ParsedFiles(core.tags_of, core.display)
@@ -94,7 +96,9 @@ class HostParts:
         hooks = seams.Hooks(inline, modules, events, templates, names, parsed, keywords, uses)
         seams.install(hooks, rules.environment, core.clock)
         imports = core.module_process.imports
-        return cls(core, tally, inline, compiled, events, streams, imports, parsed, new, uses)
+        return cls(
+            core, tally, inline, compiled, events, streams, imports, parsed, new, uses, planning
+        )
 
 
 def be_run_child(order: RunOrder, parts: HostParts) -> NoReturn:
@@ -187,6 +191,7 @@ def _renew(parts: HostParts) -> None:
     parts.new.renew()
     parts.events.renew()
     parts.inline.take_streams()
+    parts.planning.renew()
 
 
 def _cpu_s() -> float:

@@ -1,0 +1,144 @@
+"""`rolecall plan`: what the roles of some CRs would change, found by running them where nothing is
+kept.
+
+The roles run unchanged, as the operator would run them now, with the user's own kubeconfig; what they
+write goes to the API server as dry runs. With `--project`, another version of the roles runs against
+the CRs that are there: the preview of an upgrade.
+
+A command for developers, beside `run-role`: it runs the project of this folder. What a deployed
+operator would do is told by the operator itself, in `mode: observe`.
+
+Exit codes, as `kubectl diff`: 0 nothing would change, 1 something would, 2 a plan could not be made
+or did not come to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from contextlib import chdir
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.cli import settings_of
+from rolecall.errors import InputError
+from rolecall.kube import Credentials
+from rolecall.plan import PlannedRun
+from rolecall.runner import require_installed
+from rolecall.settings import Settings
+from rolecall.startup import watches_of, with_search_paths
+from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
+from rolecall_dev.cli.plan_json import as_json
+from rolecall_dev.cli.plan_runs import made_plans
+from rolecall_dev.cli.plan_text import PlanText
+from rolecall_dev.cli.project_arguments import add_watches_file
+from rolecall_dev.cli.role_terminal import say
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_NOTHING, _SOMETHING, _TROUBLE = 0, 1, 2
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "plan",
+        help="show what roles of CRs would change",
+        description="Run the roles of CRs, unchanged, in a world of their own: reads come from the"
+        " cluster, writes are dry runs at the API server, later reads see them, nothing is kept. What"
+        " does more than ask the API server runs in Ansible's check mode, or not at all, and is told.",
+        epilog="Exit codes: 0 nothing would change, 1 something would, 2 trouble.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("named", nargs="*", metavar="KIND/NAME", help="a CR in the cluster")
+    parser.add_argument(
+        "--cr",
+        default=[],
+        action="append",
+        metavar="FILE",
+        help="a CR in a file, new or edited; `-` reads stdin; may be given again",
+    )
+    parser.add_argument("--all", action="store_true", help="all CRs that the project watches")
+    parser.add_argument(
+        "--project",
+        type=Path,
+        metavar="DIR",
+        help="the project whose watches and roles run (default: this folder)",
+    )
+    add_watches_file(parser)
+    parser.add_argument(
+        "--namespace",
+        "-n",
+        help="for a CR that names none (default: as kubectl would take it); with `--all`, the only"
+        " namespace to look in (default: all)",
+    )
+    parser.add_argument(
+        "--finalizer", action="store_true", help="plan what runs when the CR is deleted"
+    )
+    parser.add_argument(
+        "--output", "-o", choices=("text", "json"), default="text", help="(default: %(default)s)"
+    )
+    parser.set_defaults(run=plan)
+
+
+def plan(arguments: argparse.Namespace) -> int:
+    _refuse_nonsense(arguments)
+    environment = dict(os.environ)
+    files = [name if name == "-" else str(Path(name).absolute()) for name in arguments.cr]
+    with chdir(arguments.project or Path()):
+        settings, warnings = settings_of([], environment)
+        for warning in warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+        settings = replace(settings, watches_file=arguments.watches_file)
+        watches = watches_of(settings, environment)
+        for warning in require_installed():
+            print(f"warning: {warning}", file=sys.stderr)
+        runner = with_search_paths(settings, environment, watches)
+        say(f"cluster: {Credentials.load(environment).target}")
+        asked = AskedCrs(
+            watches,
+            named=arguments.named,
+            files=files,
+            is_all=arguments.all,
+            namespace=arguments.namespace,
+            is_finalizer=arguments.finalizer,
+        )
+        return _planned(asked, replace(settings, runner=runner), arguments)
+
+
+def _refuse_nonsense(arguments: argparse.Namespace) -> None:
+    if arguments.project is not None and not arguments.project.is_dir():
+        raise InputError(f"the project `{arguments.project}` is no folder")
+    if arguments.all and (arguments.named or arguments.cr):
+        raise InputError("`--all` plans all CRs; name none beside it")
+    if arguments.all and arguments.finalizer:
+        raise InputError("`--finalizer` is about single CRs; name them")
+    if not (arguments.all or arguments.named or arguments.cr):
+        raise InputError("no CR was named", hint="write KIND/NAME, `--cr FILE`, or `--all`")
+
+
+def _planned(asked: AskedCrs, settings: Settings, arguments: argparse.Namespace) -> int:
+    is_json = arguments.output == "json"
+    text = PlanText(sys.stdout, is_fleet=arguments.all)
+    plans: list[PlannedRun] = []
+
+    def told(made: PlannedRun | SkippedCr) -> None:
+        if isinstance(made, SkippedCr):
+            say(f"note: {made.title}: {made.why}")
+            return
+        plans.append(made)
+        if not is_json:
+            text.show(made)
+
+    asyncio.run(made_plans(asked, settings, told))
+    if is_json:
+        print(json.dumps(as_json(plans), indent=2))
+    else:
+        text.conclude(plans)
+    if any(made.failure for made in plans):
+        return _TROUBLE
+    return _NOTHING if all(made.is_empty for made in plans) else _SOMETHING

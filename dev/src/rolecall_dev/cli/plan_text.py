@@ -1,0 +1,123 @@
+"""Plans for people: a heading for each CR, its objects as a coloured diff, and what is not sure."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TextIO
+
+import yaml
+
+from rolecall.plan import NOT_THERE, Certainty, Change, FieldDifference, PlannedObject, PlannedRun
+
+_SIGNS = {Change.CREATE: "+", Change.CHANGE: "~", Change.DELETE: "-"}
+_VERBS = {Change.CREATE: "create", Change.CHANGE: "change", Change.DELETE: "delete"}
+_COLOURS = {"+": "32", "-": "31", "~": "33", "!": "35"}
+_NOTES = {"wait": "would wait for", "left out": "left out", "unknown": "unknown from here on"}
+_LONGEST_VALUE = 100
+
+
+class PlanText:
+    def __init__(self, out: TextIO, *, is_fleet: bool = False) -> None:
+        self._out = out
+        self._is_fleet = is_fleet
+        self._has_colours = out.isatty() and "NO_COLOR" not in os.environ
+
+    def show(self, plan: PlannedRun) -> None:
+        """One CR's plan; of a fleet, a CR without a change is only counted."""
+        if self._is_fleet and plan.is_empty and plan.is_sure:
+            return
+        for line in lines_of(plan):
+            self._print(line)
+
+    def conclude(self, plans: Sequence[PlannedRun]) -> None:
+        """What all of them come to."""
+        if self._is_fleet or len(plans) > 1:
+            for line in summary(plans):
+                self._print(line)
+
+    def _print(self, line: str) -> None:
+        colour = _COLOURS.get(line.strip()[:1], "")
+        if self._has_colours and colour and line.startswith("  "):
+            line = f"\x1b[{colour}m{line}\x1b[0m"
+        print(line, file=self._out, flush=True)
+
+
+def lines_of(plan: PlannedRun) -> Iterator[str]:
+    """A plan, line by line."""
+    yield f"{plan.title}: {_counted(plan.objects) or 'nothing to change'}"
+    for planned in plan.objects:
+        yield from _object_lines(planned)
+    for title in plan.pruned:
+        yield f"  - {title}  (pruned)"
+    for note in plan.notes:
+        yield f"  ! {_NOTES[note.kind]}: {note.what}  [{note.at}]"
+    if plan.failure:
+        yield f"  ! unknown from here on: {plan.failure}"
+
+
+def summary(plans: Sequence[PlannedRun]) -> Iterator[str]:
+    """All CRs in a few lines."""
+    changed = [plan for plan in plans if not plan.is_empty]
+    failed = [plan for plan in plans if plan.failure]
+    yield (
+        f"{len(plans)} CR{'s' * (len(plans) != 1)}: {len(plans) - len(changed)} without a change,"
+        f" {len(changed)} with" + (f", {len(failed)} whose role failed" if failed else "")
+    )
+    objects = [planned for plan in plans for planned in plan.objects]
+    if counted := _counted(objects):
+        yield f"in all: {counted}"
+    kinds = Counter((_VERBS[planned.change], planned.gvk.kind) for planned in objects)
+    for (verb, kind), count in sorted(kinds.items()):
+        yield f"  {verb} {kind}: {count}"
+
+
+def _object_lines(planned: PlannedObject) -> Iterator[str]:
+    sign = _SIGNS[planned.change]
+    made_up = " (a name like this)" if planned.is_name_made_up else ""
+    places = ", ".join(str(place) for place in planned.tasks)
+    yield f"  {sign} {planned.title}{made_up}  [{places}]"
+    if planned.certainty is not Certainty.EXACT:
+        yield f"      ({planned.certainty.value}: {planned.why})"
+    if planned.change is Change.CREATE:
+        yield from (f"      + {line}" for line in _yaml_lines(planned.differences))
+    elif planned.change is Change.CHANGE:
+        for row in planned.differences:
+            yield from _change_lines(row)
+
+
+def _change_lines(row: FieldDifference) -> Iterator[str]:
+    before, after = (_shown(value) for value in (row.before, row.after))
+    if len(before) + len(after) <= _LONGEST_VALUE and "\n" not in before + after:
+        yield f"      ~ {row.path}: {before} -> {after}"
+        return
+    yield f"      ~ {row.path}:"
+    for sign, value in (("-", row.before), ("+", row.after)):
+        if value is not NOT_THERE:
+            yield from (f"      {sign}   {line}" for line in _value_lines(value))
+
+
+def _yaml_lines(rows: Iterable[FieldDifference]) -> list[str]:
+    document = {row.path.removeprefix("."): row.after for row in rows if row.after is not NOT_THERE}
+    return _value_lines(document)
+
+
+def _value_lines(value: Any) -> list[str]:
+    text = yaml.safe_dump(value, sort_keys=False, default_flow_style=False, width=100)
+    return text.removesuffix("...\n").rstrip("\n").splitlines()
+
+
+def _shown(value: Any) -> str:
+    if value is NOT_THERE:
+        return "(none)"
+    if isinstance(value, str):
+        return value if value and value.strip() == value else repr(value)
+    return (
+        yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
+    )
+
+
+def _counted(objects: Sequence[PlannedObject]) -> str:
+    counts = Counter(planned.change for planned in objects)
+    return ", ".join(f"{counts[change]} to {_VERBS[change]}" for change in Change if counts[change])

@@ -1,0 +1,102 @@
+"""From what happened in a plan's world to what is told: objects, with their tasks and certainty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rolecall.gvk import Gvk
+from rolecall.plan.differences import compared
+from rolecall.plan.model import Certainty, Change, PlannedObject, PlanNote, TaskPlace
+from rolecall.plan.overlay import ObjectIdentity, Overlaid
+from rolecall.plan.world import PlanWorld
+from rolecall.record import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that the run child did not do, because it plans."""
+
+    kind: str
+    what: str
+    at: TaskPlace
+    at_s: float
+    is_registered: bool  # a later task may look at what came of it
+
+
+def objects_of_plan(
+    world: PlanWorld,
+    record: RunRecord,
+    left_out: Sequence[LeftOut],
+    cr: tuple[Gvk, ObjectIdentity],
+    hide: Callable[[Any], Any],
+) -> list[PlannedObject]:
+    """What would be created, changed and deleted, in the order of the first writes."""
+    written = sorted(
+        (each for each in world.overlay if each.written_at_s), key=lambda each: each.written_at_s[0]
+    )
+    for each in written:
+        _doubt_what_follows(each, world, record, left_out)
+    planned = (_planned(each, record, hide) for each in written if not _is_cr(each, cr))
+    return [each for each in planned if each is not None]
+
+
+def refused_notes(world: PlanWorld, record: RunRecord) -> list[PlanNote]:
+    """What had no honest answer, by task."""
+    return [PlanNote("unknown", each.what, task_at(record, each.at_s)) for each in world.refused]
+
+
+def task_at(record: RunRecord, at_s: float) -> TaskPlace:
+    """The task that made the request that came then."""
+    request = next((each for each in record.requests if each.at_s == at_s), None)
+    task = record.task_of(request) if request is not None else None
+    return TaskPlace(task.name, task.place) if task is not None else TaskPlace()
+
+
+def _doubt_what_follows(
+    each: Overlaid, world: PlanWorld, record: RunRecord, left_out: Sequence[LeftOut]
+) -> None:
+    last_s = each.written_at_s[-1]
+    if world.refused and (first := world.refused[0]).at_s < last_s:
+        each.doubt(
+            Certainty.UNKNOWN, f"from {task_at(record, first.at_s)} on, nothing is known for sure"
+        )
+    looked_at = (left for left in left_out if left.is_registered and left.at_s < last_s)
+    if (left := next(looked_at, None)) is not None:
+        each.doubt(Certainty.APPROXIMATE, f"it follows {left.at}, which a plan leaves out")
+
+
+def _planned(each: Overlaid, record: RunRecord, hide: Callable[[Any], Any]) -> PlannedObject | None:
+    if each.now is None and each.before is None:
+        return None
+    if each.now is None:
+        change = Change.DELETE
+    elif each.before is None:
+        change = Change.CREATE
+    elif compared(each.before) != compared(each.now):
+        change = Change.CHANGE
+    else:
+        return None
+    places = dict.fromkeys(task_at(record, at_s) for at_s in each.written_at_s)
+    return PlannedObject(
+        change=change,
+        gvk=each.gvk,
+        namespace=each.identity.namespace,
+        name=each.identity.name,
+        before=each.before,
+        after=each.now,
+        certainty=each.certainty,
+        why=each.why,
+        tasks=tuple(places),
+        is_name_made_up=each.is_name_made_up,
+        hide=hide,
+    )
+
+
+def _is_cr(each: Overlaid, cr: tuple[Gvk, ObjectIdentity]) -> bool:
+    """The CR itself: what a role writes there is its status, which is not part of a plan."""
+    gvk, identity = cr
+    is_same = (each.identity.namespace, each.identity.name) == (identity.namespace, identity.name)
+    is_kind = each.identity.group == gvk.group and each.gvk.kind == gvk.kind
+    return is_same and is_kind and compared(each.before) == compared(each.now)

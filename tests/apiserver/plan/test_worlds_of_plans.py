@@ -1,0 +1,231 @@
+"""What a plan answers, what it refuses, and what it does not do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rolecall.clock import SystemClock
+from rolecall.plan import Certainty, Change, Planner
+from rolecall.runner.stock import StockRunner
+from rolecall.settings import RunnerSettings
+from tests.apiserver.plan.harness import (
+    CASE,
+    CONFIG_MAP,
+    PlanBench,
+    config_map,
+    describe,
+    k8s,
+    only,
+)
+
+
+def shell(line: str, **more: Any) -> dict[str, Any]:
+    return {"ansible.builtin.shell": line, **more}
+
+
+async def test_kubectl_in_a_shell_is_planned_as_it_runs(bench: PlanBench) -> None:
+    namespace = bench.namespace
+    await bench.cluster_apply(config_map("old", namespace, a="1"))
+    manifest = (
+        f'{{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "applied",'
+        f' "namespace": "{namespace}"}}, "data": {{"a": "1"}}}}'
+    )
+    held = await bench.planned(
+        [
+            shell(f"echo '{manifest}' | kubectl apply -f -"),
+            shell(f"kubectl -n {namespace} create configmap made --from-literal=b=2"),
+            shell(f"kubectl -n {namespace} delete configmap old"),
+            shell(f"kubectl -n {namespace} label configmap made x=y"),
+            shell(f"kubectl -n {namespace} get configmaps -o name", register="names"),
+            shell(f"kubectl -n {namespace} get configmaps", register="table"),
+            shell(f"kubectl -n {namespace} get configmap old", register="gone", ignore_errors=True),
+            k8s(
+                config_map(
+                    "seen",
+                    namespace,
+                    names="{{ names.stdout_lines | join(' ') }}",
+                    is_in_table="{{ ('made' in table.stdout) | string }}",
+                    gone="{{ gone.stderr }}",
+                )
+            ),
+        ]
+    )
+    seen = [each for each in held.plan.objects if each.name == "seen"]
+    assert seen, describe(held.plan)
+    assert (seen[0].after or {})["data"] == {
+        "names": "configmap/applied configmap/kube-root-ca.crt configmap/made",
+        "is_in_table": "True",
+        "gone": 'Error from server (NotFound): configmaps "old" not found',
+    }
+    assert held.plan.is_sure, describe(held.plan)
+    await held.check()
+
+
+async def test_what_acts_outside_of_the_api_is_left_out_and_told(bench: PlanBench) -> None:
+    marker = bench.shop.folder / "acted"
+    held = await bench.planned(
+        [
+            shell(f"touch {marker}-shell"),
+            {"ansible.builtin.command": f"touch {marker}-command"},
+            {"ansible.builtin.copy": {"content": "x", "dest": f"{marker}-copy"}},
+            {"ansible.builtin.raw": f"touch {marker}-raw"},
+            {"ansible.builtin.pause": {"seconds": 600}},
+            shell(f"touch {marker}-job", **{"async": 60, "poll": 0}),
+            k8s(config_map("made", bench.namespace)),
+        ]
+    )
+    assert list(bench.shop.folder.glob("acted*")) == []
+    told = [(note.kind, note.at.place.rpartition("/")[2]) for note in held.plan.notes]
+    assert [kind for kind, _ in told] == ["left out"] * 4 + ["wait", "left out"]
+    assert all(place.startswith("main.yml:") for _, place in told)
+    assert only(held.plan).certainty is Certainty.EXACT
+
+
+async def test_object_that_follows_what_was_left_out_is_approximate(bench: PlanBench) -> None:
+    held = await bench.planned(
+        [
+            shell("date", register="today"),
+            k8s(config_map("made", bench.namespace, at="{{ today.stdout | default('') }}")),
+        ]
+    )
+    planned = only(held.plan)
+    assert planned.certainty is Certainty.APPROXIMATE
+    assert "main.yml:1" in planned.why
+
+
+async def test_role_that_waits_for_ever_is_planned_at_once(bench: PlanBench) -> None:
+    never = {
+        "kubernetes.core.k8s_info": {"kind": "ConfigMap", "name": "x", "namespace": "default"},
+        "register": "found",
+        "until": "found.resources | length > 0",
+        "retries": 1000,
+        "delay": 60,
+    }
+    waited = k8s(config_map("made", bench.namespace), wait=True, wait_timeout=600)
+    rollout = shell(f"kubectl -n {bench.namespace} wait --for=condition=Ready pod/x")
+    held = await bench.planned([never, waited, rollout])
+    assert held.plan.seconds < 60
+    assert [note.kind for note in held.plan.notes] == ["wait"] * 3, describe(held.plan)
+    assert "found.resources | length > 0" in held.plan.notes[0].what
+    assert only(held.plan).name == "made"
+
+
+async def test_role_that_fails_is_unknown_from_there_on(bench: PlanBench) -> None:
+    held = await bench.planned(
+        [
+            k8s(config_map("made", bench.namespace)),
+            {"name": "Break", "ansible.builtin.fail": {"msg": "no more"}},
+            k8s(config_map("never", bench.namespace)),
+        ]
+    )
+    assert [each.name for each in held.plan.objects] == ["made"]
+    assert "main.yml:" in held.plan.failure and "no more" in held.plan.failure
+    assert not held.plan.is_sure
+
+
+async def test_refused_request_makes_what_follows_unknown(bench: PlanBench) -> None:
+    namespace = bench.namespace
+    held = await bench.planned(
+        [
+            k8s(config_map("before", namespace)),
+            shell(
+                f"kubectl -n {namespace} get cm --field-selector=metadata.name!=x",
+                failed_when=False,
+            ),
+            k8s(config_map("after", namespace)),
+        ]
+    )
+    certain = {each.name: each.certainty for each in held.plan.objects}
+    assert certain == {"before": Certainty.EXACT, "after": Certainty.UNKNOWN}
+    (note,) = [note for note in held.plan.notes if note.kind == "unknown"]
+    assert "field selector" in note.what and note.at.place.endswith("main.yml:9")
+
+
+async def test_secret_is_compared_and_never_shown(bench: PlanBench) -> None:
+    namespace = bench.namespace
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s", "namespace": namespace},
+        "stringData": {"password": "tomorrow-hunter3"},
+    }
+    await bench.cluster_apply({**secret, "stringData": {"password": "yesterday-hunter2"}})
+    held = await bench.planned(
+        [k8s(secret), k8s(config_map("copy", namespace, text="it is tomorrow-hunter3"))]
+    )
+    shown = str([each.differences for each in held.plan.objects])
+    assert "hunter" not in shown and "dG9tb3Jyb3ct" not in shown
+    assert [each.change for each in held.plan.objects] == [Change.CHANGE, Change.CREATE]
+    await held.check()
+
+
+async def test_events_and_status_of_the_cr_are_no_part_of_a_plan(bench: PlanBench) -> None:
+    cr = await bench.cr()
+    about = {"api_version": cr["apiVersion"], "kind": cr["kind"], "name": "one"}
+    held = await bench.planned(
+        [
+            {
+                "operator_sdk.util.k8s_status": {
+                    **about,
+                    "namespace": bench.namespace,
+                    "status": {"phase": "planned"},
+                }
+            },
+            {
+                "operator_sdk.util.k8s_event": {
+                    "state": "present",
+                    "name": "told",
+                    "namespace": bench.namespace,
+                    "message": "x",
+                    "reason": "Y",
+                    "type": "Normal",
+                    "reportingComponent": "here",
+                    "involvedObject": {
+                        "apiVersion": cr["apiVersion"],
+                        "kind": cr["kind"],
+                        "name": "one",
+                        "namespace": bench.namespace,
+                    },
+                }
+            },
+        ]
+    )
+    assert held.plan.objects == ()
+    assert not held.plan.failure
+    await held.check()
+
+
+async def test_cr_that_is_not_there_yet_is_planned_as_it_would_be(bench: PlanBench) -> None:
+    cr = await bench.cr("supposed", size=3)
+    await bench.client.delete(CASE, bench.namespace, "supposed")
+    read = {
+        "kubernetes.core.k8s_info": {
+            "api_version": cr["apiVersion"],
+            "kind": cr["kind"],
+            "name": "supposed",
+            "namespace": bench.namespace,
+        },
+        "register": "me",
+    }
+    held = await bench.planned(
+        [
+            read,
+            k8s(config_map("made", bench.namespace, n="{{ me.resources[0].spec.size | string }}")),
+        ],
+        cr=cr,
+        is_supposed=True,
+    )
+    made = only(held.plan).after or {}
+    assert made["data"] == {"n": "3"}
+    assert made["metadata"]["ownerReferences"][0]["uid"] == cr["metadata"]["uid"]
+    assert not await bench.exists(CONFIG_MAP, "made")
+
+
+async def test_plan_of_a_stock_run_is_refused_in_one_line(bench: PlanBench, tmp_path: Path) -> None:
+    asks = bench.shop.role("asks", [k8s(config_map("made", bench.namespace))])
+    stock = StockRunner(RunnerSettings(root=tmp_path / "stock"))
+    bench.planner = Planner(stock, bench.proxy, bench.client, SystemClock())
+    held = await bench.planned_role(asks, await bench.cr())
+    assert held.plan.failure.startswith("a plan needs a warm run")
+    assert held.plan.objects == ()

@@ -1,0 +1,51 @@
+"""An engine that observes tells what a run would change, and changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from rolecall.json_object import Json
+from rolecall.kube import Client, NotFoundError
+from rolecall.reconcile import MODE_ANNOTATION
+from tests.e2e.conftest import StartEngine
+from tests.e2e.engine import PATIENCE_S, PROJECT
+from tests.e2e.kinds import condition, cr
+from tests.e2e.test_story import DEPLOYMENT, MEMCACHED, reconciled
+from tests.fixtures.eventually import eventually_async
+
+pytestmark = pytest.mark.usefixtures("memcached")
+
+
+async def test_observed_cr_is_told_of_its_drift_and_run_once_it_is_reconciled(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    start_engine(PROJECT).wait_ready()
+    body = cr(MEMCACHED, namespace, size=1)
+    body["metadata"]["annotations"] = {MODE_ANNOTATION: "observe"}
+    await api.create(MEMCACHED, body)
+
+    observed = await drifted(api, namespace, "True")
+    assert "Deployment" in condition(observed, "Drifted")["message"]
+    assert [each["type"] for each in observed["status"]["conditions"]] == ["Drifted"]
+    assert not observed["metadata"].get("finalizers")
+    with pytest.raises(NotFoundError):
+        await api.get(DEPLOYMENT, namespace, "x-memcached")
+    assert await api.list_all(DEPLOYMENT, namespace) == []
+
+    await api.merge_patch(
+        MEMCACHED, namespace, "x", {"metadata": {"annotations": {MODE_ANNOTATION: None}}}
+    )
+    await reconciled(api, namespace)
+    assert len(await api.list_all(DEPLOYMENT, namespace)) == 1
+    await drifted(api, namespace, "False")
+
+
+async def drifted(api: Client, namespace: str, status: str) -> Json:
+    """The CR, once its condition says so."""
+
+    def says(cr: Json) -> bool:
+        return bool(condition(cr, "Drifted").get("status") == status)
+
+    return await eventually_async(
+        lambda: api.get(MEMCACHED, namespace, "x"), says, timeout_s=PATIENCE_S
+    )

@@ -1,0 +1,119 @@
+"""An observed CR: a plan instead of a run, and nothing is written but what the plan found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from rolecall.json_object import Json
+from rolecall.reconcile import MODE_ANNOTATION, Drift
+from rolecall.runner import RunHandle
+from rolecall.watches import Watch
+from tests.unit.reconcile.cluster_contract import FINALIZER
+from tests.unit.reconcile.setting import Setting
+
+OBSERVED = {MODE_ANNOTATION: "observe"}
+SOMETHING = Drift(2, ("Deployment shop/web.spec.replicas", "ConfigMap shop/x (create)"))
+
+
+@dataclass
+class ScriptedDrift:
+    """A `DriftFinder` that finds what it was told to."""
+
+    drift: Drift = field(default_factory=Drift)
+    asked: list[str] = field(default_factory=list)
+
+    async def find(
+        self,
+        run_id: str,
+        cr: Json,
+        watch: Watch,
+        on_start: Callable[[RunHandle], None],
+    ) -> Drift:
+        self.asked.append(run_id)
+        return self.drift
+
+
+def observing(setting: Setting, drift: Drift) -> tuple[Setting, ScriptedDrift]:
+    finder = ScriptedDrift(drift)
+    watch = replace(setting.watch, is_observed=True)
+    return Setting(setting.shop, watch, setting.clock, drift=finder), finder
+
+
+async def test_observed_cr_is_planned_and_told_and_nothing_else_is_written(
+    holding_setting: Setting,
+) -> None:
+    setting, _ = observing(holding_setting, SOMETHING)
+    await setting.shop.create()
+    before = await setting.shop.get("a")
+    outcome = await setting.turn()
+    after = await setting.shop.get("a")
+    assert setting.runner.requests == []
+    assert (outcome.after_s, outcome.is_period) == (setting.watch.reconcile_period_s, True)
+    assert await setting.told("Drifted") == (
+        "True",
+        "RunWouldChange",
+        "A run would change 2 objects: Deployment shop/web.spec.replicas,"
+        " ConfigMap shop/x (create)",
+    )
+    assert [each["type"] for each in after["status"]["conditions"]] == ["Drifted"]
+    assert after["metadata"].get("finalizers") == before["metadata"].get("finalizers")
+    assert setting.telemetry.drift[setting.key()] == 2
+
+
+async def test_event_tells_when_a_cr_begins_and_ceases_to_differ(setting: Setting) -> None:
+    observed, finder = observing(setting, SOMETHING)
+    await observed.shop.create()
+    for drift in (SOMETHING, SOMETHING, Drift(), Drift(), Drift(unknown="a task failed")):
+        finder.drift = drift
+        await observed.turn()
+    assert observed.events.reasons == ["Drifted", "NotDrifted"]
+    status, _, message = await observed.told("Drifted")
+    assert (status, message) == (
+        "Unknown",
+        "What a run would change is not known: a task failed",
+    )
+
+
+async def test_annotation_observes_one_cr_and_no_annotation_takes_a_watchs_word_back(
+    setting: Setting,
+) -> None:
+    finder, shop = ScriptedDrift(), setting.shop
+    setting = Setting(shop, setting.watch, setting.clock, drift=finder)
+    await shop.create(annotations=OBSERVED)
+    await setting.turn()
+    assert (len(finder.asked), setting.runner.requests) == (1, [])
+    strict, other = observing(setting, Drift())
+    await shop.patch({"metadata": {"annotations": {MODE_ANNOTATION: "reconcile"}}})
+    await strict.turn()
+    assert (len(other.asked), strict.runner.requests) == (1, [])
+    await setting.turn()
+    assert len(setting.runner.requests) == 1
+
+
+async def test_observed_cr_that_is_deleted_keeps_all_that_its_finalizer_would_destroy(
+    holding_setting: Setting,
+) -> None:
+    setting, finder = observing(holding_setting, SOMETHING)
+    await setting.shop.create(finalizers=[FINALIZER])
+    await setting.shop.delete()
+    outcome = await setting.turn()
+    assert (finder.asked, setting.runner.requests, outcome.after_s) == ([], [], None)
+    assert FINALIZER in (await setting.shop.get("a"))["metadata"]["finalizers"]
+    assert setting.events.reasons == ["DeletionWaits"]
+
+
+async def test_run_that_applied_everything_ends_what_was_observed(setting: Setting) -> None:
+    observed, _ = observing(setting, SOMETHING)
+    await setting.shop.create()
+    await observed.turn()
+    await setting.turn()
+    assert (await setting.told("Drifted"))[:2] == ("False", "RunSucceeded")
+
+
+async def test_engine_that_makes_no_plans_says_so(setting: Setting) -> None:
+    watch = replace(setting.watch, is_observed=True)
+    alone = Setting(setting.shop, watch, setting.clock)
+    await alone.shop.create()
+    await alone.turn()
+    assert "makes no plans" in (await alone.told("Drifted"))[2]
