@@ -121,6 +121,16 @@ GUIDES = {
                 ),
                 "tests/e2e/test_blame.py runs them",
             ),
+            **dict.fromkeys(
+                (
+                    "kubectl get configmap -o name | grep shop",
+                    'kubectl patch shelf shop --type merge -p \'{"spec":{"books":["atlas"]}}\'',
+                    "kubectl events --for shelf/shop",
+                    "rolecall rbac",
+                    "rolecall runs site/shop",
+                ),
+                "tests of their own run what pruning and reads as triggers do",
+            ),
         },
         codes={
             "rolecall plan --cr config/samples/demovolume.yaml": (1,),
