@@ -4,7 +4,7 @@ from rolecall.plan.differences import NOT_THERE, FieldDifference, compared
 from rolecall.plan.drift import PlannedDrift
 from rolecall.plan.model import (
     Certainty,
-    Change,
+    PlannedChange,
     PlannedObject,
     PlannedRun,
     PlanNote,
@@ -16,11 +16,11 @@ from rolecall.plan.world import PlanWorld
 __all__ = [
     "NOT_THERE",
     "Certainty",
-    "Change",
     "FieldDifference",
     "PlanNote",
     "PlanRequest",
     "PlanWorld",
+    "PlannedChange",
     "PlannedDrift",
     "PlannedObject",
     "PlannedRun",

@@ -12,12 +12,12 @@ from rolecall.json_object import Json
 from rolecall.plan.answers import JSON_TYPE, deleted_said, document_in, not_found
 from rolecall.plan.bodies import trial_of_delete
 from rolecall.plan.overlay import ObjectIdentity, Overlaid, Overlay
-from rolecall.plan.reads import Reads, identity_of, scope_of
+from rolecall.plan.reads import WorldReads, identity_of, scope_of
 from rolecall.proxy import ApiServer, PlayRequest, Said
 
 
 class Deletes:
-    def __init__(self, overlay: Overlay, reads: Reads) -> None:
+    def __init__(self, overlay: Overlay, reads: WorldReads) -> None:
         self._overlay = overlay
         self._reads = reads
 

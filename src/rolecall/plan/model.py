@@ -29,7 +29,7 @@ class Certainty(Enum):
     UNKNOWN = "unknown"
 
 
-class Change(Enum):
+class PlannedChange(Enum):
     CREATE = "create"
     CHANGE = "change"
     DELETE = "delete"
@@ -49,7 +49,7 @@ class TaskPlace:
 
 @dataclass(frozen=True, slots=True)
 class PlannedObject:
-    change: Change
+    change: PlannedChange
     gvk: Gvk
     namespace: str
     name: str
@@ -119,7 +119,7 @@ class PlannedRun:
         """`Deployment shop/web.spec.replicas`, one for each field, objects in order."""
         paths: list[str] = []
         for planned in self.objects:
-            if planned.change is Change.CHANGE:
+            if planned.change is PlannedChange.CHANGE:
                 paths += [f"{planned.title}{each.path}" for each in planned.differences]
             else:
                 paths.append(f"{planned.title} ({planned.change.value})")

@@ -28,7 +28,7 @@ from rolecall.proxy import ApiServer, PlayRequest, Said
 _STREAMS = frozenset({"attach", "exec", "portforward", "proxy"})
 
 
-class Reads:
+class WorldReads:
     def __init__(self, overlay: Overlay) -> None:
         self._overlay = overlay
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.plan.differences import compared
-from rolecall.plan.model import Certainty, Change, PlannedObject, PlanNote, TaskPlace
+from rolecall.plan.model import Certainty, PlannedChange, PlannedObject, PlanNote, TaskPlace
 from rolecall.plan.overlay import ObjectIdentity, Overlaid
 from rolecall.plan.world import PlanWorld
 from rolecall.record import RunRecord
@@ -71,11 +71,11 @@ def _planned(each: Overlaid, record: RunRecord, hide: Callable[[Any], Any]) -> P
     if each.now is None and each.before is None:
         return None
     if each.now is None:
-        change = Change.DELETE
+        change = PlannedChange.DELETE
     elif each.before is None:
-        change = Change.CREATE
+        change = PlannedChange.CREATE
     elif compared(each.before) != compared(each.now):
-        change = Change.CHANGE
+        change = PlannedChange.CHANGE
     else:
         return None
     places = dict.fromkeys(task_at(record, at_s) for at_s in each.written_at_s)

@@ -17,7 +17,7 @@ from rolecall.json_object import Json
 from rolecall.plan.answers import NotAnswerableError, document_in, refused
 from rolecall.plan.deletes import Deletes
 from rolecall.plan.overlay import ObjectIdentity, Overlaid, Overlay
-from rolecall.plan.reads import Reads
+from rolecall.plan.reads import WorldReads
 from rolecall.plan.writes import Writes
 from rolecall.proxy import ApiServer, PlayRequest, Said, is_review
 
@@ -41,7 +41,7 @@ class PlanWorld:
         self.overlay = Overlay()
         self.refused: list[Unanswered] = []
         self.secrets: list[Json] = []  # that the play saw, for their values to be hidden
-        self._reads = Reads(self.overlay)
+        self._reads = WorldReads(self.overlay)
         self._writes = Writes(self.overlay, stand_in)
         self._deletes = Deletes(self.overlay, self._reads)
         self._turn = asyncio.Lock()

@@ -20,7 +20,7 @@ from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, Client, Credentials, NoSuchKindError, NotFoundError
 from rolecall.plan import (
     Certainty,
-    Change,
+    PlannedChange,
     PlannedObject,
     PlannedRun,
     Planner,
@@ -271,7 +271,7 @@ def case_request(role: Path, folder: Path) -> Any:
 
 
 def _wrong_with(planned: PlannedObject, now: Json | None) -> list[str]:
-    if planned.change is Change.DELETE:
+    if planned.change is PlannedChange.DELETE:
         is_gone = now is None or now["metadata"].get("deletionTimestamp")
         return [] if is_gone else [f"{planned.title} is still there"]
     if now is None:

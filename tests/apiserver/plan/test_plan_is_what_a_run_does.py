@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rolecall.json_object import Json
-from rolecall.plan import Certainty, Change
+from rolecall.plan import Certainty, PlannedChange
 from tests.apiserver.plan.harness import CONFIG_MAP, PlanBench, config_map, k8s, only
 from tests.play.warm.runs import Tasks
 
@@ -248,7 +248,7 @@ async def test_what_is_deleted_and_made_again_is_a_change(bench: PlanBench) -> N
         ]
     )
     planned = only(held.plan)
-    assert planned.change is Change.CHANGE
+    assert planned.change is PlannedChange.CHANGE
     changed = {row.path for row in planned.differences}
     assert changed == {".data.a", ".metadata.ownerReferences"}
     await held.check()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import SystemClock
-from rolecall.plan import Certainty, Change, Planner
+from rolecall.plan import Certainty, PlannedChange, Planner
 from rolecall.runner.stock import StockRunner
 from rolecall.settings import RunnerSettings
 from tests.apiserver.plan.harness import (
@@ -156,7 +156,10 @@ async def test_secret_is_compared_and_never_shown(bench: PlanBench) -> None:
     )
     shown = str([each.differences for each in held.plan.objects])
     assert "hunter" not in shown and "dG9tb3Jyb3ct" not in shown
-    assert [each.change for each in held.plan.objects] == [Change.CHANGE, Change.CREATE]
+    assert [each.change for each in held.plan.objects] == [
+        PlannedChange.CHANGE,
+        PlannedChange.CREATE,
+    ]
     await held.check()
 
 

@@ -9,10 +9,21 @@ from typing import Any, TextIO
 
 import yaml
 
-from rolecall.plan import NOT_THERE, Certainty, Change, FieldDifference, PlannedObject, PlannedRun
+from rolecall.plan import (
+    NOT_THERE,
+    Certainty,
+    FieldDifference,
+    PlannedChange,
+    PlannedObject,
+    PlannedRun,
+)
 
-_SIGNS = {Change.CREATE: "+", Change.CHANGE: "~", Change.DELETE: "-"}
-_VERBS = {Change.CREATE: "create", Change.CHANGE: "change", Change.DELETE: "delete"}
+_SIGNS = {PlannedChange.CREATE: "+", PlannedChange.CHANGE: "~", PlannedChange.DELETE: "-"}
+_VERBS = {
+    PlannedChange.CREATE: "create",
+    PlannedChange.CHANGE: "change",
+    PlannedChange.DELETE: "delete",
+}
 _COLOURS = {"+": "32", "-": "31", "~": "33", "!": "35"}
 _NOTES = {"wait": "would wait for", "left out": "left out", "unknown": "unknown from here on"}
 _LONGEST_VALUE = 100
@@ -80,9 +91,9 @@ def _object_lines(planned: PlannedObject) -> Iterator[str]:
     yield f"  {sign} {planned.title}{made_up}  [{places}]"
     if planned.certainty is not Certainty.EXACT:
         yield f"      ({planned.certainty.value}: {planned.why})"
-    if planned.change is Change.CREATE:
+    if planned.change is PlannedChange.CREATE:
         yield from (f"      + {line}" for line in _yaml_lines(planned.differences))
-    elif planned.change is Change.CHANGE:
+    elif planned.change is PlannedChange.CHANGE:
         for row in planned.differences:
             yield from _change_lines(row)
 
@@ -120,4 +131,6 @@ def _shown(value: Any) -> str:
 
 def _counted(objects: Sequence[PlannedObject]) -> str:
     counts = Counter(planned.change for planned in objects)
-    return ", ".join(f"{counts[change]} to {_VERBS[change]}" for change in Change if counts[change])
+    return ", ".join(
+        f"{counts[change]} to {_VERBS[change]}" for change in PlannedChange if counts[change]
+    )
