@@ -50,6 +50,7 @@ NO_GUIDES = {
     "admission": "tests/e2e/test_admission.py runs its example",
     "report": "has no commands: tests/play/test_report.py runs what it describes",
     "versions": "tests/unit/scaffold, tests/unit/checks and tests/apiserver/migration take its steps",
+    "usage-and-traces": "tests/e2e/test_usage.py and test_traces.py run what it describes",
     "when-it-breaks": "tests/e2e/test_breakages.py writes it",
 }
 

@@ -48,7 +48,7 @@ class World:
     def _is_own(self, key: Key, change: Change) -> bool:
         return (key, change.version) in self.own
 
-    def list(self, *items: Json) -> None:
+    def relist(self, *items: Json) -> None:
         self.objects.on_list_begins()
         for item in items:
             self.objects.on_listed(item)
@@ -74,7 +74,7 @@ def test_change_brings_whoever_read_it_by_name() -> None:
     world = World()
     world.readers.put(ONE, named(word="1"))
     world.readers.put(OTHER, named(another="1"))
-    world.list(thing("word", "1"), thing("another", "1"))
+    world.relist(thing("word", "1"), thing("another", "1"))
     assert world.sink.said == []
     told = world.event("MODIFIED", thing("word", "2"))
     assert told == [("one", "change of Secret word that the role reads")]
@@ -86,7 +86,7 @@ def test_what_the_run_saw_or_made_itself_is_no_news_to_its_cr_alone() -> None:
     world = World()
     world.readers.put(ONE, named(word="2"))
     world.readers.put(OTHER, named(word="1"))
-    world.list(thing("word", "1"))
+    world.relist(thing("word", "1"))
     world.sink.said.clear()
     assert [name for name, _ in world.event("MODIFIED", thing("word", "2"))] == ["other"]
     world.own.add((OTHER, "3"))  # by its run in flight
@@ -96,7 +96,7 @@ def test_what_the_run_saw_or_made_itself_is_no_news_to_its_cr_alone() -> None:
 def test_what_changed_before_the_stream_began_is_not_lost() -> None:
     world = World()
     world.readers.put(ONE, named(word="1", none=MISSING, gone="1", same="4"))
-    world.list(thing("word", "2"), thing("none", "3"), thing("same", "4"))
+    world.relist(thing("word", "2"), thing("none", "3"), thing("same", "4"))
     assert sorted(cause for _, cause in world.sink.said) == [
         "change of Secret word that the role reads",
         "creation of Secret none that the role reads",
@@ -106,7 +106,7 @@ def test_what_changed_before_the_stream_began_is_not_lost() -> None:
 
 def test_new_reader_of_a_stream_that_runs_is_compared_once() -> None:
     world = World()
-    world.list(thing("word", "2"))
+    world.relist(thing("word", "2"))
     world.readers.put(ONE, named(word="1"))
     world.objects.compare(ONE, {"word"})
     assert [name for name, _ in world.sink.said] == ["one"]
@@ -115,7 +115,7 @@ def test_new_reader_of_a_stream_that_runs_is_compared_once() -> None:
 def test_list_brings_for_what_comes_leaves_and_changes_in_it() -> None:
     world = World()
     world.readers.put(ONE, ReadsOfKey(lists={"team=blue": ""}))
-    world.list(thing("x", "1", {"team": "blue"}), thing("y", "1", {"team": "green"}))
+    world.relist(thing("x", "1", {"team": "blue"}), thing("y", "1", {"team": "green"}))
     assert world.event("MODIFIED", thing("y", "2", {"team": "green"})) == []
     where = "in a list that the role reads"
     came = world.event("ADDED", thing("z", "3", {"team": "blue"}))
@@ -128,7 +128,7 @@ def test_list_brings_for_what_comes_leaves_and_changes_in_it() -> None:
 def test_generation_stands_for_the_content_where_there_is_one() -> None:
     world = World()
     world.readers.put(ONE, named(word="1"))
-    world.list(thing("word", "1", generation=1))
+    world.relist(thing("word", "1", generation=1))
     assert world.event("MODIFIED", thing("word", "2", generation=1)) == []  # its status
     assert world.event("MODIFIED", thing("word", "3", generation=2)) != []
     annotated = thing("word", "4", generation=2, annotations={"a": "b"})
@@ -142,7 +142,7 @@ def test_object_with_status_and_no_generation_is_asked_for_whole() -> None:
     with pytest.raises(ListAgain):
         world.objects.on_listed(thing("word", "1") | {"kind": "PartialObjectMetadata"})
     assert not world.objects.wants_metadata_only
-    world.list(thing("word", "1") | {"kind": "Service", "spec": {"a": 1}})
+    world.relist(thing("word", "1") | {"kind": "Service", "spec": {"a": 1}})
     status = thing("word", "2") | {"kind": "Service", "spec": {"a": 1}, "status": {"b": 2}}
     assert world.event("MODIFIED", status) == []
     assert world.event("MODIFIED", thing("word", "3") | {"kind": "Service", "spec": {}}) != []
@@ -152,6 +152,6 @@ def test_readers_forget_whoever_is_gone() -> None:
     world = World()
     world.readers.put(ONE, named(word="1"))
     world.readers.put(ONE, None)
-    world.list(thing("word", "1"))
+    world.relist(thing("word", "1"))
     assert world.event("MODIFIED", thing("word", "2")) == []
     assert not world.readers

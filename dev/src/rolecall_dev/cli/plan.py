@@ -34,7 +34,7 @@ from rolecall.startup import watches_of, with_search_paths
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
 from rolecall_dev.cli.plan_json import as_json
 from rolecall_dev.cli.plan_runs import made_plans
-from rolecall_dev.cli.plan_text import PlanText
+from rolecall_dev.cli.plan_text import PlanWords
 from rolecall_dev.cli.project_arguments import add_watches_file
 from rolecall_dev.cli.role_terminal import say
 
@@ -123,7 +123,7 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
 
 def _planned(asked: AskedCrs, settings: Settings, arguments: argparse.Namespace) -> int:
     is_json = arguments.output == "json"
-    text = PlanText(sys.stdout, is_fleet=arguments.all)
+    text = PlanWords(sys.stdout, is_fleet=arguments.all)
     plans: list[PlannedRun] = []
 
     def told(made: PlannedRun | SkippedCr) -> None:

@@ -29,7 +29,7 @@ _NOTES = {"wait": "would wait for", "left out": "left out", "unknown": "unknown 
 _LONGEST_VALUE = 100
 
 
-class PlanText:
+class PlanWords:
     def __init__(self, out: TextIO, *, is_fleet: bool = False) -> None:
         self._out = out
         self._is_fleet = is_fleet
