@@ -41,6 +41,7 @@ FROM_A_KUBECONFIG = [
     ["migrate-storage", "site"],
     ["run"],
     ["run-role", "site/x"],
+    ["plan", "site/x"],
     ["doctor"],
     ["cluster", "kubectl", "--current", "get", "pods"],
 ]
