@@ -3,9 +3,10 @@
 from rolecall.skip.current_reads import CurrentReads
 from rolecall.skip.project_digest import ProjectDigests
 from rolecall.skip.skips import SkipFacts, Skips
-from rolecall.skip.stores import ConfigMapStore, FileStore, PartStore
+from rolecall.skip.stores import STORE_VERBS, ConfigMapStore, FileStore, PartStore
 
 __all__ = [
+    "STORE_VERBS",
     "ConfigMapStore",
     "CurrentReads",
     "FileStore",

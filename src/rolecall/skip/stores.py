@@ -30,6 +30,8 @@ _DATA = "runs"
 # The API server takes a megabyte, and base64 wants a third more.
 _MOST_BYTES = 700_000
 _LARGEST_TEXT = 64 * 1024 * 1024
+# What these requests need; `rolecall rbac` grants it.
+STORE_VERBS = ("get", "create", "patch")
 _HINT = "allow it to get, create and patch ConfigMaps in its own namespace"
 
 _logger = logging.getLogger(__name__)

@@ -42,7 +42,7 @@ from rolecall_dev.checks.rbac import (
     limits_namespaces,
     needs_of,
     needs_of_core_kind,
-    needs_to_prune,
+    needs_of_stores,
 )
 from rolecall_dev.checks.records import check_records
 from rolecall_dev.checks.samples import check_samples
@@ -257,8 +257,7 @@ def _check_rbac(
             findings.notes.append(f"RBAC was not checked, since there is no {DEFAULT_FOLDER}")
         return
     needs = [need for watch, version in versions for need in needs_of(watch, version)]
-    prunes = next((watch for watch in watches if watch.prune is not None), None)
-    needs += needs_to_prune(prunes.gvk.kind) if prunes is not None else []
+    needs += needs_of_stores(watches)
     for watch in watches:
         needs += needs_of_core_kind(watch.gvk.kind) if not watch.gvk.group else []
     namespaces = project.environment.get("WATCH_NAMESPACE", "").strip(" ,")

@@ -15,7 +15,15 @@ from typing import Any
 from rolecall.json_object import Json
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import CrdVersion
-from rolecall_dev.sources import Document, Findings, as_map, read_folder, shown
+from rolecall_dev.sources import (
+    CONFIG_MAPS,
+    Document,
+    Findings,
+    as_map,
+    read_folder,
+    shown,
+    stores_of,
+)
 
 DEFAULT_FOLDER = Path("config/rbac")
 # The Deployment, and the patch that says which namespaces it watches.
@@ -208,18 +216,15 @@ def needs_of_core_kind(kind: str) -> list[Need]:
     return [Need("", plural, verbs, f"no {kind} will be reconciled", is_vital=False)]
 
 
-def needs_to_prune(kind: str) -> list[Need]:
-    """What keeping inventories takes, in the operator's namespace."""
-    return [
-        Need(
-            "",
-            "configmaps",
-            ("get", "list", "create", "patch", "update", "delete"),
-            f"nothing of {kind} will be pruned",
-            is_vital=False,
-            anywhere_will_do=True,
+def needs_of_stores(watches: Iterable[Watch]) -> list[Need]:
+    """What keeping things takes, in the operator's namespace; the first kind stands for all."""
+    needs = {
+        kept.what: Need(
+            *CONFIG_MAPS, kept.verbs, kept.otherwise, is_vital=False, anywhere_will_do=True
         )
-    ]
+        for kept in reversed(stores_of(watches))
+    }
+    return list(reversed(needs.values()))
 
 
 def general_needs() -> list[Need]:

@@ -17,16 +17,23 @@ from rolecall.errors import InputError
 from rolecall.watches import WatchDefaults, load_watches
 from rolecall_dev.cli.project_arguments import add_watches_file
 from rolecall_dev.rbac import (
+    STORE_FILE,
     Derived,
     RightsSources,
+    account_in,
     compare,
     derive,
     render_cluster_role,
     render_role,
+    render_store_role,
     warnings_of,
 )
 
 _BESIDE = "cluster_role.yaml"
+_NOTES = {
+    _BESIDE: "bind its ClusterRole by a ClusterRoleBinding, and add both to {kustomization}",
+    STORE_FILE: "add it to {kustomization}",
+}
 _NARROWER = (
     "hint: grant it by a Role in the namespaces that need it (`--scope namespace`), or have the"
     " role ask the program's own API"
@@ -93,8 +100,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _texts(arguments: argparse.Namespace, derived: Derived) -> dict[Path, str]:
     """One ClusterRole; or a Role, and a ClusterRole for what belongs to no namespace."""
     name = arguments.name or _present(arguments.output)[0]
+    own = _own_text(arguments.output, derived, name)
     if _is_cluster_wide(arguments):
-        return {arguments.output: render_role(derived.rights, name, is_cluster_wide=True)}
+        return {arguments.output: render_role(derived.rights, name, is_cluster_wide=True), **own}
     narrow = derived.rights.of(lambda right: not derived.belongs_to_no_namespace(right))
     texts = {arguments.output: render_role(narrow, name, is_cluster_wide=False)}
     wide = derived.rights.of(derived.belongs_to_no_namespace)
@@ -103,7 +111,17 @@ def _texts(arguments: argparse.Namespace, derived: Derived) -> dict[Path, str]:
         stem = name.removesuffix("-role")
         second = f"{stem}-cluster{name.removeprefix(stem)}"
         texts[beside] = render_cluster_role(wide, second)
-    return texts
+    return {**texts, **own}
+
+
+def _own_text(output: Path, derived: Derived, name: str) -> dict[Path, str]:
+    """What is kept in the operator's own namespace; nothing where nothing is, or ever was."""
+    file = output.with_name(STORE_FILE)
+    if not derived.own.reasons and not file.is_file():
+        return {}
+    stem = name.removesuffix("-role")
+    second = f"{stem}-store{name.removeprefix(stem)}"
+    return {file: render_store_role(derived.own, second, account_in(output.parent))}
 
 
 def _is_cluster_wide(arguments: argparse.Namespace) -> bool:
@@ -113,7 +131,7 @@ def _is_cluster_wide(arguments: argparse.Namespace) -> bool:
 
 
 def _write(file: Path, text: str) -> None:
-    is_new = file.name == _BESIDE and not file.is_file()
+    is_new = file.name in _NOTES and not file.is_file()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -121,11 +139,8 @@ def _write(file: Path, text: str) -> None:
         raise InputError(f"`{file}` could not be written: {error.strerror}") from error
     print(f"wrote {file}")
     if is_new:
-        print(
-            f"note: {file} is new; bind its ClusterRole by a ClusterRoleBinding, and add both to"
-            f" {file.parent / 'kustomization.yaml'}",
-            file=sys.stderr,
-        )
+        note = _NOTES[file.name].format(kustomization=file.parent / "kustomization.yaml")
+        print(f"note: {file} is new; {note}", file=sys.stderr)
 
 
 def _check(derived: Derived, folder: Path, cwd: Path) -> int:

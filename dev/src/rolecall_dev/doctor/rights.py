@@ -47,6 +47,9 @@ async def look_at_rights(surroundings: Surroundings) -> Sequence[Diagnosis]:
         for right in derived.rights
         for namespace in namespaces
     ]
+    settings = surroundings.settings
+    home = settings.election.namespace or settings.webhooks.namespace
+    asked += [_Asked(right.group, right.resource, right.verb, home) for right in derived.own]
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def is_granted(one: _Asked) -> bool:

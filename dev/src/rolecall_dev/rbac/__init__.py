@@ -4,15 +4,19 @@ from rolecall_dev.rbac.far_reaching import warnings_of
 from rolecall_dev.rbac.granted import RightsDifference, compare
 from rolecall_dev.rbac.needs import Derived, RightsSources, derive, made_by
 from rolecall_dev.rbac.role_file import render_cluster_role, render_role
+from rolecall_dev.rbac.store_role import STORE_FILE, account_in, render_store_role
 
 __all__ = [
+    "STORE_FILE",
     "Derived",
     "RightsDifference",
     "RightsSources",
+    "account_in",
     "compare",
     "derive",
     "made_by",
     "render_cluster_role",
     "render_role",
+    "render_store_role",
     "warnings_of",
 ]

@@ -20,8 +20,6 @@ _GENERAL = frozenset(
         ("apiextensions.k8s.io", "customresourcedefinitions", "get list watch"),
         ("", "namespaces", "get list watch"),
         ("", "events", "get create patch"),
-        # In the operator's namespace, for inventories of what runs made.
-        ("", "configmaps", "get list watch create patch update delete"),
         ("coordination.k8s.io", "leases", "get list watch create patch update delete"),
         ("authentication.k8s.io", "tokenreviews", "create"),
         ("authorization.k8s.io", "subjectaccessreviews", "create"),
@@ -57,13 +55,14 @@ def compare(derived: Derived, folder: Path, cwd: Path) -> list[RightsDifference]
     rules = list(_rules(folder, cwd))
     granted = [right for rule in rules for right in rule.rights]
     everywhere = [right for rule in rules if rule.is_wide for right in rule.rights]
+    own = {right: why for right, why in derived.own.reasons.items() if right not in derived.rights}
     found = [
         RightsDifference(
             _shown(folder, cwd),
             f"not allowed to {right}{_where(derived, right)}, which is needed by"
             f" {', '.join(reasons[:3])}",
         )
-        for right, reasons in sorted(derived.rights.reasons.items())
+        for right, reasons in sorted([*derived.rights.reasons.items(), *own.items()])
         if not any(
             _covers(grant, right)
             for grant in (everywhere if derived.belongs_to_no_namespace(right) else granted)
@@ -71,7 +70,8 @@ def compare(derived: Derived, folder: Path, cwd: Path) -> list[RightsDifference]
     ]
     wanted = {*derived.rights, *_GENERAL}
     for rule in rules:
-        extra = [right for right in rule.rights if right not in wanted]
+        here = wanted if rule.is_wide else {*wanted, *own}
+        extra = [right for right in rule.rights if right not in here]
         if extra:
             what = ", ".join(str(right) for right in extra)
             found.append(RightsDifference(rule.place, f"allows more than is needed: {what}"))

@@ -15,7 +15,7 @@ from rolecall_dev.rbac.record import add_record
 from rolecall_dev.rbac.rights import Right, Rights
 from rolecall_dev.rbac.tasks import TaskReader
 from rolecall_dev.rbac.texts import read_plain
-from rolecall_dev.sources import resources_of_no_namespace
+from rolecall_dev.sources import CONFIG_MAPS, resources_of_no_namespace, stores_of
 
 _READING = frozenset({"get", "list", "watch"})
 _REACHING_OUT = frozenset({"attach", "exec", "portforward", "proxy"})
@@ -34,6 +34,7 @@ class Derived:
     """What is needed, and what could not be known."""
 
     rights: Rights = field(default_factory=Rights)
+    own: Rights = field(default_factory=Rights)  # in the operator's namespace alone
     notes: list[str] = field(default_factory=list)
     of_no_namespace: frozenset[tuple[str, str]] = frozenset()  # (group, plural)
 
@@ -63,6 +64,8 @@ def derive(sources: RightsSources) -> Derived:
             _read_plays(reader, [(watch, [watch.play])])
             add_for_record(watch, own, kinds, derived.rights)
     _add_reads(asked, derived.rights)
+    for kept in stores_of(sources.watches):
+        derived.own.add(*CONFIG_MAPS, kept.verbs, f"{kept.what}, for {kept.kind}")
     for record in sources.records:
         add_record(record, derived.rights)
     derived.notes = list(dict.fromkeys(derived.notes))

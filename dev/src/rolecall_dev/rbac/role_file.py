@@ -29,7 +29,7 @@ def render_role(rights: Rights, name: str, *, is_cluster_wide: bool) -> str:
         *([] if is_cluster_wide else ["  namespace: system"]),
         "rules:",
     ]
-    return "\n".join([*lines, *_rules(rights), "# +kubebuilder:scaffold:rules"]) + "\n"
+    return "\n".join([*lines, *rules_of(rights), "# +kubebuilder:scaffold:rules"]) + "\n"
 
 
 def render_cluster_role(rights: Rights, name: str) -> str:
@@ -43,12 +43,13 @@ def render_cluster_role(rights: Rights, name: str) -> str:
         "kind: ClusterRole",
         "metadata:",
         f"  name: {name}",
-        *(["rules:", *_rules(rights)] if rights.reasons else ["rules: []"]),
+        *(["rules:", *rules_of(rights)] if rights.reasons else ["rules: []"]),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _rules(rights: Rights) -> list[str]:
+def rules_of(rights: Rights) -> list[str]:
+    """Lines of rules, each with its reasons."""
     lines: list[str] = []
     for (group, resource), verbs in rights.by_resource().items():
         lines += _comment(rights.reasons_for(group, resource))
