@@ -20,6 +20,15 @@ async def test_host_that_was_warmed_up_serves_the_first_run(tmp_path: Path) -> N
         assert shop.host_pid == host
 
 
+async def test_host_stays_in_no_folder_that_is_removed(tmp_path: Path) -> None:
+    """Ansible parses no file where there is no folder to be in: role files were never ready ahead."""
+    async with workshop(tmp_path) as shop:
+        role = shop.role("hello", [{"ansible.builtin.debug": {"msg": "hello"}}])
+        watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(role, is_role=True))
+        await shop.runner.warm_up(watch)
+        assert _has_folder(shop.host_pid)
+
+
 async def test_role_that_vanished_is_left_to_its_first_run(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(tmp_path / "no", is_role=True))
@@ -33,3 +42,7 @@ async def test_home_that_cannot_be_written_costs_no_speed(tmp_path: Path) -> Non
     async with workshop(tmp_path, environment=no_home) as shop:
         result = await shop.run(shop.role("hello", [{"ansible.builtin.debug": {"msg": "hello"}}]))
         assert (result.way, result.succeeded) == ("warm", True)
+
+
+def _has_folder(pid: int) -> bool:
+    return Path(f"/proc/{pid}/cwd").exists()

@@ -13,7 +13,7 @@ from kubernetes.config import kube_config
 
 from rolecall.runner.warm.hooks.kept_state import process_state_kept
 from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
-from rolecall.runner.warm.hooks.run_memory import ClientSettings, Versions, says_all
+from rolecall.runner.warm.hooks.run_memory import ClientSettings, Proxies, Versions, says_all
 
 PLAIN = {"username": "reader", "password": "secret"}
 
@@ -135,3 +135,22 @@ class TestKeptEnvironment:
             del os.environ["REMOVED"]
         assert dict(os.environ) == before
         assert os.getenv("REMOVED") == "före"
+
+
+def test_proxies_are_asked_for_again_when_the_environment_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def getproxies() -> dict[str, str]:
+        asked.append(os.environ.get("http_proxy", ""))
+        return {"http": asked[-1]}
+
+    proxies = Proxies(getproxies)
+    monkeypatch.setenv("http_proxy", "http://a")
+    first = proxies.take()
+    first["http"] = "changed by whoever got it"
+    assert proxies.take() == {"http": "http://a"}
+    assert asked == ["http://a"]
+    monkeypatch.setenv("http_proxy", "http://b")
+    assert proxies.take() == {"http": "http://b"}

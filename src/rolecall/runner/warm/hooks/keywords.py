@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +20,12 @@ _SHARED = frozenset({bool, int, float, str, type(None), type})
 _PLAIN = {"bool": bool, "int": int, "float": float}
 # Others, such as `include_role`, hold some keywords in ways of their own.
 _KINDS = frozenset({"Block", "Handler", "PlayContext", "Task"})
+_MODULES = (
+    "ansible.playbook.block",
+    "ansible.playbook.handler",
+    "ansible.playbook.play_context",
+    "ansible.playbook.task",
+)
 _COPIED = ("_loader", "_variable_manager", "_origin", "_validated", "_finalized", "_uuid", "_ds")
 
 
@@ -32,6 +39,14 @@ class Keyword(NamedTuple):
     makes_default: bool  # whoever looks at it leaves an empty value of its own there
     may_be_none: bool
     plain_type: type | None  # a value of this type is as it must be
+
+
+def get_to_know() -> None:
+    """Look at the classes ahead; they are imported."""
+    for name in _MODULES:
+        module = sys.modules.get(name)
+        for kind in _KINDS & vars(module).keys() if module is not None else ():
+            keywords_of(getattr(module, kind))
 
 
 class Keywords:

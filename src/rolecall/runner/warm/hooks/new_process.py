@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.runner.warm.hooks.import_notes import library_folders
+from rolecall.runner.warm.hooks.own_plugins import OwnPlugins
 
 _COLLECTIONS = "/ansible_collections/"
 
@@ -40,6 +41,7 @@ class NewProcess:
         self._prepared: frozenset[str] = frozenset()
         self._package_paths: dict[tuple[str, bool], list[str]] = {}
         self._options: dict[tuple[str, str, str], Any] = {}
+        self.own_plugins = OwnPlugins()
 
     def renew(self) -> None:
         """Say what an import said, in a fork of a process that is as new; once Display is new."""
@@ -59,6 +61,10 @@ class NewProcess:
             for loader, config in zip(loaders, configured, strict=True):
                 loader.config = config
             self.be_as_new()
+
+    def look_for_own_plugins(self) -> None:
+        """Before anything is prepared: a loader that was used would not look again."""
+        self.without_projects(lambda: self.own_plugins.look(self._loaders()))
 
     def be_as_new(self) -> None:
         """Put everything back, once something was prepared; a fork would copy all that it looks at."""

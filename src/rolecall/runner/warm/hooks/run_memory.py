@@ -1,7 +1,8 @@
 """What kubernetes.core finds out anew in each task, found out once in a run.
 
-Each of its modules reads the kubeconfig and makes a client's settings of it (1.5 ms), and looks for
-four libraries, of which one is mostly not there (0.5 ms). Both come to the same as long as nothing
+Each of its modules reads the kubeconfig and makes a client's settings of it (1.5 ms), looks for four
+libraries, of which one is mostly not there (0.5 ms), and for proxies in the environment, whenever
+settings are made or given a host (0.3 ms). All come to the same as long as nothing
 that they look at has changed, so they are asked again when it has: the arguments, the environment, the
 folder, the kubeconfig, the folders of libraries. A run is a process of its own, so no other run sees
 any of it. Only kubeconfigs are remembered that say all there is to know: none that names other files
@@ -34,6 +35,10 @@ def remember_in_run() -> None:
     if hasattr(client, "_create_configuration") and configuration_class() is not None:
         settings = ClientSettings(client._create_configuration)
         client._create_configuration = _stand_in(client._create_configuration, settings.take)
+    configuration: Any = sys.modules.get("kubernetes.client.configuration")
+    if hasattr(configuration, "getproxies"):
+        proxies = Proxies(configuration.getproxies)
+        configuration.getproxies = _stand_in(configuration.getproxies, proxies.take)
     core: Any = sys.modules.get(f"{_COLLECTION}.core")
     if hasattr(core, "gather_versions"):
         versions = Versions(core.gather_versions)
@@ -81,6 +86,21 @@ class ClientSettings:
         if len(documents) == 1 and says_all(documents[0]):
             self._kept[path] = _Kept(made_of, copy.copy(configuration), owner._default)
         return configuration
+
+
+class Proxies:
+    """Stands in for `getproxies`."""
+
+    def __init__(self, original: Callable[[], dict[str, str]]) -> None:
+        self._original = original
+        self._kept: tuple[dict[bytes, bytes], dict[str, str]] | None = None
+
+    def take(self) -> dict[str, str]:
+        """The proxies that the environment names now."""
+        environment = environment_now()
+        if self._kept is None or self._kept[0] != environment:
+            self._kept = (dict(environment), self._original())
+        return dict(self._kept[1])
 
 
 class Versions:

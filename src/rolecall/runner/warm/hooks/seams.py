@@ -41,6 +41,7 @@ def install_new_process(new: Any) -> None:
     _stand_before(loader.PluginLoader, "_load_module_source", new.load_module)
     _stand_before(loader.PluginLoader, "_load_config_defs", new.load_options)
     _stand_before(loader.PluginLoader, "_get_package_paths", new.package_paths)
+    _stand_before(loader.PluginLoader, "_find_plugin_legacy", new.own_plugins.find)
     loader.glob = plugin_folders  # type: ignore[attr-defined]
 
 
@@ -65,6 +66,7 @@ class Hooks:
     templates: Any
     names: Any
     parsed: Any
+    copies: Any
     keywords: Any
     uses: Any
 
@@ -92,6 +94,9 @@ def install(hooks: Hooks, environment: type, clock: tuple[Any, str]) -> None:
     _note_uses_in(environment, hooks.uses)
     dataloader = importlib.import_module("ansible.parsing.dataloader")
     _stand_before(dataloader.DataLoader, "load", hooks.parsed.load)
+    _stand_before(dataloader.DataLoader, "load", hooks.copies.load)
+    _stand_before(dataloader.DataLoader, "load_from_file", hooks.copies.load_from_file)
+    dataloader.copy = hooks.copies  # type: ignore[attr-defined]
     base = importlib.import_module("ansible.playbook.base").FieldAttributeBase
     _stand_before(base, "copy", hooks.keywords.copy)
     _stand_before(base, "post_validate", hooks.keywords.post_validate)

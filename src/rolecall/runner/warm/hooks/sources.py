@@ -54,6 +54,7 @@ _EVERYWHERE = (
     "ansible.plugins.loader:init_plugin_loader",
     "ansible.plugins.loader:PluginLoader.__init__",
     "ansible.plugins.loader:PluginLoader._clear_caches",
+    "ansible.plugins.loader:PluginLoader._find_plugin_legacy",
     "ansible.plugins.loader:PluginLoader._load_module_source",
     "ansible.plugins.loader:PluginLoader._load_config_defs",
     "ansible.plugins.loader:PluginLoader._all_directories",

@@ -28,6 +28,7 @@ from rolecall.runner.warm.hooks.core import Core
 from rolecall.runner.warm.hooks.cores import core_at_hand
 from rolecall.runner.warm.hooks.endings import end_like_an_interpreter, status_of
 from rolecall.runner.warm.hooks.event_callback import EventCallback
+from rolecall.runner.warm.hooks.file_copies import FileCopies
 from rolecall.runner.warm.hooks.import_notes import ImportNotes
 from rolecall.runner.warm.hooks.inline import InlineRunner
 from rolecall.runner.warm.hooks.jinja_names import JinjaNames
@@ -92,8 +93,10 @@ class HostParts:
         rules = core.template_rules()
         templates, keywords = CompiledTemplates(rules), Keywords(Sentinel)
         parsed = ParsedFiles(core.tags_of, core.display)
-        names = JinjaNames()
-        hooks = seams.Hooks(inline, modules, events, templates, names, parsed, keywords, uses)
+        names, copies = JinjaNames(), FileCopies(core.tags_of)
+        hooks = seams.Hooks(
+            inline, modules, events, templates, names, parsed, copies, keywords, uses
+        )
         seams.install(hooks, rules.environment, core.clock)
         imports = core.module_process.imports
         return cls(

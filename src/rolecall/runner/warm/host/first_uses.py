@@ -11,6 +11,7 @@ import contextlib
 import re
 
 from rolecall.runner.warm.hooks.core import Core
+from rolecall.runner.warm.hooks.keywords import get_to_know
 
 _PLAY = """
 - hosts: localhost
@@ -53,6 +54,8 @@ def use_first(core: Core) -> None:
         _yaml()
     with contextlib.suppress(Exception):
         core.render(_EXPRESSIONS, _CONDITION, _VARIABLES)
+    with contextlib.suppress(Exception):
+        get_to_know()
 
 
 def _yaml() -> None:

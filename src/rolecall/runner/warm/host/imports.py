@@ -64,6 +64,7 @@ def import_everything(new: NewProcess) -> Any:
         with contextlib.suppress(ImportError):  # a project without the Kubernetes client is fine
             importlib.import_module(name)
     _answer_to_old_name()
+    new.look_for_own_plugins()
     new.without_projects(lambda: _load_all(loader))
     from rolecall.runner.warm.hooks.event_callback import EventCallback  # noqa: PLC0415
 

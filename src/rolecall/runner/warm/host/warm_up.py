@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import socket
 from pathlib import Path
 
@@ -59,6 +60,7 @@ def warm_up(folder: Path, streams: StreamSettings, new: NewProcess) -> WarmUp:
     read_kubeconfigs_fast()
     remember_in_run()
     new.be_as_new()
+    os.chdir(folder)  # the one that it was started in may go, and Ansible parses nothing in none
     return WarmUp(parts, folder)
 
 
