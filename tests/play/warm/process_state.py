@@ -146,7 +146,7 @@ def _new(names: Path) -> State:
 
 
 def _warm(folder: Path) -> State:
-    """As `host/__main__.py` and `host/warm_up.py` do it, up to the play."""
+    """As `host/__main__.py` and `host/ahead/warm_up.py` do it, up to the play."""
     source = Path(os.environ["ROLECALL_HOST"]) / "__main__.py"
     spec = importlib.util.spec_from_file_location("host_main", source)
     assert spec is not None
@@ -159,7 +159,8 @@ def _warm(folder: Path) -> State:
 
     streams = StreamSettings.of_this_process()
     new = NewProcess()
-    from rolecall.runner.warm.host import child, warm_up  # noqa: PLC0415
+    from rolecall.runner.warm.host import child  # noqa: PLC0415
+    from rolecall.runner.warm.host.ahead import warm_up  # noqa: PLC0415
 
     host = warm_up.warm_up(folder, streams, new)
     engine, _theirs = socket.socketpair()

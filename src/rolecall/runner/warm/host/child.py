@@ -42,7 +42,7 @@ from rolecall.runner.warm.hooks.streams import StreamSettings
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.templates import CompiledTemplates
 from rolecall.runner.warm.hooks.uses import Uses
-from rolecall.runner.warm.host.pages import write_down_own
+from rolecall.runner.warm.host.ahead.pages import write_down_own
 from rolecall.runner.warm.marks import mark_as
 
 _FIRST_FREE_DESCRIPTOR = 3

@@ -27,13 +27,13 @@ from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks import seams
 from rolecall.runner.warm.hooks.new_process import NewProcess
 from rolecall.runner.warm.hooks.streams import StreamSettings
+from rolecall.runner.warm.host.ahead.spare import SPARE_AFTER_S, SPARE_FOR_S, SpareProcess
+from rolecall.runner.warm.host.ahead.warm_up import WarmUp, warm_up
 from rolecall.runner.warm.host.child import RunOrder, be_run_child
 from rolecall.runner.warm.host.forking import ThreadsError, check_threads, fork
 from rolecall.runner.warm.host.in_fork import Interrupted, output_of_fork
 from rolecall.runner.warm.host.orphans import end_leftovers
-from rolecall.runner.warm.host.spare import SPARE_AFTER_S, SPARE_FOR_S, SpareProcess
 from rolecall.runner.warm.host.unknown import mark_of, may_be_proven
-from rolecall.runner.warm.host.warm_up import WarmUp, warm_up
 from rolecall.runner.warm.marks import MarkedRun
 
 # Output and report.

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from rolecall.runner.warm import processes, wire
+from rolecall.runner.warm.host.ahead.pages import Range, copy_now
 from rolecall.runner.warm.host.forking import fork
-from rolecall.runner.warm.host.pages import Range, copy_now
 
 # Orders of a burst come sooner than this.
 SPARE_AFTER_S = 0.03

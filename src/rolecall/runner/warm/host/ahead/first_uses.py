@@ -43,6 +43,12 @@ _VARIABLES = {
     "ansible_playbook_python": "python",
     "ansible_operator_meta": {"name": "a", "namespace": "b"},
 }
+_CONTENT_TYPES = (
+    ("application", "json"),
+    ("application", "yaml"),
+    ("text", "yaml"),
+    ("text", "x-yaml"),
+)
 # Python keeps 512 compiled patterns; ansible-core and its libraries have more.
 _MOST_PATTERNS = 4096
 
@@ -56,6 +62,16 @@ def use_first(core: Core) -> None:
         core.render(_EXPRESSIONS, _CONDITION, _VARIABLES)
     with contextlib.suppress(Exception):
         get_to_know()
+    with contextlib.suppress(Exception):
+        _answers()
+
+
+def _answers() -> None:
+    """The Kubernetes client compiles patterns for what it gets."""
+    from kubernetes.client.rest import contenttype_matches  # noqa: PLC0415
+
+    for main, sub in _CONTENT_TYPES:
+        contenttype_matches("", main, sub)
 
 
 def _yaml() -> None:

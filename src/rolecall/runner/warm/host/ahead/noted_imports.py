@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.hooks.import_notes import ImportNotes, origin_of
 from rolecall.runner.warm.host.in_fork import output_of_fork
 
@@ -25,6 +26,20 @@ _TIMEOUT_S = 30.0
 _GOOD = "+"
 
 Noted = dict[str, str]  # a module's name, the file it came from
+
+
+class NotedImports:
+    """The step of it; runs note in `file`."""
+
+    def __init__(self, file: Path, notes: ImportNotes) -> None:
+        self.file, self._notes = file, notes
+
+    def make(self, engine: socket.socket) -> bool:
+        has_imported = import_noted(self.file, self._notes, engine)
+        if has_imported:
+            with contextlib.suppress(BrokenPipeError):
+                wire.send(engine, {"op": "grown", "rss": processes.resident_bytes()})
+        return has_imported
 
 
 def import_noted(file: Path, notes: ImportNotes, engine: socket.socket) -> bool:

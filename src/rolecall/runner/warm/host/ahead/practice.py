@@ -22,8 +22,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rolecall.runner.warm.host.ahead.pages import Range, own_pages
 from rolecall.runner.warm.host.in_fork import output_of_fork
-from rolecall.runner.warm.host.pages import Range, own_pages
 
 _TIMEOUT_S = 20.0
 _PYTHON = "{{ ansible_playbook_python }}"
@@ -53,6 +53,22 @@ _OPTIONS = {"ANSIBLE_HOST_KEY_CHECKING": "False", "K8S_AUTH_KUBECONFIG": "", "KU
 
 # What plays: takes the words of a command line.
 PlayCommand = Callable[[list[str]], object]
+
+
+class Practice:
+    """The step of it, which is taken once; `pages` are those that the play wrote to."""
+
+    def __init__(self, folder: Path, play: PlayCommand) -> None:
+        self._folder, self._play = folder, play
+        self._is_over = False
+        self.pages: list[Range] = []
+
+    def make(self, engine: socket.socket) -> bool:
+        if self._is_over:
+            return False
+        self.pages = practise(self._folder, self._play, engine)
+        self._is_over = True
+        return True
 
 
 def practise(folder: Path, play: PlayCommand, engine: socket.socket) -> list[Range]:

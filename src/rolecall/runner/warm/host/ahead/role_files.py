@@ -8,6 +8,7 @@ that was put together, a filter that only the role knows) is made in the run, as
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,8 @@ _MOST_TEXTS = 1000
 
 
 class RoleFiles:
+    """The step of it."""
+
     def __init__(self, core: Core, parsed: ParsedFiles) -> None:
         self._core, self._parsed = core, parsed
         self._waiting: set[str] = set()
@@ -37,8 +40,8 @@ class RoleFiles:
         if folder:
             self._waiting.add(folder)
 
-    def read_waiting(self) -> bool:
-        """Whether there was anything new."""
+    def make(self, _engine: socket.socket) -> bool:
+        """Read what waits."""
         has_read = False
         while self._waiting:
             folder = self._waiting.pop()
