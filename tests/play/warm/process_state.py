@@ -165,7 +165,7 @@ def _warm(folder: Path) -> State:
     host = warm_up.warm_up(folder, streams, new)
     engine, _theirs = socket.socketpair()
     host.role_ran(str(folder / "role"))
-    host.learn(engine)
+    host.take_steps(engine)
     # Under the names that they call themselves: one stands under an old name, too.
     names = {getattr(module, "__name__", "") for module in list(sys.modules.values())}
     (folder / "modules").write_text("\n".join(sorted(filter(_is_walked, names))))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import sys
 from dataclasses import dataclass
 from typing import Any
 
-from rolecall.runner.warm.hooks import collection_paths, plugin_folders
+from rolecall.runner.warm.hooks import collection_paths, plain_data, plugin_folders
 from rolecall.runner.warm.hooks.digests import digests_of, known_digests, version_of_core
 from rolecall.runner.warm.hooks.sources import OLDEST, family_of, sources_of
 
@@ -100,6 +101,7 @@ def install(hooks: Hooks, environment: type, clock: tuple[Any, str]) -> None:
     base = importlib.import_module("ansible.playbook.base").FieldAttributeBase
     _stand_before(base, "copy", hooks.keywords.copy)
     _stand_before(base, "post_validate", hooks.keywords.post_validate)
+    _wrap_copies_of_results(importlib.import_module("ansible.utils.vars"))
     _wrap_clean_facts(importlib.import_module("ansible.vars.manager"))
 
 
@@ -158,6 +160,18 @@ def _wrap_execute_module(action_base: Any, modules: Any) -> None:
         return modules.execute(original, action, **asked)
 
     _stand_before(action_base, "_execute_module", execute_module)
+
+
+def _wrap_copies_of_results(variables: Any) -> None:
+    """From ansible-core 2.19 on; before that, results are what they are."""
+    engine = sys.modules.get("ansible._internal._templating._engine")
+    if engine is None:
+        return
+    _stand_before(engine.TemplateEngine, "transform", plain_data.transform)
+    original = variables.transform_to_native_types
+    variables.transform_to_native_types = functools.wraps(original)(
+        functools.partial(plain_data.to_native_types, original)
+    )
 
 
 def _wrap_clean_facts(manager: Any) -> None:

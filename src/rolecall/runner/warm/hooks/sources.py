@@ -84,6 +84,13 @@ _EVERYWHERE = (
     "jinja2.compiler:CodeGenerator._filter_test_common",
 )
 _SINCE_2_19 = (
+    "ansible._internal._json:AnsibleVariableVisitor._visit",
+    "ansible._internal._templating._engine:TemplateEngine.transform",
+    "ansible._internal._templating._jinja_bits:_finalize_collection",
+    "ansible._internal._templating._jinja_bits:_finalize_dict",
+    "ansible._internal._templating._jinja_bits:_finalize_list",
+    "ansible._internal._templating._jinja_bits:_finalize_template_result",
+    "ansible.utils.vars:transform_to_native_types",
     "ansible.executor.process.worker:WorkerProcess._detach",
     "ansible.module_utils._internal._ansiballz._loader:run_module",
     "ansible.module_utils._internal._ansiballz._loader:_run_module",

@@ -59,14 +59,14 @@ def _use_and_compile(parts: HostParts) -> None:
             import_what_it_names(path)
 
 
-class Step(Protocol):
+class StepAhead(Protocol):
     """One thing that the host does ahead, again and again."""
 
     def make(self, engine: socket.socket) -> bool:
         """Make what is missing; whether there was any. Raises `Interrupted` when an order comes."""
 
 
-def take_all(steps: Iterable[Step], engine: socket.socket, settle: Callable[[], None]) -> None:
+def take_all(steps: Iterable[StepAhead], engine: socket.socket, settle: Callable[[], None]) -> None:
     """Take each step; settle what was made, also where an order comes before the last one is taken."""
     has_made = False
     try:
@@ -89,7 +89,7 @@ class WarmUp:
         self._imports = NotedImports(folder / "imports", parts.imports)
         self._written_pages = folder / "pages.json"
         self._pages: list[Range] = []
-        self._steps: tuple[Step, ...] = (self._practice, self._role_files, self._imports)
+        self._steps: tuple[StepAhead, ...] = (self._practice, self._role_files, self._imports)
 
     def add_note_files(self, order: wire.Message, served: int) -> None:
         """Say in an order where the run writes down what it had to make."""
@@ -102,10 +102,13 @@ class WarmUp:
 
     def spare_process(self, engine: socket.socket, begin: Begin) -> SpareProcess:
         """Take all steps, and fork the next run's process. Raises `Interrupted` as they do."""
-        take_all(self._steps, engine, self._settle)
+        self.take_steps(engine)
         written = written_down_in(self._written_pages)
         self._pages = written or self._pages or self._practice.pages
         return SpareProcess.fork(self._pages, begin)
+
+    def take_steps(self, engine: socket.socket) -> None:
+        take_all(self._steps, engine, self._settle)
 
     def _settle(self) -> None:
         self.parts.new.be_as_new()
