@@ -169,9 +169,12 @@ def _wrap_copies_of_results(variables: Any) -> None:
         return
     _stand_before(engine.TemplateEngine, "transform", plain_data.transform)
     original = variables.transform_to_native_types
-    variables.transform_to_native_types = functools.wraps(original)(
-        functools.partial(plain_data.to_native_types, original)
-    )
+
+    @functools.wraps(original)
+    def transform_to_native_types(*args: Any, **kwargs: Any) -> Any:
+        return plain_data.to_native_types(original, *args, **kwargs)
+
+    variables.transform_to_native_types = transform_to_native_types
 
 
 def _wrap_clean_facts(manager: Any) -> None:
