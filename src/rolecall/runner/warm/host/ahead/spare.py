@@ -85,8 +85,8 @@ def _wait_for_order(host: socket.socket, pages: list[Range], begin: Begin) -> No
         os.closerange(_FIRST_FREE_DESCRIPTOR, host.fileno())
         os.closerange(host.fileno() + 1, 1 << 16)
         copy_now(pages)
-        processes.set_name("rolecall-spare")
         host.send(b"r")
+        processes.set_name("rolecall-spare")  # whoever reads that may count on it
         received = wire.receive(host)
         if received is not None:  # else the host is gone, or has no need of us
             host.close()
