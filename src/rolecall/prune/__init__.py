@@ -6,13 +6,13 @@ from rolecall.prune.inventory import Entry, Inventory, inventory_of, read_invent
 from rolecall.prune.partial_runs import partial_by
 from rolecall.prune.ports import FinishedRun, PruneEvents, PrunePorts, PruneReport, Store
 from rolecall.prune.pruner import Pruner
-from rolecall.prune.store import CONFIG_MAPS, STORE_LABEL, STORE_VERBS, InventoryStore
+from rolecall.prune.store import CONFIG_MAPS, INVENTORY_VERBS, STORE_LABEL, InventoryStore
 
 __all__ = [
     "CONFIG_MAPS",
+    "INVENTORY_VERBS",
     "PRUNE_ANNOTATION",
     "STORE_LABEL",
-    "STORE_VERBS",
     "Entry",
     "FinishedRun",
     "Inventory",

@@ -31,7 +31,7 @@ _OF_KIND, _OF = "rolecall.dev/of-kind", "rolecall.dev/of"
 _DATA = "inventory"
 _SELECTOR = f"{STORE_LABEL}={_DATA}"
 # What these requests need; `rolecall rbac` grants it.
-STORE_VERBS = ("get", "list", "create", "patch", "update", "delete")
+INVENTORY_VERBS = ("get", "list", "create", "patch", "update", "delete")
 _LARGEST = 900_000  # of a megabyte that a ConfigMap may have
 
 _logger = logging.getLogger(__name__)

@@ -25,7 +25,15 @@ from rolecall.runner.installed import (
 from rolecall.runner.params import Unsafe, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
 from rolecall.runner.project_files import BESIDE_A_PLAYBOOK, inputs_of
-from rolecall.runner.purity import Nature, Purity, Used, asks_elsewhere, full_name, purity_of
+from rolecall.runner.purity import (
+    FILE_VARIABLES,
+    Nature,
+    Purity,
+    Used,
+    asks_elsewhere,
+    full_name,
+    purity_of,
+)
 from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
 from rolecall.runner.run_file import outcome_of
 from rolecall.runner.run_task import in_thread
@@ -34,6 +42,7 @@ from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
 __all__ = [
     "BESIDE_A_PLAYBOOK",
+    "FILE_VARIABLES",
     "Ending",
     "Nature",
     "OnEvent",

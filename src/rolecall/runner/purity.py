@@ -224,6 +224,10 @@ _ELSEWHERE = frozenset(
 )
 
 
+# Variables of a template that tell of its file.
+FILE_VARIABLES = ("template_run_date", "template_mtime", "template_uid", "ansible_managed")
+
+
 def asks_elsewhere(arguments: Iterable[str]) -> str:
     """The argument by which a Kubernetes module may ask another API server; empty: none."""
     return min(_ELSEWHERE.intersection(arguments), default="")

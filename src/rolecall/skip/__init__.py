@@ -3,10 +3,10 @@
 from rolecall.skip.current_reads import CurrentReads
 from rolecall.skip.project_digest import ProjectDigests
 from rolecall.skip.skips import SkipFacts, Skips
-from rolecall.skip.stores import STORE_VERBS, ConfigMapStore, FileStore, PartStore
+from rolecall.skip.stores import UNCHANGED_VERBS, ConfigMapStore, FileStore, PartStore
 
 __all__ = [
-    "STORE_VERBS",
+    "UNCHANGED_VERBS",
     "ConfigMapStore",
     "CurrentReads",
     "FileStore",

@@ -31,7 +31,7 @@ _DATA = "runs"
 _MOST_BYTES = 700_000
 _LARGEST_TEXT = 64 * 1024 * 1024
 # What these requests need; `rolecall rbac` grants it.
-STORE_VERBS = ("get", "create", "patch")
+UNCHANGED_VERBS = ("get", "create", "patch")
 _HINT = "allow it to get, create and patch ConfigMaps in its own namespace"
 
 _logger = logging.getLogger(__name__)

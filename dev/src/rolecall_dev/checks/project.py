@@ -31,6 +31,7 @@ from rolecall_dev.checks.crds import (
 )
 from rolecall_dev.checks.module_docs import ModuleDocs
 from rolecall_dev.checks.modules import check_modules
+from rolecall_dev.checks.never_skipped import check_never_skipped
 from rolecall_dev.checks.object_kinds import check_object_kinds
 from rolecall_dev.checks.plays import check_play, text_of
 from rolecall_dev.checks.porting import check_porting, variables_of
@@ -137,6 +138,9 @@ def _check_tasks(
     known = {watch.gvk: version for watch, version in versions}
     with_versions = [(watch, known.get(watch.gvk)) for watch in watches]
     check_undefined(sources, with_versions, variables, docs, findings)
+    findings.rule = "never-skipped"
+    gathering = project.environment.get("ANSIBLE_GATHERING", "")
+    check_never_skipped(watches, sources, gathering, str(project.watches_file), findings)
     if project.for_strict_core:
         findings.rule = "porting"
         check_porting(sources, variables, project.cwd, findings)

@@ -16,7 +16,7 @@ from rolecall.json_object import Json
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import CrdVersion
 from rolecall_dev.sources import (
-    CONFIG_MAPS,
+    STORE_RESOURCE,
     Document,
     Findings,
     as_map,
@@ -220,7 +220,7 @@ def needs_of_stores(watches: Iterable[Watch]) -> list[Need]:
     """What keeping things takes, in the operator's namespace; the first kind stands for all."""
     needs = {
         kept.what: Need(
-            *CONFIG_MAPS, kept.verbs, kept.otherwise, is_vital=False, anywhere_will_do=True
+            *STORE_RESOURCE, kept.verbs, kept.otherwise, is_vital=False, anywhere_will_do=True
         )
         for kept in reversed(stores_of(watches))
     }

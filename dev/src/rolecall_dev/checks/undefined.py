@@ -10,24 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import yaml
 from jinja2 import TemplateError, meta, nodes
 
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import PRESERVE, CrdVersion
+from rolecall_dev.checks.expressions import expressions_of
 from rolecall_dev.checks.module_docs import ModuleDocs
 from rolecall_dev.checks.nearest import meant
-from rolecall_dev.checks.porting import Variables, template_environment
+from rolecall_dev.checks.porting import Variables
 from rolecall_dev.checks.spec_keys import cr_variable
 from rolecall_dev.sources import (
-    BLOCKS,
-    Document,
     Findings,
-    Line,
     Sources,
     Task,
     as_map,
@@ -55,21 +50,8 @@ _NO_FACTS = (
     "rolecall.operator",
 )
 _FACTS = {"service_facts": "services", "package_facts": "packages", "mount_facts": "mount_points"}
-_EXPRESSIONS = frozenset(("when", "failed_when", "changed_when", "until", "break_when", "that"))
-_TEXT_TAGS = ("tag:yaml.org,2002:str",)
 _FULL_NAME = re.compile(r"[A-Za-z_]\w*")
 _GUARDS = ("default", "d")
-
-
-@dataclass(frozen=True, slots=True)
-class _Use:
-    """One expression, and where it stands."""
-
-    template: nodes.Template
-    document: Document | None
-    node: yaml.Node | None
-    file: str
-    text: str
 
 
 def check_undefined(
@@ -83,7 +65,7 @@ def check_undefined(
     if why := _why_unknowable(sources, watches, docs):
         findings.notes.append(f"undefined variables were not looked for, since {why}")
         return
-    uses = list(_uses(sources))
+    uses = list(expressions_of(sources))
     known = {*_ALWAYS, *variables.names(), *_more_names(sources, docs)}
     known |= {name for watch, _ in watches for name in _cr_names(watch)}
     if any(watch.admission_plays for watch, _ in watches):
@@ -95,7 +77,7 @@ def check_undefined(
         for name in sorted(_free(use.template) - known - guarded):
             if name.startswith(("ansible_", "molecule_")):
                 continue
-            line = _line(use, name)
+            line = use.line(name)
             if (name, (use.file, line)) not in told:
                 told.add((name, (use.file, line)))
                 hint = "; did you mean `ansible_operator_meta`?" if name == "meta" else ""
@@ -173,71 +155,6 @@ def _names_of(task: Task, sources: Sources) -> Iterator[str]:
                 yield from map(str, as_map(document.data))
 
 
-def _uses(sources: Sources) -> Iterator[_Use]:
-    for task in sources.tasks:
-        node = task.document.node_at(*task.path)
-        if node is not None and sources.is_own(task.document):
-            yield from _uses_below(task.document, node, is_task=True)
-    for document in sources.variables:
-        if sources.is_own(document):
-            yield from _uses_below(document, document.node, is_task=False)
-    if any("variable_start_string" in task.named_arguments for task in sources.tasks):
-        return  # some templates are written in other marks
-    for role in sources.roles:
-        for path in sorted((role / "templates").rglob("*.j2")):
-            yield from _use_of_file(path, sources)
-
-
-def _use_of_file(path: Path, sources: Sources) -> Iterator[_Use]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return
-    shown = sources.shown(path)
-    is_foreign = text.startswith("#jinja2:") or Path(shown).is_absolute()
-    template = None if is_foreign else _parsed(text)
-    if template is not None:
-        yield _Use(template, None, None, shown, text)
-
-
-def _uses_below(document: Document, node: yaml.Node, *, is_task: bool) -> Iterator[_Use]:
-    skipped = {*BLOCKS, "tasks", "pre_tasks", "post_tasks", "handlers", "roles"} if is_task else ()
-    if not isinstance(node, yaml.MappingNode):
-        yield from _each(document, node, is_expression=False)
-        return
-    for key, value in node.value:
-        if key.value in skipped:
-            continue
-        yield from _each(document, value, is_expression=key.value in _EXPRESSIONS)
-        if str(key.value).rpartition(".")[2] == "assert":
-            for name, conditions in value.value if isinstance(value, yaml.MappingNode) else ():
-                if name.value == "that":
-                    yield from _each(document, conditions, is_expression=True)
-
-
-def _each(document: Document, node: yaml.Node, *, is_expression: bool) -> Iterator[_Use]:
-    """Every text below a node; what is tagged `!unsafe` or `!vault` is no template."""
-    if isinstance(node, yaml.MappingNode):
-        for _, value in node.value:
-            yield from _each(document, value, is_expression=False)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _each(document, item, is_expression=is_expression)
-    elif node.tag in _TEXT_TAGS:
-        is_template = "{{" in node.value or "{%" in node.value
-        text = node.value if is_template or not is_expression else f"{{{{ {node.value} }}}}"
-        template = _parsed(text) if is_template or is_expression else None
-        if template is not None:
-            yield _Use(template, document, node, document.file, document.text)
-
-
-def _parsed(text: str) -> nodes.Template | None:
-    try:
-        return template_environment().parse(text)
-    except (TemplateError, RecursionError):
-        return None  # Ansible says it; what is written in it cannot be known
-
-
 def _free(template: nodes.Template) -> set[str]:
     try:
         return meta.find_undeclared_variables(template)
@@ -272,19 +189,3 @@ def _root(node: nodes.Node) -> Iterable[str]:
     return [
         name.name for name in (node, *node.find_all(nodes.Name)) if isinstance(name, nodes.Name)
     ]
-
-
-def _line(use: _Use, name: str) -> Line | int:
-    if use.document is not None and use.node is not None:
-        return use.document.find(name, use.node)
-    word = re.compile(rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
-    is_open = False
-    for number, row in enumerate(use.text.split("\n"), 1):
-        start = (
-            0 if is_open else min((at for at in map(row.find, ("{{", "{%")) if at >= 0), default=-1)
-        )
-        found = word.search(row, start) if start >= 0 else None
-        if found:
-            return Line(number, found.start() + 1)
-        is_open = max(row.rfind("{{"), row.rfind("{%")) > max(row.rfind("}}"), row.rfind("%}"))
-    return 1

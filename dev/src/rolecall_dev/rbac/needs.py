@@ -15,7 +15,7 @@ from rolecall_dev.rbac.record import add_record
 from rolecall_dev.rbac.rights import Right, Rights
 from rolecall_dev.rbac.tasks import TaskReader
 from rolecall_dev.rbac.texts import read_plain
-from rolecall_dev.sources import CONFIG_MAPS, resources_of_no_namespace, stores_of
+from rolecall_dev.sources import STORE_RESOURCE, resources_of_no_namespace, stores_of
 
 _READING = frozenset({"get", "list", "watch"})
 _REACHING_OUT = frozenset({"attach", "exec", "portforward", "proxy"})
@@ -65,7 +65,7 @@ def derive(sources: RightsSources) -> Derived:
             add_for_record(watch, own, kinds, derived.rights)
     _add_reads(asked, derived.rights)
     for kept in stores_of(sources.watches):
-        derived.own.add(*CONFIG_MAPS, kept.verbs, f"{kept.what}, for {kept.kind}")
+        derived.own.add(*STORE_RESOURCE, kept.verbs, f"{kept.what}, for {kept.kind}")
     for record in sources.records:
         add_record(record, derived.rights)
     derived.notes = list(dict.fromkeys(derived.notes))

@@ -14,16 +14,16 @@ from rolecall_dev.sources.findings import Findings, Line
 from rolecall_dev.sources.kubernetes_kinds import KUBERNETES_KINDS
 from rolecall_dev.sources.reader import Reader, Sources, yaml_files
 from rolecall_dev.sources.scopes import resources_of_no_namespace
-from rolecall_dev.sources.stores import CONFIG_MAPS, KeptThings, stores_of
+from rolecall_dev.sources.stores import STORE_RESOURCE, KeptThings, stores_of
 from rolecall_dev.sources.structural import Misfit, misfits, written
 from rolecall_dev.sources.tasks import BLOCKS, KEYWORDS, Step, Task, is_play, tasks_of_file
 from rolecall_dev.sources.yaml_text import as_yaml
 
 __all__ = [
     "BLOCKS",
-    "CONFIG_MAPS",
     "KEYWORDS",
     "KUBERNETES_KINDS",
+    "STORE_RESOURCE",
     "SUFFIXES",
     "Document",
     "Findings",

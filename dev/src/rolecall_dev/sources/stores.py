@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rolecall import prune, skip
 from rolecall.watches import Watch
 
-CONFIG_MAPS = ("", "configmaps")
+STORE_RESOURCE = ("", "configmaps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ def stores_of(watches: Iterable[Watch]) -> list[KeptThings]:
         kind = watch.gvk.kind
         if watch.prune is not None:
             lost = f"nothing of {kind} will be pruned"
-            found.append(KeptThings(kind, "inventories", prune.STORE_VERBS, lost))
+            found.append(KeptThings(kind, "inventories", prune.INVENTORY_VERBS, lost))
         if watch.skip_unchanged:
             lost = f"a restart runs each {kind}, changed or not"
-            found.append(KeptThings(kind, "unchanged runs", skip.STORE_VERBS, lost))
+            found.append(KeptThings(kind, "unchanged runs", skip.UNCHANGED_VERBS, lost))
     return found

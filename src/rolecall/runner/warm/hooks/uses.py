@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from rolecall.runner.purity import Used, asks_elsewhere, purity_of
+from rolecall.runner.purity import FILE_VARIABLES, Used, asks_elsewhere, purity_of
 from rolecall.runner.warm.hooks.opened_files import OpenedFiles
 from rolecall.runner.warm.wire import report
 
@@ -29,8 +29,6 @@ _OTHERS = {
     "vars": ("host_group_vars", "may read anything"),
     "cache": ("memory", "keeps facts between runs"),
 }
-# Variables of a template that tell of its file.
-_FILE_VARIABLES = ("template_run_date", "template_mtime", "template_uid", "ansible_managed")
 
 
 class Uses:
@@ -120,7 +118,7 @@ class Uses:
     def compiles(self, source: Any) -> None:
         """A template is compiled."""
         if self._listens and isinstance(source, str):
-            for variable in _FILE_VARIABLES:
+            for variable in FILE_VARIABLES:
                 if variable in source:
                     self._found(f"`{variable}` tells of a file or the time")
 

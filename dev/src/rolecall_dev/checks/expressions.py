@@ -1,0 +1,115 @@
+"""The expressions of a project: in tasks, variables and templates, each with its place.
+
+What is tagged `!unsafe` or `!vault` is no template, and one that does not parse is told by Ansible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from jinja2 import TemplateError, nodes
+
+from rolecall_dev.checks.porting import template_environment
+from rolecall_dev.sources import BLOCKS, Document, Line, Sources
+
+_EXPRESSIONS = frozenset(("when", "failed_when", "changed_when", "until", "break_when", "that"))
+_TEXT_TAGS = ("tag:yaml.org,2002:str",)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One expression, and where it stands."""
+
+    template: nodes.Template
+    document: Document | None
+    node: yaml.Node | None
+    file: str
+    text: str
+
+    def line(self, name: str) -> Line | int:
+        """Where a name stands in it first."""
+        if self.document is not None and self.node is not None:
+            return self.document.find(name, self.node)
+        word = re.compile(rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
+        is_open = False
+        for number, row in enumerate(self.text.split("\n"), 1):
+            start = (
+                0
+                if is_open
+                else min((at for at in map(row.find, ("{{", "{%")) if at >= 0), default=-1)
+            )
+            found = word.search(row, start) if start >= 0 else None
+            if found:
+                return Line(number, found.start() + 1)
+            is_open = max(row.rfind("{{"), row.rfind("{%")) > max(row.rfind("}}"), row.rfind("%}"))
+        return 1
+
+
+def expressions_of(sources: Sources) -> Iterator[Expression]:
+    """All of the project's own."""
+    for task in sources.tasks:
+        node = task.document.node_at(*task.path)
+        if node is not None and sources.is_own(task.document):
+            yield from _uses_below(task.document, node, is_task=True)
+    for document in sources.variables:
+        if sources.is_own(document):
+            yield from _uses_below(document, document.node, is_task=False)
+    if any("variable_start_string" in task.named_arguments for task in sources.tasks):
+        return  # some templates are written in other marks
+    for role in sources.roles:
+        for path in sorted((role / "templates").rglob("*.j2")):
+            yield from _use_of_file(path, sources)
+
+
+def _use_of_file(path: Path, sources: Sources) -> Iterator[Expression]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    shown = sources.shown(path)
+    is_foreign = text.startswith("#jinja2:") or Path(shown).is_absolute()
+    template = None if is_foreign else _parsed(text)
+    if template is not None:
+        yield Expression(template, None, None, shown, text)
+
+
+def _uses_below(document: Document, node: yaml.Node, *, is_task: bool) -> Iterator[Expression]:
+    skipped = {*BLOCKS, "tasks", "pre_tasks", "post_tasks", "handlers", "roles"} if is_task else ()
+    if not isinstance(node, yaml.MappingNode):
+        yield from _each(document, node, is_expression=False)
+        return
+    for key, value in node.value:
+        if key.value in skipped:
+            continue
+        yield from _each(document, value, is_expression=key.value in _EXPRESSIONS)
+        if str(key.value).rpartition(".")[2] == "assert":
+            for name, conditions in value.value if isinstance(value, yaml.MappingNode) else ():
+                if name.value == "that":
+                    yield from _each(document, conditions, is_expression=True)
+
+
+def _each(document: Document, node: yaml.Node, *, is_expression: bool) -> Iterator[Expression]:
+    """Every text below a node; what is tagged `!unsafe` or `!vault` is no template."""
+    if isinstance(node, yaml.MappingNode):
+        for _, value in node.value:
+            yield from _each(document, value, is_expression=False)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _each(document, item, is_expression=is_expression)
+    elif node.tag in _TEXT_TAGS:
+        is_template = "{{" in node.value or "{%" in node.value
+        text = node.value if is_template or not is_expression else f"{{{{ {node.value} }}}}"
+        template = _parsed(text) if is_template or is_expression else None
+        if template is not None:
+            yield Expression(template, document, node, document.file, document.text)
+
+
+def _parsed(text: str) -> nodes.Template | None:
+    try:
+        return template_environment().parse(text)
+    except (TemplateError, RecursionError):
+        return None  # Ansible says it; what is written in it cannot be known
