@@ -248,8 +248,7 @@ class WarmRunner:
             with contextlib.ExitStack() as stack:
                 try:
                     env = stack.enter_context(scratch(prepared, self._settings))
-                    inputs = inputs_of(prepared.play, self._settings)
-                    order = Order(prepared, env, inputs)
+                    order = Order(prepared, env, self._inputs_of(prepared))
                     child = stack.enter_context(RunChild(order, host, thread.stop, self._clock))
                 except OSError as error:  # a full disk, no descriptor left: nothing has begun
                     return FallBack(f"the run could not be set up: {error.strerror or error}")
@@ -258,6 +257,11 @@ class WarmRunner:
                     return FallBack(f"the warm host was gone: {error}")
                 result = self._result_if_begun(child, thread, began_s)
                 return result or self._not_begun(host, request.run_id)
+
+    def _inputs_of(self, prepared: PreparedRun) -> tuple[Path, ...]:
+        """None where nobody asks what the run uses: to note that takes it some of its time."""
+        is_asked = prepared.request.watch.skip_unchanged
+        return inputs_of(prepared.play, self._settings) if is_asked else ()
 
     def _result_if_begun(
         self, child: RunChild, thread: RunThread, began_s: float
@@ -323,6 +327,8 @@ class WarmRunner:
 
 
 def _impure_in(notes: TaskNotes, prepared: PreparedRun) -> str:
+    if not prepared.request.watch.skip_unchanged:
+        return "nobody noted what it used"
     if notes.impure is None:
         return ""
     what, place = notes.impure

@@ -61,7 +61,7 @@ class RunOrder:
     output: int  # descriptor for standard output and error
     report: int  # descriptor of the socket to report on
     imports: str  # the file to note in what it had to import
-    inputs: tuple[str, ...]  # files and folders of its project
+    inputs: tuple[str, ...]  # files and folders of its project, where it is asked what it uses
     pages: str = ""  # where to tell which pages it wrote to, if anywhere
 
 
@@ -182,7 +182,8 @@ def _run(order: RunOrder, parts: HostParts, report: socket.socket) -> int:
         return _NOT_EVEN_SETTINGS
     parts.tally.report_to(report)
     parts.events.report_to(report)
-    parts.uses.begin(report, order.inputs, (order.imports, order.pages))
+    if order.inputs:
+        parts.uses.begin(report, order.inputs, (order.imports, order.pages))
     status = _play(order.command)
     parts.tally.close_task()
     end_like_an_interpreter()
