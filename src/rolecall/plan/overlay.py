@@ -15,6 +15,14 @@ from rolecall.json_object import Json
 from rolecall.plan.model import Certainty
 
 NAMESPACES = ("", "namespaces")
+# What is only planned was never stored, and so has no version; clients count on one.
+_FIRST_VERSION = "1"
+
+
+def versioned(found: Json) -> Json:
+    """An object as a client gets it once it is stored."""
+    metadata = {"resourceVersion": _FIRST_VERSION, **(found.get("metadata") or {})}
+    return {**found, "metadata": metadata}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any
 from rolecall.clock import Clock
 from rolecall.json_object import Json
 from rolecall.plan.model import PlannedRun, PlanNote, TaskPlace
-from rolecall.plan.overlay import ObjectIdentity
+from rolecall.plan.overlay import ObjectIdentity, versioned
 from rolecall.plan.ports import KindFinder, PlanAccess, Prunes, prunes_nothing
 from rolecall.plan.told import LeftOut, objects_of_plan, refused_notes
 from rolecall.plan.world import PlanWorld
@@ -77,6 +77,7 @@ class Planner:
         metadata = request.cr["metadata"]
         world = PlanWorld(metadata.get("namespace") or _NO_NAMESPACE)
         if request.is_supposed:
+            request = replace(request, cr=versioned(request.cr))
             await self._suppose(world, request)
         with folder_of_command() as folder:
             issued = self._access.issue_plan_access(request.run_id, request.cr, watch, world)

@@ -22,7 +22,7 @@ from urllib.parse import quote, urlencode
 from rolecall.json_object import Json
 from rolecall.plan.answers import JSON_TYPE, NotAnswerableError, document_in
 from rolecall.plan.model import Certainty
-from rolecall.plan.overlay import Overlay
+from rolecall.plan.overlay import Overlay, versioned
 from rolecall.plan.reads import identity_of, scope_of
 from rolecall.proxy import ApiServer, PlayRequest, Said
 
@@ -127,14 +127,14 @@ class Trials:
     ) -> Tried:
         document = document_in(said)
         if said.code < 300:
-            return Tried(said, document, certainty or Certainty.EXACT, why)
+            return Tried(said, versioned(document), certainty or Certainty.EXACT, why)
         doubt = self._doubt(str(document.get("message") or ""))
         if not doubt or as_sent is None:
             return Tried(said, None)
         metadata = {"uid": str(uuid.uuid4()), **(as_sent.get("metadata") or {})}
         if not metadata.get("name") and metadata.get("generateName"):
             metadata["name"] = f"{metadata['generateName']}{uuid.uuid4().hex[:5]}"
-        found = {**as_sent, "metadata": metadata}
+        found = versioned({**as_sent, "metadata": metadata})
         return Tried(_as_said(said, found, 200), found, Certainty.UNKNOWN, doubt)
 
     def _doubt(self, message: str) -> str:

@@ -174,3 +174,14 @@ async def test_stale_version_is_a_conflict() -> None:
     stale = {"metadata": {"resourceVersion": "6"}, "data": {"a": "3"}}
     answer = await world.answer(request("PATCH", "old", stale, media_type=merge), server)
     assert answer.code == 409
+
+
+async def test_object_that_only_the_plan_has_has_a_version_as_clients_count_on_one() -> None:
+    """The status module of a CR out of a file failed for want of it."""
+    server, world = ScriptedServer(), PlanWorld("shop")
+    made = json.loads((await world.answer(request("POST", body=config_map("a")), server)).body)
+    read = json.loads((await world.answer(request("GET", "a"), server)).body)
+    assert made["metadata"]["resourceVersion"] == read["metadata"]["resourceVersion"]
+    replaced = await world.answer(request("PUT", "a", {**read, "data": {"b": "2"}}), server)
+    assert replaced.code < 300
+    assert "resourceVersion" not in server.asked[-1][2]["metadata"]
