@@ -35,6 +35,7 @@ from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.migration import EngineMigration
 from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
+from rolecall.prune import InventoryStore, PrunePreview, partial_by
 from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
 from rolecall.reconcile import (
     Outcome,
@@ -146,7 +147,7 @@ class Engine:
                 telemetry=metrics,
                 plays=plays,
                 clock=clock,
-                drift=PlannedDrift(Planner(self._runner, self._proxy, client, clock)),
+                drift=PlannedDrift(self._made_planner()),
                 may_run=self._election.may_write,
                 skips=self._skips,
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - see below
@@ -222,6 +223,13 @@ class Engine:
         patience_s = self._settings.graceful_shutdown_s if is_patient else 0.0
         await self._workers.drain(patience_s, reason)
         await self._skips.write()
+
+    def _made_planner(self) -> Planner:
+        client, namespace = self._client, self._settings.webhooks.namespace
+        partial = partial_by(self._settings.runner.ansible_args, self._environment)
+        # A store of its own for each look: the one that operates may be another engine.
+        prunes = PrunePreview(client, lambda: InventoryStore(client, namespace), partial)
+        return Planner(self._runner, self._proxy, client, self._clock, prunes.of)
 
     def _made_skips(self) -> Skips:
         skips = skips_for(

@@ -38,4 +38,6 @@ def drift_in(plan: PlannedRun) -> Drift:
     unknown = plan.failure
     if not unknown and (note := next((n for n in plan.notes if n.kind == "unknown"), None)):
         unknown = f"{note.what} ({note.at})"
-    return Drift(len(plan.objects) + len(plan.pruned), plan.differing_paths, unknown)
+    if not plan.objects and (note := next((n for n in plan.notes if n.kind == "not shown"), None)):
+        unknown = unknown or note.what
+    return Drift(len(plan.objects), plan.differing_paths, unknown)

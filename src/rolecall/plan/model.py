@@ -58,6 +58,7 @@ class PlannedObject:
     certainty: Certainty
     why: str = ""  # it is not exact
     tasks: tuple[TaskPlace, ...] = ()  # that write it, in order
+    is_pruned: bool = False  # no task does it: the run no longer wants the object
     is_name_made_up: bool = False  # by `generateName`: the run gets another one
     # Masks secret values that the play saw.
     hide: Callable[[Any], Any] = field(default=_as_it_is, compare=False, repr=False)
@@ -81,7 +82,7 @@ class PlannedObject:
 class PlanNote:
     """Something that a run does and a plan does not."""
 
-    kind: str  # `wait`, `left out`, `unknown`
+    kind: str  # `wait`, `left out`, `unknown`, `not shown`
     what: str
     at: TaskPlace
 
@@ -97,8 +98,6 @@ class PlannedRun:
     notes: tuple[PlanNote, ...] = ()
     failure: str = ""  # why the play did not come to its end, with file:line
     seconds: float = 0.0
-    # What pruning would take away after such a run: identities in words.
-    pruned: tuple[str, ...] = field(default=())
 
     @property
     def title(self) -> str:
@@ -108,7 +107,7 @@ class PlannedRun:
     @property
     def is_empty(self) -> bool:
         """Whether a run would change nothing in the cluster, as far as that is known."""
-        return not self.objects and not self.pruned
+        return not self.objects
 
     @property
     def is_sure(self) -> bool:

@@ -19,8 +19,9 @@ from rolecall.json_object import Json
 from rolecall.plan.model import PlannedRun, PlanNote, TaskPlace
 from rolecall.plan.overlay import ObjectIdentity, versioned
 from rolecall.plan.ports import KindFinder, PlanAccess, Prunes, prunes_nothing
-from rolecall.plan.told import LeftOut, objects_of_plan, refused_notes
+from rolecall.plan.told import LeftOut, objects_of_plan, pruned_of_plan, refused_notes
 from rolecall.plan.world import PlanWorld
+from rolecall.reconcile import EndedRun
 from rolecall.runner import (
     Ending,
     Redactor,
@@ -32,6 +33,7 @@ from rolecall.runner import (
     folder_of_command,
 )
 from rolecall.watches import Watch
+from rolecall.workqueue import Key
 
 # Nothing waits in a plan, so one that takes longer is stuck.
 PLAN_TIMEOUT_S = 300.0
@@ -116,7 +118,12 @@ class Planner:
         )
         unknown = refused_notes(world, record)
         objects = objects_of_plan(world, record, left, (watch.gvk, about), redactor.value)
-        pruned = await self._prunes(request.cr, watch, record) if result.succeeded else ()
+        key = Key(watch.gvk, about.namespace, about.name)
+        ended = EndedRun(key, watch, request.cr, request.is_finalizer, result, notes)
+        foreseen = await self._prunes(ended)
+        objects += pruned_of_plan(foreseen, world, record, left, redactor.value)
+        if foreseen.unknown:
+            unknown.append(PlanNote("not shown", f"pruning: {foreseen.unknown}", TaskPlace()))
         return PlannedRun(
             watch.gvk.kind,
             about.namespace,
@@ -125,7 +132,6 @@ class Planner:
             notes=(*(_note_of(each) for each in left), *unknown),
             failure=_failure_of(result),
             seconds=self._clock.monotonic() - began_s,
-            pruned=tuple(pruned),
         )
 
     async def _suppose(self, world: PlanWorld, request: PlanRequest) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -10,8 +9,8 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Resource
 from rolecall.proxy import World
-from rolecall.reconcile import RunAccess
-from rolecall.record import RunRecord
+from rolecall.prune import Foreseen
+from rolecall.reconcile import EndedRun, RunAccess
 from rolecall.watches import Watch
 
 
@@ -30,11 +29,11 @@ class KindFinder(Protocol):
 
 
 class Prunes(Protocol):
-    """What pruning would take away after a run with such a record: titles, for people."""
+    """What pruning would take away after a run; a `PrunePreview` is the real one."""
 
-    async def __call__(self, cr: Json, watch: Watch, record: RunRecord) -> Sequence[str]: ...
+    async def __call__(self, run: EndedRun) -> Foreseen: ...
 
 
-async def prunes_nothing(cr: Json, watch: Watch, record: RunRecord) -> Sequence[str]:  # noqa: ARG001 - a port
+async def prunes_nothing(run: EndedRun) -> Foreseen:  # noqa: ARG001 - a port
     """Where nothing is pruned."""
-    return ()
+    return Foreseen()

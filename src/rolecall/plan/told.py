@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from rolecall.gvk import Gvk
@@ -11,6 +12,7 @@ from rolecall.plan.differences import compared
 from rolecall.plan.model import Certainty, PlannedChange, PlannedObject, PlanNote, TaskPlace
 from rolecall.plan.overlay import ObjectIdentity, Overlaid
 from rolecall.plan.world import PlanWorld
+from rolecall.prune import Foreseen
 from rolecall.record import RunRecord
 
 
@@ -40,6 +42,25 @@ def objects_of_plan(
         _doubt_what_follows(each, world, record, left_out)
     planned = (_planned(each, record, hide) for each in written if not _is_cr(each, cr))
     return [each for each in planned if each is not None]
+
+
+def pruned_of_plan(
+    foreseen: Foreseen,
+    world: PlanWorld,
+    record: RunRecord,
+    left_out: Sequence[LeftOut],
+    hide: Callable[[Any], Any],
+) -> list[PlannedObject]:
+    """What no task deletes, and pruning would after such a run."""
+    planned: list[PlannedObject] = []
+    for each in foreseen.objects:
+        entry = each.entry
+        identity = ObjectIdentity(entry.group, entry.resource, entry.namespace, entry.name)
+        found = Overlaid(identity, entry.version, each.before, each.after, written_at_s=[inf])
+        _doubt_what_follows(found, world, record, left_out)
+        told = _planned(replace(found, written_at_s=[]), record, hide)
+        planned += [replace(told, is_pruned=True)] if told is not None else []
+    return planned
 
 
 def refused_notes(world: PlanWorld, record: RunRecord) -> list[PlanNote]:

@@ -1,10 +1,12 @@
 """Deletes what the last good run of a CR no longer wanted."""
 
 from rolecall.prune.decide import Unwanted, must_be_named, wanted_by, would_prune
-from rolecall.prune.deletion import PRUNE_ANNOTATION
+from rolecall.prune.fate import PRUNE_ANNOTATION
 from rolecall.prune.inventory import Entry, Inventory, inventory_of, read_inventory
+from rolecall.prune.listed import ListedInventories
 from rolecall.prune.partial_runs import partial_by
 from rolecall.prune.ports import FinishedRun, PruneEvents, PrunePorts, PruneReport, Store
+from rolecall.prune.preview import Foreseen, ForeseenObject, PrunePreview
 from rolecall.prune.pruner import Pruner
 from rolecall.prune.store import CONFIG_MAPS, INVENTORY_VERBS, STORE_LABEL, InventoryStore
 
@@ -15,10 +17,14 @@ __all__ = [
     "STORE_LABEL",
     "Entry",
     "FinishedRun",
+    "Foreseen",
+    "ForeseenObject",
     "Inventory",
     "InventoryStore",
+    "ListedInventories",
     "PruneEvents",
     "PrunePorts",
+    "PrunePreview",
     "PruneReport",
     "Pruner",
     "Store",

@@ -1,9 +1,7 @@
-"""Looks at an object once more, and deletes it if it is still ours to delete.
+"""Looks at an object once more, and deletes it if it is still ours to delete (`fate_of`).
 
 Each deletion is bound to the UID and the version that was looked at, so whoever writes the object
-meanwhile wins, and the next run decides again. It stays where it is not the object that a run made,
-where it does not name the CR as its owner any more, where it is annotated so, and where the run saw it
-in a list. Where others own it too, only our ownership goes: the last owner deletes it.
+meanwhile wins, and the next run decides again.
 """
 
 from __future__ import annotations
@@ -13,25 +11,19 @@ from typing import Any
 from rolecall.errors import ClusterError, NotLeadingError
 from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError, ForbiddenError, NoSuchKindError, NotFoundError
-from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
 from rolecall.prune.decide import Unwanted
+from rolecall.prune.fate import Fate, fate_of
 from rolecall.prune.inventory import Entry
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport
-from rolecall.record import ObjectPlace, TouchedByRun, meets_selector
-from rolecall.workqueue import Key
 
-PRUNE_ANNOTATION = "rolecall.dev/prune"
 _CHANGED = "somebody changed it just now"
 
 
 class Deletion:
     """Of the candidates of one run."""
 
-    def __init__(
-        self, client: Client, ports: PrunePorts, run: FinishedRun, touched: TouchedByRun
-    ) -> None:
-        self._client, self._ports = client, ports
-        self._run, self._touched = run, touched
+    def __init__(self, client: Client, ports: PrunePorts, run: FinishedRun) -> None:
+        self._client, self._ports, self._run = client, ports, run
         self.settled: list[Entry] = []  # nothing is left to do about them
         self._deleted: list[str] = []
         self._released: list[str] = []
@@ -69,26 +61,16 @@ class Deletion:
 
     async def _settle_found(self, candidate: Unwanted, found: Json) -> None:
         entry, metadata = candidate.entry, found["metadata"]
-        if metadata.get("uid") != entry.uid or metadata.get("deletionTimestamp"):
+        judged = fate_of(candidate, metadata, self._run)
+        if judged.fate in (Fate.GONE, Fate.NOT_OURS):
             self.settled.append(entry)
-            return
-        if not _is_owned_by(metadata, self._run.key, self._run.cr):
-            self.settled.append(entry)
-            self.keep(entry, "it is not ours any more")
-            return
-        if why := self._why_kept(candidate, metadata):
-            self.keep(entry, why)
-        elif others := _other_owners(metadata, self._run.cr):
-            await self._release(entry, metadata, others)
-        else:
-            await self._delete(entry, metadata)
-
-    def _why_kept(self, candidate: Unwanted, metadata: Json) -> str:
-        annotations = metadata.get("annotations") or {}
-        if str(annotations.get(PRUNE_ANNOTATION, "")).lower() == "false":
-            return f"annotation `{PRUNE_ANNOTATION}: false`"
-        shown = next((place for place in candidate.lists if _shows(place, metadata)), None)
-        return f"the run saw it in a list of {shown.resource}" if shown else ""
+        match judged.fate:
+            case Fate.NOT_OURS | Fate.KEPT:
+                self.keep(entry, judged.why)
+            case Fate.RELEASED:
+                await self._release(entry, metadata, list(judged.owners))
+            case Fate.DELETED:
+                await self._delete(entry, metadata)
 
     async def _delete(self, entry: Entry, metadata: Json) -> None:
         prune = self._run.watch.prune
@@ -126,24 +108,3 @@ class Deletion:
         if entry.namespace in ("", self._run.key.namespace):
             return str(entry)
         return f"{entry.kind} {entry.namespace}/{entry.name}"
-
-
-def _is_owned_by(metadata: Json, key: Key, cr: Json) -> bool:
-    """By reference, or by the annotations where Kubernetes allows none."""
-    uid = cr["metadata"].get("uid")
-    if any(row.get("uid") == uid for row in metadata.get("ownerReferences") or ()):
-        return True
-    annotations = metadata.get("annotations") or {}
-    place = f"{key.namespace}/{key.name}" if key.namespace else key.name
-    told = annotations.get(OWNER_ANNOTATION), annotations.get(OWNER_TYPE_ANNOTATION)
-    return told == (place, key.gvk.group_kind)
-
-
-def _other_owners(metadata: Json, cr: Json) -> list[Any]:
-    uid = cr["metadata"].get("uid")
-    return [row for row in metadata.get("ownerReferences") or () if row.get("uid") != uid]
-
-
-def _shows(place: ObjectPlace, metadata: Json) -> bool:
-    """Whether a list shows an object; field selectors are not looked into: it may."""
-    return meets_selector(metadata.get("labels") or {}, place.label_selector)

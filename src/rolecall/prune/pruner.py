@@ -21,13 +21,13 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from rolecall.prune.decide import Unwanted, joined, wanted_by, without, would_prune
 from rolecall.prune.deletion import Deletion
+from rolecall.prune.held import why_held
 from rolecall.prune.inventory import Entry, Inventory, inventory_of
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport, Store
+from rolecall.prune.shared import other_wanting
 from rolecall.prune.tell import Tell
 from rolecall.record import ObjectId, TouchedByRun, TouchedObject, touched_by
 from rolecall.workqueue import Key
-
-_FAILED_TASKS = frozenset({"failed", "unreachable"})
 
 
 class Pruner:
@@ -70,7 +70,8 @@ class Pruner:
             old = Inventory(uid)
         wanted = await self._wanted_by(old, touched)
         all_known = joined(wanted, old.entries)
-        held, candidates = self._why_held(run, touched), would_prune(old, touched, run.watch)
+        held = why_held(run, touched, self._ports.partial)
+        candidates = would_prune(old, touched, run.watch)
         if held or not candidates:
             left = all_known if held else _without_lost(all_known, wanted, ())
             await self._keep(run.key, left)
@@ -78,7 +79,7 @@ class Pruner:
         await self._keep(run.key, all_known)
         if why := await self._why_outdated(run):
             return PruneReport(held=why)
-        deletion = Deletion(self._client, self._ports, run, touched)
+        deletion = Deletion(self._client, self._ports, run)
         for candidate in candidates:
             if other := await self._wanted_elsewhere(run.key, candidate.entry):
                 deletion.keep(candidate.entry, f"{other} wants it")
@@ -87,21 +88,6 @@ class Pruner:
         left = without(_without_lost(all_known, wanted, candidates), deletion.settled)
         await self._keep(run.key, left)
         return deletion.report()
-
-    def _why_held(self, run: FinishedRun, touched: TouchedByRun) -> str:
-        """Why what the run did not touch may be wanted all the same."""
-        result, record = run.result, run.record
-        if not result.succeeded:
-            return "the run failed"
-        if self._ports.partial:
-            return f"`{self._ports.partial}` makes runs do a part of what they do"
-        if result.cut_short:
-            return result.cut_short
-        if record is not None and any(task.outcome in _FAILED_TASKS for task in record.tasks):
-            return "a task failed"
-        if result.requeue_after_s is not None:
-            return "the run asked to come back, so it was not at its end"
-        return touched.unknown
 
     async def _why_outdated(self, run: FinishedRun) -> str:
         """Why the CR may want now what the run did not."""
@@ -150,15 +136,7 @@ class Pruner:
     async def _wanted_elsewhere(self, key: Key, entry: Entry) -> Key | None:
         """Another CR that wants an object of this one, by its last run or by one in flight."""
         shared = await self._known_shared()
-        by_others = (other for other, ids in shared.items() if entry.id in ids)
-        other = next((each for each in by_others if not _is_same(each, key)), None)
-        return other or self._ports.in_flight(key, entry.id)
-
-
-def _is_same(one: Key, other: Key) -> bool:
-    """Whatever the version that a watch names."""
-    places = ((each.gvk.group_kind, each.namespace, each.name) for each in (one, other))
-    return len(set(places)) == 1
+        return other_wanting(shared, key, entry) or self._ports.in_flight(key, entry.id)
 
 
 def _without_lost(

@@ -8,8 +8,8 @@ the CRs that are there: the preview of an upgrade.
 A command for developers, beside `run-role`: it runs the project of this folder. What a deployed
 operator would do is told by the operator itself, in `mode: observe`.
 
-Exit codes, as `kubectl diff`: 0 nothing would change, 1 something would, 2 a plan could not be made
-or did not come to its end.
+Exit codes, as `kubectl diff`: 0 nothing would change, 1 something would, above 1 a plan could not be
+made or did not come to its end.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Run the roles of CRs, unchanged, in a world of their own: reads come from the"
         " cluster, writes are dry runs at the API server, later reads see them, nothing is kept. What"
         " does more than ask the API server runs in Ansible's check mode, or not at all, and is told.",
-        epilog="Exit codes: 0 nothing would change, 1 something would, 2 trouble.",
+        epilog="Exit codes: 0 nothing would change, 1 something would, above 1 trouble.",
         allow_abbrev=False,
     )
     parser.add_argument("named", nargs="*", metavar="KIND/NAME", help="a CR in the cluster")

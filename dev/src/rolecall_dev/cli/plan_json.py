@@ -31,7 +31,6 @@ def _plan(plan: PlannedRun) -> dict[str, Any]:
         "seconds": round(plan.seconds, 3),
         "failure": plan.failure,
         "objects": [_object(planned) for planned in plan.objects],
-        "pruned": list(plan.pruned),
         "notes": [_note(note) for note in plan.notes],
     }
 
@@ -46,6 +45,7 @@ def _object(planned: PlannedObject) -> dict[str, Any]:
         "nameIsMadeUp": planned.is_name_made_up,
         "certainty": planned.certainty.value,
         "why": planned.why,
+        "isPruned": planned.is_pruned,
         "tasks": [_place(place) for place in planned.tasks],
         "differences": [_difference(row) for row in planned.differences],
     }

@@ -15,6 +15,7 @@ from rolecall.clock import SystemClock
 from rolecall.kube import Client, Credentials
 from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
+from rolecall.prune import ListedInventories, PrunePreview, partial_by
 from rolecall.runner import create_runner, folder_of_command, folder_of_engine
 from rolecall.settings import ProxySettings, RunnerSettings, Settings
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
@@ -59,7 +60,10 @@ async def _planner(
     watches = [each.watch for each in asked_for if isinstance(each, PlanRequest)]
     if watches:
         await runner.warm_up(watches[:1])
-    return Planner(runner, proxy, client, SystemClock())
+    listed = ListedInventories(client)  # where the operator lives is not known here
+    partial = partial_by(settings.runner.ansible_args, os.environ)
+    prunes = PrunePreview(client, lambda: listed, partial)
+    return Planner(runner, proxy, client, SystemClock(), prunes.of)
 
 
 def _warm(settings: RunnerSettings) -> RunnerSettings:

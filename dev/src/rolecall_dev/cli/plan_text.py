@@ -25,7 +25,12 @@ _VERBS = {
     PlannedChange.DELETE: "delete",
 }
 _COLOURS = {"+": "32", "-": "31", "~": "33", "!": "35"}
-_NOTES = {"wait": "would wait for", "left out": "left out", "unknown": "unknown from here on"}
+_NOTES = {
+    "wait": "would wait for",
+    "left out": "left out",
+    "unknown": "unknown from here on",
+    "not shown": "not shown",
+}
 _LONGEST_VALUE = 100
 
 
@@ -60,10 +65,9 @@ def lines_of(plan: PlannedRun) -> Iterator[str]:
     yield f"{plan.title}: {_counted(plan.objects) or 'nothing to change'}"
     for planned in plan.objects:
         yield from _object_lines(planned)
-    for title in plan.pruned:
-        yield f"  - {title}  (pruned)"
     for note in plan.notes:
-        yield f"  ! {_NOTES[note.kind]}: {note.what}  [{note.at}]"
+        at = "" if note.kind == "not shown" else f"  [{note.at}]"
+        yield f"  ! {_NOTES[note.kind]}: {note.what}{at}"
     if plan.failure:
         yield f"  ! unknown from here on: {plan.failure}"
 
@@ -79,6 +83,8 @@ def summary(plans: Sequence[PlannedRun]) -> Iterator[str]:
     objects = [planned for plan in plans for planned in plan.objects]
     if counted := _counted(objects):
         yield f"in all: {counted}"
+    hidden = (note.what for plan in plans for note in plan.notes if note.kind == "not shown")
+    yield from (f"not shown: {what}" for what in dict.fromkeys(hidden))
     kinds = Counter((_VERBS[planned.change], planned.gvk.kind) for planned in objects)
     for (verb, kind), count in sorted(kinds.items()):
         yield f"  {verb} {kind}: {count}"
@@ -88,6 +94,7 @@ def _object_lines(planned: PlannedObject) -> Iterator[str]:
     sign = _SIGNS[planned.change]
     made_up = " (a name like this)" if planned.is_name_made_up else ""
     places = ", ".join(str(place) for place in planned.tasks)
+    places = "no task: pruned" if planned.is_pruned else places
     yield f"  {sign} {planned.title}{made_up}  [{places}]"
     if planned.certainty is not Certainty.EXACT:
         yield f"      ({planned.certainty.value}: {planned.why})"

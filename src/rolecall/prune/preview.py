@@ -1,0 +1,95 @@
+"""What pruning would take away after a run that is only planned: the same rules, and no write.
+
+Read are the inventory that is kept for the CR, what other CRs want, and each object that would go.
+Where inventories cannot be read, nothing is known, and that is said: a preview without deletions that
+a run then makes would be wrong in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from rolecall.errors import ClusterError
+from rolecall.json_object import Json
+from rolecall.kube import Client, NoSuchKindError, NotFoundError
+from rolecall.prune.decide import Unwanted, would_prune
+from rolecall.prune.fate import Fate, Judged, fate_of
+from rolecall.prune.held import why_held
+from rolecall.prune.inventory import Entry, Inventory
+from rolecall.prune.ports import FinishedRun
+from rolecall.prune.shared import other_wanting
+from rolecall.record import ObjectId, touched_by
+from rolecall.workqueue import Key
+
+
+class Inventories(Protocol):
+    """What is kept now, whoever wrote it."""
+
+    async def load(self, key: Key) -> Inventory | None: ...
+    async def shared(self) -> Mapping[Key, frozenset[ObjectId]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ForeseenObject:
+    """One that a run would delete, or (`after`) give up."""
+
+    entry: Entry
+    before: Json
+    after: Json | None  # None: it is deleted
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    objects: tuple[ForeseenObject, ...] = ()
+    unknown: str = ""  # why nobody knows
+
+
+class PrunePreview:
+    def __init__(
+        self, client: Client, inventories: Callable[[], Inventories], partial: str = ""
+    ) -> None:
+        self._client = client
+        self._inventories = inventories
+        self._partial = partial
+
+    async def of(self, run: FinishedRun) -> Foreseen:
+        """What would follow from a run; reads alone."""
+        if run.watch.prune is None or run.is_finalizer:
+            return Foreseen()
+        if run.record is None:
+            return Foreseen(unknown="nobody noted what the run asked for")
+        touched = touched_by(run.record)
+        if why_held(run, touched, self._partial):
+            return Foreseen()
+        inventories = self._inventories()
+        try:
+            old = await inventories.load(run.key)
+            if old is None or old.uid != str(run.cr["metadata"].get("uid") or ""):
+                return Foreseen()
+            candidates = [each for each in would_prune(old, touched, run.watch) if not each.kept]
+            shared = await inventories.shared() if candidates else {}
+            wanted = (each for each in candidates if not other_wanting(shared, run.key, each.entry))
+            found = [await self._foreseen(each, run) for each in wanted]
+        except ClusterError as failure:
+            hint = f" ({failure.hint})" if failure.hint else ""
+            return Foreseen(unknown=f"{failure.message}{hint}")
+        return Foreseen(tuple(each for each in found if each is not None))
+
+    async def _foreseen(self, candidate: Unwanted, run: FinishedRun) -> ForeseenObject | None:
+        entry = candidate.entry
+        try:
+            found = await self._client.get(entry.gvk, entry.namespace, entry.name)
+        except (NotFoundError, NoSuchKindError):
+            return None
+        before = {"apiVersion": entry.gvk.api_version, "kind": entry.kind, **found}
+        judged = fate_of(candidate, found["metadata"], run)
+        if judged.fate is Fate.DELETED:
+            return ForeseenObject(entry, before, None)
+        return _released(entry, before, judged) if judged.fate is Fate.RELEASED else None
+
+
+def _released(entry: Entry, before: Json, judged: Judged) -> ForeseenObject:
+    metadata = {**before["metadata"], "ownerReferences": list(judged.owners)}
+    return ForeseenObject(entry, before, {**before, "metadata": metadata})
