@@ -3,15 +3,22 @@
 from rolecall.prune.decide import Unwanted, must_be_named, wanted_by, would_prune
 from rolecall.prune.fate import PRUNE_ANNOTATION
 from rolecall.prune.inventory import Entry, Inventory, inventory_of, read_inventory
-from rolecall.prune.listed import ListedInventories
 from rolecall.prune.partial_runs import partial_by
 from rolecall.prune.ports import FinishedRun, PruneEvents, PrunePorts, PruneReport, Store
 from rolecall.prune.preview import Foreseen, ForeseenObject, PrunePreview
 from rolecall.prune.pruner import Pruner
-from rolecall.prune.store import CONFIG_MAPS, INVENTORY_VERBS, STORE_LABEL, InventoryStore
+from rolecall.prune.store import (
+    CONFIG_MAPS,
+    INVENTORIES,
+    INVENTORY_VERBS,
+    STORE_LABEL,
+    InventoryStore,
+    kept_in,
+)
 
 __all__ = [
     "CONFIG_MAPS",
+    "INVENTORIES",
     "INVENTORY_VERBS",
     "PRUNE_ANNOTATION",
     "STORE_LABEL",
@@ -21,7 +28,6 @@ __all__ = [
     "ForeseenObject",
     "Inventory",
     "InventoryStore",
-    "ListedInventories",
     "PruneEvents",
     "PrunePorts",
     "PrunePreview",
@@ -30,6 +36,7 @@ __all__ = [
     "Store",
     "Unwanted",
     "inventory_of",
+    "kept_in",
     "must_be_named",
     "partial_by",
     "read_inventory",

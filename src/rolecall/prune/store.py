@@ -70,12 +70,12 @@ class InventoryStore:
         """The CR is gone, or has nothing any more."""
         if self._saved.pop(key, b"-"):
             with contextlib.suppress(NotFoundError):
-                await self._client.delete(CONFIG_MAPS, self._namespace, name_of(key))
+                await self._client.delete(CONFIG_MAPS, self._namespace, _name_of(key))
 
     async def shared(self) -> Mapping[Key, frozenset[ObjectId]]:
         found = {}
         async for key, config_map in self._all(f"{INVENTORIES},{_SHARED_LABEL}=true"):
-            inventory = read_inventory(text_of(config_map))
+            inventory = read_inventory(_text_of(config_map))
             if inventory is not None:
                 found[key] = inventory.shared
         return found
@@ -86,16 +86,16 @@ class InventoryStore:
 
     async def _read(self, key: Key) -> bytes:
         try:
-            found = await self._client.get(CONFIG_MAPS, self._namespace, name_of(key))
+            found = await self._client.get(CONFIG_MAPS, self._namespace, _name_of(key))
         except NotFoundError:
             return b""
-        return text_of(found).encode()
+        return _text_of(found).encode()
 
     async def _write(self, key: Key, body: Json) -> None:
         patch = {"metadata": {"labels": body["metadata"]["labels"]}, "data": body["data"]}
         try:
             if self._saved.get(key):
-                name = name_of(key)
+                name = _name_of(key)
                 await self._client.merge_patch(CONFIG_MAPS, self._namespace, name, patch)
             else:
                 await self._client.create(CONFIG_MAPS, body)
@@ -117,7 +117,7 @@ class InventoryStore:
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {
-                "name": name_of(key),
+                "name": _name_of(key),
                 "namespace": self._namespace,
                 "labels": labels,
                 "annotations": {_OF_KIND: str(key.gvk), _OF: place},
@@ -129,24 +129,30 @@ class InventoryStore:
         pages = self._client.pages(CONFIG_MAPS, self._namespace, label_selector=selector)
         async for page in pages:
             for config_map in page.items:
-                if (key := key_of(config_map["metadata"])) is not None:
+                if (key := _key_of(config_map["metadata"])) is not None:
                     yield key, config_map
 
 
-def name_of(key: Key) -> str:
+def kept_in(config_map: Json) -> tuple[Key, Inventory] | None:
+    """The CR and its inventory; None where the ConfigMap says none that we can read."""
+    key, inventory = _key_of(config_map["metadata"]), read_inventory(_text_of(config_map))
+    return (key, inventory) if key is not None and inventory is not None else None
+
+
+def _name_of(key: Key) -> str:
     """By group and kind: a watch may move on to another version."""
     text = "/".join((key.gvk.group_kind, key.namespace, key.name)).encode()
     return f"rolecall-inventory-{hashlib.sha256(text).hexdigest()[:24]}"
 
 
-def key_of(metadata: Json) -> Key | None:
+def _key_of(metadata: Json) -> Key | None:
     annotations = metadata.get("annotations") or {}
     about, comma, kind = str(annotations.get(_OF_KIND, "")).partition(", Kind=")
     namespace, slash, name = str(annotations.get(_OF, "")).partition("/")
     return Key(Gvk.parse(about, kind), namespace, name) if comma and slash else None
 
 
-def text_of(config_map: Json) -> str:
+def _text_of(config_map: Json) -> str:
     data = config_map.get("data")
     return str(data.get(_DATA, "")) if isinstance(data, dict) else ""
 

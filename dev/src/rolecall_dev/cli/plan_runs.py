@@ -15,10 +15,11 @@ from rolecall.clock import SystemClock
 from rolecall.kube import Client, Credentials
 from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
-from rolecall.prune import ListedInventories, PrunePreview, partial_by
+from rolecall.prune import PrunePreview, partial_by
 from rolecall.runner import create_runner, folder_of_command, folder_of_engine
 from rolecall.settings import ProxySettings, RunnerSettings, Settings
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
+from rolecall_dev.cli.plan_inventories import ListedInventories
 from rolecall_dev.cli.role_access import Nobody
 
 OnPlan = Callable[[PlannedRun | SkippedCr], None]
