@@ -31,6 +31,8 @@ ADMISSION_MARKS = "<!-- admission: begin -->", "<!-- admission: end -->"
 MANY = ROOT / "bench" / "many_crs.json"
 MANY_MARKS = "<!-- many: begin -->", "<!-- many: end -->"
 
+SKIP = ROOT / "bench" / "skip.json"
+SKIP_MARKS = "<!-- skip: begin -->", "<!-- skip: end -->"
 RECORD = ROOT / "bench" / "record.json"
 RECORD_MARKS = "<!-- record: begin -->", "<!-- record: end -->"
 
@@ -86,6 +88,12 @@ def publish_record(figures: Sequence[Figure]) -> None:
     PAGE.write_text(page_with_record(PAGE.read_text()))
 
 
+def publish_skip(figures: Sequence[Figure]) -> None:
+    """Make these what the docs show of runs that need not be made."""
+    write_json(figures, SKIP)
+    PAGE.write_text(page_with_skip(PAGE.read_text()))
+
+
 def page_of(file: Path, text: str) -> str:
     """The page with the table of a file of figures."""
     return _with_table(file, text, (BEGIN, END), f"{_PICTURE}\n\n")
@@ -109,6 +117,11 @@ def page_with_many(text: str) -> str:
 def page_with_record(text: str) -> str:
     """The page with the table of the record."""
     return _with_table(RECORD, text, RECORD_MARKS, "")
+
+
+def page_with_skip(text: str) -> str:
+    """The page with the table of runs that need not be made."""
+    return _with_table(SKIP, text, SKIP_MARKS, "")
 
 
 def _with_table(file: Path, text: str, marks: tuple[str, str], first: str) -> str:

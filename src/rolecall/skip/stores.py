@@ -32,7 +32,8 @@ _MOST_BYTES = 700_000
 _LARGEST_TEXT = 64 * 1024 * 1024
 # What these requests need; `rolecall rbac` grants it.
 UNCHANGED_VERBS = ("get", "create", "patch")
-_HINT = "allow it to get, create and patch ConfigMaps in its own namespace"
+_MAY_NOT = "may not keep which runs need not be made; a restart makes all"
+_HINT = "`rolecall rbac` writes the right to get, create and patch ConfigMaps in its own namespace"
 
 _logger = logging.getLogger(__name__)
 
@@ -68,6 +69,9 @@ class ConfigMapStore:
             found = await self._api.get(_CONFIG_MAP, self._namespace, name)
         except NotFoundError:
             return b""
+        except ForbiddenError as error:
+            self._tell(_MAY_NOT, error.message)
+            return b""
         except ClusterError as error:
             self._tell("could not read which runs need not be made; they are made", error.message)
             return b""
@@ -92,9 +96,7 @@ class ConfigMapStore:
         try:
             await self._written(name, data)
         except ForbiddenError as error:
-            self._tell(
-                "may not keep which runs need not be made; a restart makes all", error.message
-            )
+            self._tell(_MAY_NOT, error.message)
         except RolecallError as error:  # or another replica leads by now
             self._tell("could not keep which runs need not be made", error.message)
 

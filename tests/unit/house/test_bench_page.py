@@ -51,6 +51,14 @@ def test_page_shows_what_the_record_took() -> None:
     assert publish.page_with_record(text) == text
 
 
+def test_page_shows_what_skipped_runs_took() -> None:
+    text = publish.PAGE.read_text()
+    if not publish.SKIP.exists():
+        assert "\n".join(publish.SKIP_MARKS) in text
+        return
+    assert publish.page_with_skip(text) == text
+
+
 def test_figures_survive_being_written_down(tmp_path: Path) -> None:
     publish.write_json(FIGURES, tmp_path / "x.json")
     machine, figures = publish.read_json(tmp_path / "x.json")

@@ -108,12 +108,14 @@ class World:
         facts = SkipFacts(self.versions, self.environment)
         return Skips({APP: self.watch}, facts, reads, projects, self.store, self.clock)
 
-    async def run(self, *requests: RecordedRequest, **changes: Any) -> None:
+    async def run(
+        self, *requests: RecordedRequest, seen: Json | None = None, **changes: Any
+    ) -> None:
         """A run, from the turn that made it to its end."""
         await self.why(cause=EDIT)
         numbered = [replace(each, number=number) for number, each in enumerate(requests)]
         record = RunRecord("1", self.clock.now(), 0.0, (), tuple(numbered))
-        given = (cr(), cr())
+        given = (cr(), seen or cr())
         await self.skips.ran(KEY, self.watch, given, replace(RUN, **changes), record)
 
     async def why(self, cr_now: Json | None = None, cause: Cause = PERIOD) -> str:

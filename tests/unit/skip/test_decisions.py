@@ -137,3 +137,12 @@ async def test_max_skip_says_how_long(world: World) -> None:
     assert await world.why()
     world.clock.passed_s += 61.0
     assert not await world.why()
+
+
+async def test_a_kind_without_spec_is_skipped_though_its_play_sees_an_empty_one(
+    world: World,
+) -> None:
+    bare = cr()
+    del bare["spec"]
+    await world.run(READ, seen={**bare, "spec": {}})
+    assert await world.why(bare)

@@ -90,6 +90,7 @@ async def test_without_the_right_it_is_told_with_the_way_out(
     api.refuses = True
     store = ConfigMapStore(api, "ops", "app")
     for _ in range(2):
+        assert await store.read(0) == b""
         await store.write(0, b"one")
     (told,) = caplog.records
     assert told.message == "may not keep which runs need not be made; a restart makes all"

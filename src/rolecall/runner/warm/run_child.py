@@ -44,7 +44,8 @@ class Order:
 
     prepared: PreparedRun
     env: dict[str, str]  # the prepared one, with the run's own temporary folder
-    inputs: tuple[Path, ...] = ()  # files and folders of its project; none: nobody asks what it uses
+    # Files and folders of its project; none: nobody asks what it uses.
+    inputs: tuple[Path, ...] = ()
 
     def message(self) -> dict[str, Any]:
         return {
