@@ -54,6 +54,10 @@ class Uses:
         self._variables.clear()
         self.opened.begin(inputs, own)
 
+    def end(self) -> None:
+        """The play is over: what this process does from now on is the host's business."""
+        self._listens = False
+
     def task_begins(self, task: Any, facts: Any) -> None:
         """A task, with what was found out about its action."""
         if not self._listens:

@@ -187,6 +187,7 @@ def _run(order: RunOrder, parts: HostParts, report: socket.socket) -> int:
     status = _play(order.command)
     parts.tally.close_task()
     end_like_an_interpreter()
+    parts.uses.end()
     return status
 
 
