@@ -93,6 +93,22 @@ async def test_child_that_hangs_before_its_first_word_never_begins_what_went_the
         assert _times_done(tmp_path) == 2
 
 
+async def test_plan_whose_child_never_begins_is_made_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no stock way to go."""
+    async with workshop(tmp_path) as shop:
+        role = shop.role("once", [debug("fine")])
+        await shop.run(role)
+        hangs = await spare_of(shop)
+        kill(hangs, signal.SIGSTOP)
+        monkeypatch.setattr(run_child, "_BEGIN_TIMEOUT_S", 2.0)
+        planned = shop.run(role, plan_notes=tmp_path / "left-out.jsonl")
+        result = await asyncio.wait_for(planned, PATIENCE_S)
+        kill(hangs, signal.SIGCONT)
+        assert result.succeeded and result.way == "warm", result
+
+
 async def test_run_child_killed_is_told_as_killed_and_leaves_nothing(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         word = f"sleep 4321{tmp_path.name[-1]}"
