@@ -42,7 +42,7 @@ from rolecall.reconcile.annotations import (
     period_of,
     with_spec,
 )
-from rolecall.reconcile.come_back import again_now, periodic, put_off
+from rolecall.reconcile.come_back import again_now, next_time, periodic, put_off
 from rolecall.reconcile.convergence import Convergence
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
@@ -67,8 +67,6 @@ from rolecall.status import (
 from rolecall.watches import Watch
 from rolecall.workqueue import DELETION, PAUSING, Cause, Key, Turn, Urgency
 
-# How soon a CR is reconciled again whose deletion came during its run.
-AFTER_DELETION_S = 5.0
 # How soon a key comes back whose turn ended because this replica is not the leader now.
 NOT_LEADING_S = 1.0
 
@@ -305,7 +303,7 @@ class Reconciler:
         cr = await self._reporter.ended(key, report, cr)
         self._tell_conditions(key, cr)
         self._phase(key, "status", began)
-        return _next_time(report, cr, period_s)
+        return next_time(report, cr, period_s)
 
     def _check_leading(self, what: str) -> None:
         if not self._ports.may_run():
@@ -340,14 +338,3 @@ def _news_of(plan: RunPlan) -> tuple[str, Cause] | None:
     if is_paused(plan.cr):
         return "reconciling was paused", PAUSING
     return None
-
-
-def _next_time(report: RunReport, cr: Json, period_s: float) -> Outcome:
-    if not report.verdict.succeeded:
-        return Outcome(error=report.verdict.message, is_of_run=True)
-    if is_deleted(cr) and report.plan.watch.finalizer and not report.plan.is_finalizer:
-        return Outcome(after_s=AFTER_DELETION_S, cause=DELETION)
-    asked_s = report.result.requeue_after_s
-    if asked_s is not None:
-        return Outcome(after_s=asked_s if asked_s > 0 else None)
-    return periodic(period_s)

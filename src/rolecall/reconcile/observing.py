@@ -56,7 +56,7 @@ class Observing:
         told = Observed(
             drift.objects, text_of(drift), generation_of(cr), is_known=not drift.unknown
         )
-        written = await self._reporter.observed(watch, cr, told)
+        written = await self._reporter.observed(key, watch, cr, told)
         self._ports.telemetry.drifted(key, drift.objects)
         self._ports.telemetry.conditions(key, conditions_of(written))
         fields = key_fields(key, objects=drift.objects, unknown=drift.unknown)

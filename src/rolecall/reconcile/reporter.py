@@ -60,11 +60,12 @@ class RunReport:
     verdict: Verdict
     unsettled: str | None  # see `Convergence.observe`
 
-    def change(self) -> StatusChange:
+    def change(self, *, ends_observing: bool) -> StatusChange:
         has_ready, verdict = self.plan.watch.ready_condition, self._told_verdict()
         if self.result.ending is Ending.NOT_STARTED:
             return NotRun(verdict.message, has_ready)
-        return Ended(verdict, generation_of(self.plan.cr), has_ready, self.unsettled)
+        seen = generation_of(self.plan.cr)
+        return Ended(verdict, seen, has_ready, self.unsettled, ends_observing=ends_observing)
 
     def _told_verdict(self) -> Verdict:
         """The verdict, and what it means for a deletion; it begins with the Go operator's words."""
@@ -88,6 +89,9 @@ class Reporter:
         # Keys whose pause this process reported: where status is not ours, nothing else remembers it.
         self._paused: set[Key] = set()
         self._held: set[Key] = set()  # of deleted ones, for the same reason
+        # Keys that this process ran since it observed them last. What `Drifted` says of them later is
+        # another engine's word, which only observes.
+        self._ran: set[Key] = set()
 
     async def paused(self, key: Key, watch: Watch, cr: Json) -> None:
         is_news = key not in self._paused and not is_true(conditions_of(cr), PAUSED)
@@ -136,8 +140,9 @@ class Reporter:
             _logger.error("could not write status", extra=key_fields(key, error=str(error)))
             return cr
 
-    async def observed(self, watch: Watch, cr: Json, told: Observed) -> Json:
+    async def observed(self, key: Key, watch: Watch, cr: Json, told: Observed) -> Json:
         """A plan was made instead of a run; returns the CR as it is then."""
+        self._ran.discard(key)
         self._events.observed(cr, told)
         return await self._write(watch, cr, told)
 
@@ -154,12 +159,15 @@ class Reporter:
         """A run is over; returns the CR as it is then. `cr` is the newest that is known of it."""
         self._post_events(key, report)
         watch = report.plan.watch
-        written = await self._write(watch, cr, report.change())
+        change = report.change(ends_observing=key not in self._ran)
+        written = await self._write(watch, cr, change)
+        if report.verdict.succeeded:
+            self._ran.add(key)
         return written if written is not cr else await self._objects.read_again(watch.gvk, cr)
 
     def forget(self, key: Key) -> None:
-        self._paused.discard(key)
-        self._held.discard(key)
+        for keys in (self._paused, self._held, self._ran):
+            keys.discard(key)
         self._events.forget(key)
 
     def _post_events(self, key: Key, report: RunReport) -> None:

@@ -69,6 +69,7 @@ class Ended:
     generation: int | None
     has_ready: bool = True
     not_converging: str | None = None  # see `own.not_converging`
+    ends_observing: bool = True  # `Drifted` may be of a time when the object was only observed
 
     def __call__(self, cr: Json, now: str) -> Json:
         verdict = self.verdict
@@ -77,7 +78,8 @@ class Ended:
             write = own.with_ready if verdict.succeeded else own.with_failed_ready
             conditions = write(conditions, self._ready(cr), now)
         if verdict.succeeded:
-            conditions = own.no_longer_drifted(conditions, now)
+            if self.ends_observing:
+                conditions = own.no_longer_drifted(conditions, now)
             conditions = ansible.success(conditions, verdict.ansible_result, now)
         else:
             result = verdict.ansible_result

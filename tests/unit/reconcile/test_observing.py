@@ -111,6 +111,31 @@ async def test_run_that_applied_everything_ends_what_was_observed(setting: Setti
     assert (await setting.told("Drifted"))[:2] == ("False", "RunSucceeded")
 
 
+async def test_engine_that_operates_leaves_the_word_of_one_that_observes_alone(
+    setting: Setting,
+) -> None:
+    """They took turns over `Drifted`: each good run set it to False."""
+    observed, _ = observing(setting, SOMETHING)
+    await setting.shop.create()
+    await setting.turn()
+    await observed.turn()
+    await setting.turn()
+    assert (await setting.told("Drifted"))[0] == "True"
+
+
+async def test_cr_that_this_engine_observed_again_is_told_of_its_next_run(
+    setting: Setting,
+) -> None:
+    finder, shop = ScriptedDrift(SOMETHING), setting.shop
+    setting = Setting(shop, setting.watch, setting.clock, drift=finder)
+    await shop.create()
+    await setting.turn()
+    for mode, status in (("observe", "True"), ("reconcile", "False")) * 2:
+        await shop.patch({"metadata": {"annotations": {MODE_ANNOTATION: mode}}})
+        await setting.turn()
+        assert (await setting.told("Drifted"))[0] == status
+
+
 async def test_engine_that_makes_no_plans_says_so(setting: Setting) -> None:
     watch = replace(setting.watch, is_observed=True)
     alone = Setting(setting.shop, watch, setting.clock)
