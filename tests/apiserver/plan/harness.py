@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -44,10 +45,14 @@ DEPLOYMENT = Gvk("apps", "v1", "Deployment")
 ROLE = Gvk("rbac.authorization.k8s.io", "v1", "Role")
 SERVICE_ACCOUNT = Gvk("", "v1", "ServiceAccount")
 JOB = Gvk("batch", "v1", "Job")
-_KINDS = (CONFIG_MAP, SECRET, SERVICE, DEPLOYMENT, ROLE, SERVICE_ACCOUNT, JOB)
+CLAIM, POD = Gvk("", "v1", "PersistentVolumeClaim"), Gvk("", "v1", "Pod")
+BUDGET = Gvk("policy", "v1", "PodDisruptionBudget")
+_KINDS = (CONFIG_MAP, SECRET, SERVICE, DEPLOYMENT, ROLE, SERVICE_ACCOUNT, JOB, CLAIM, POD, BUDGET)
 # Made by controllers in every namespace, or written by them when they get to it.
 _FOREIGN_NAMES = ("kube-root-ca.crt", "default")
-_LATE_ANNOTATIONS = ("deployment.kubernetes.io/revision",)
+_LATE_ANNOTATIONS = re.compile(r"(deployment|pv|volume(\.beta)?)\.kubernetes\.io/.*")
+_LATE_FIELDS = ("nodeName", "volumeName")
+_MADE_UP_VOLUME = re.compile(r"kube-api-access-\w{5}")
 
 Place = tuple[str, str, str]  # kind, namespace, name
 _numbers = itertools.count(1)
@@ -125,12 +130,12 @@ class PlanBench:
     ) -> Held:
         """Plan a role of these tasks; nothing may be written by that."""
         role = self.shop.role(f"role{next(_numbers)}", tasks)
-        return await self.planned_role(role, cr or await self.cr(), namespaces, **more)
+        watch = Watch(gvk=CASE, play=Play(role, is_role=True))
+        return await self.planned_watch(watch, cr or await self.cr(), namespaces, **more)
 
-    async def planned_role(
-        self, role: Path, cr: Json, namespaces: tuple[str, ...] = (), **more: Any
+    async def planned_watch(
+        self, watch: Watch, cr: Json, namespaces: tuple[str, ...] = (), **more: Any
     ) -> Held:
-        watch = Watch(gvk=Gvk.parse(cr["apiVersion"], cr["kind"]), play=Play(role, is_role=True))
         request = PlanRequest("planned", cr, watch, **more)
         places = (self.namespace, *namespaces)
         before = await self.snapshot(*places)
@@ -149,7 +154,7 @@ class PlanBench:
             for kind in _KINDS:
                 for item in await self.client.list_all(kind, namespace):
                     name = item["metadata"]["name"]
-                    if name not in _FOREIGN_NAMES:
+                    if name not in _FOREIGN_NAMES and not _is_of_controller(item):
                         found[kind.kind, namespace, name] = {"kind": kind.kind, **item}
         return found
 
@@ -181,7 +186,9 @@ class PlanBench:
 
 
 @asynccontextmanager
-async def plan_bench(cluster: Cluster, namespace: str, folder: Path) -> AsyncIterator[PlanBench]:
+async def plan_bench(
+    cluster: Cluster, namespace: str, folder: Path, **more: Any
+) -> AsyncIterator[PlanBench]:
     """A planner and a runner of the same warm host, before a real API server."""
     credentials = Credentials.load({"KUBECONFIG": str(cluster.kubeconfig)})
     kubectl = Path(cluster.record.programs["kubectl"]).parent
@@ -198,6 +205,7 @@ async def plan_bench(cluster: Cluster, namespace: str, folder: Path) -> AsyncIte
         settings: dict[str, Any] = {
             "collections_path": str(COLLECTIONS),
             "environment": environment,
+            **more,
         }
         async with workshop(folder, **settings) as shop:
             proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody())
@@ -284,6 +292,12 @@ def _wrong_with(planned: PlannedObject, now: Json | None) -> list[str]:
     ]
 
 
+def _is_of_controller(found: Json) -> bool:
+    """Of a controller of Kubernetes, which no plan follows."""
+    owners = found["metadata"].get("ownerReferences") or ()
+    return any(owner["kind"] in ("ReplicaSet", "Job") for owner in owners)
+
+
 def _like(
     place: Place, planned: PlannedObject, before: Mapping[Place, Json], after: Mapping[Place, Json]
 ) -> Place | None:
@@ -303,6 +317,10 @@ def _settled(found: Json | None) -> Json | None:
     annotations = {
         key: value
         for key, value in (metadata.pop("annotations", None) or {}).items()
-        if key not in _LATE_ANNOTATIONS
+        if not _LATE_ANNOTATIONS.fullmatch(key)
     }
-    return {**kept, "metadata": {**metadata, "annotations": annotations}}
+    whole = {**kept, "metadata": {**metadata, "annotations": annotations}}
+    if isinstance(whole.get("spec"), dict):  # of a pod and of a claim, by the scheduler and others
+        whole["spec"] = {k: v for k, v in whole["spec"].items() if k not in _LATE_FIELDS}
+    made: Json = json.loads(_MADE_UP_VOLUME.sub("kube-api-access", json.dumps(whole)))
+    return made
