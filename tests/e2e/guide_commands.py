@@ -134,7 +134,7 @@ GUIDES = {
             ),
         },
         codes={
-            "rolecall plan --cr config/samples/demovolume.yaml": (1,),
+            "rolecall plan --cr config/samples/demovolume.yaml": FINDINGS,  # another guide may have it
             "rolecall plan --all -o json": FINDINGS,
             "rolecall plan --all": FINDINGS,
         },
@@ -143,6 +143,9 @@ GUIDES = {
         not_run={
             "kubectl exec": MENTION,
             'kubectl get --raw "/api/v1/namespaces/NS/pods/POD:6789/proxy/readyz?verbose"': BLANK,
+            "rolecall blame deployment shop .spec.replicas -n shops": (
+                "tests/e2e/test_blame.py runs it"
+            ),
         },
         engines=("rolecall run",),
         follows={

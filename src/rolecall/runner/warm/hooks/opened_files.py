@@ -38,7 +38,7 @@ _OF_THE_MACHINE = (
     "/run/secrets/kubernetes.io/",
 )
 _COLLECTIONS = ("ansible/", "kubernetes/core/", "operator_sdk/util/", "rolecall/operator/")
-_TEMPORARY = ("k8srcp-", "ansible", "rolecall", "tmp", "kube")
+_TEMPORARY = ("k8srcp-", "ansible", "rolecall", "tmp", "kube", "pymp-")
 _WRITES = os.O_WRONLY | os.O_RDWR
 _PROGRAMS = frozenset({"os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"})
 
