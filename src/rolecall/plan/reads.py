@@ -22,8 +22,9 @@ from rolecall.plan.answers import (
     object_said,
 )
 from rolecall.plan.overlay import NAMESPACES, ObjectIdentity, Overlaid, Overlay
-from rolecall.plan.selectors import SelectorError, names_of_fields, selects
+from rolecall.plan.selectors import names_of_fields
 from rolecall.proxy import ApiServer, PlayRequest, Said
+from rolecall.record import SelectorError, selects
 
 _STREAMS = frozenset({"attach", "exec", "portforward", "proxy"})
 

@@ -1,23 +1,6 @@
-"""Selectors of lists: of labels as the API server reads them, of fields the little that is sure."""
+"""Selectors of fields: the little that is sure of them."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Mapping
-
-_SET = re.compile(r"^\s*(?P<key>[^\s,!=()]+)\s+(?P<op>in|notin)\s*\((?P<values>[^)]*)\)\s*$")
-_EQUAL = re.compile(r"^\s*(?P<key>[^\s,!=()]+)\s*(?P<op>==|=|!=)\s*(?P<value>[^\s,()=!]*)\s*$")
-_THERE = re.compile(r"^\s*(?P<not>!?)\s*(?P<key>[^\s,!=()]+)\s*$")
-_COMPARE = re.compile(r"^\s*(?P<key>[^\s,!=()<>]+)\s*(?P<op>[<>])\s*(?P<value>-?\d+)\s*$")
-
-
-class SelectorError(ValueError):
-    """A selector that cannot be read."""
-
-
-def selects(selector: str, labels: Mapping[str, str]) -> bool:
-    """Whether a label selector holds for these labels."""
-    return all(_holds(term, labels) for term in _terms(selector))
 
 
 def names_of_fields(selector: str) -> dict[str, str] | None:
@@ -30,33 +13,3 @@ def names_of_fields(selector: str) -> dict[str, str] | None:
             return None
         wanted[field.removeprefix("metadata.")] = value
     return wanted
-
-
-def _terms(selector: str) -> list[str]:
-    terms, depth, start = [], 0, 0
-    for place, letter in enumerate(selector):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and not depth:
-            terms.append(selector[start:place])
-            start = place + 1
-    terms.append(selector[start:])
-    return [term for term in terms if term.strip()]
-
-
-def _holds(term: str, labels: Mapping[str, str]) -> bool:
-    if match := _SET.match(term):
-        values = {value.strip() for value in match["values"].split(",")}
-        is_in = labels.get(match["key"]) in values
-        return is_in if match["op"] == "in" else not is_in
-    if match := _EQUAL.match(term):
-        is_equal = labels.get(match["key"]) == match["value"]
-        return is_equal if match["op"] != "!=" else not is_equal
-    if match := _COMPARE.match(term):
-        said = labels.get(match["key"], "")
-        if not re.fullmatch(r"-?\d+", said):
-            return False
-        has, asked = int(said), int(match["value"])
-        return has > asked if match["op"] == ">" else has < asked
-    if match := _THERE.match(term):
-        return (match["key"] in labels) != bool(match["not"])
-    raise SelectorError(f"unable to parse requirement: `{term}`")

@@ -19,7 +19,7 @@ from rolecall.record.model import (
 from rolecall.record.notes import MOST_REQUESTS, RequestNote, RunNotes
 from rolecall.record.objects import ObjectPlace, ObjectRead, ObjectsOfRun, objects_of
 from rolecall.record.phases import Phase, axis_of, phases_of
-from rolecall.record.selectors import meets_selector
+from rolecall.record.selectors import SelectorError, meets_selector, selects
 from rolecall.record.touched import ObjectId, TouchedByRun, TouchedObject, id_of, touched_by
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "RunNotes",
     "RunRecord",
     "SeenAnswer",
+    "SelectorError",
     "TouchedByRun",
     "TouchedObject",
     "axis_of",
@@ -54,6 +55,7 @@ __all__ = [
     "read_record",
     "record_json",
     "seen_in",
+    "selects",
     "steps_of_path",
     "touched_by",
     "write_record",

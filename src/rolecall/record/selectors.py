@@ -1,8 +1,8 @@
 """Whether labels meet a label selector in the form in which requests carry it.
 
-`app=web`, `tier in (a, b)`, `!canary` and the rest of the API server's grammar. What cannot be read
-meets: whoever asks wants to know whether a list may have shown an object, and must not take "unread"
-for "no".
+`app=web`, `tier in (a, b)`, `!canary` and the rest of the API server's grammar. `selects` refuses what
+it cannot read; for `meets_selector` that meets: whoever asks wants to know whether a list may have
+shown an object, and must not take "unread" for "no".
 """
 
 from __future__ import annotations
@@ -10,24 +10,58 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)")
-_EQUAL = re.compile(r"([^=!\s]+)\s*(==|=|!=)\s*(\S*)")
-_EXISTS = re.compile(r"(!?)\s*([^=!\s(),]+)")
-_COMMAS_OUTSIDE = re.compile(r",(?![^(]*\))")
+_SET = re.compile(r"^\s*(?P<key>[^\s,!=()]+)\s+(?P<op>in|notin)\s*\((?P<values>[^)]*)\)\s*$")
+_EQUAL = re.compile(r"^\s*(?P<key>[^\s,!=()]+)\s*(?P<op>==|=|!=)\s*(?P<value>[^\s,()=!]*)\s*$")
+_THERE = re.compile(r"^\s*(?P<not>!?)\s*(?P<key>[^\s,!=()]+)\s*$")
+_COMPARE = re.compile(r"^\s*(?P<key>[^\s,!=()<>]+)\s*(?P<op>[<>])\s*(?P<value>-?\d+)\s*$")
+
+
+class SelectorError(ValueError):
+    """A selector that cannot be read."""
+
+
+def selects(selector: str, labels: Mapping[str, str]) -> bool:
+    """Whether a label selector holds for these labels."""
+    return all(_holds(term, labels) for term in _terms(selector))
 
 
 def meets_selector(labels: Mapping[str, str], selector: str) -> bool:
-    """Whether an object with these labels is in a list with this selector; empty: all are."""
-    parts = (part.strip() for part in _COMMAS_OUTSIDE.split(selector))
-    return all(_meets(labels, part) for part in parts if part)
+    """Whether an object with these labels may be in a list with this selector; empty: all are."""
+    return all(_may_hold(term, labels) for term in _terms(selector))
 
 
-def _meets(labels: Mapping[str, str], part: str) -> bool:
-    if found := _SET.fullmatch(part):
-        values = {value.strip() for value in found[3].split(",")}
-        return (labels.get(found[1]) in values) == (found[2] == "in")
-    if found := _EQUAL.fullmatch(part):
-        return (labels.get(found[1]) == found[3]) == (found[2] != "!=")
-    if found := _EXISTS.fullmatch(part):
-        return (found[2] in labels) == (not found[1])
-    return True
+def _may_hold(term: str, labels: Mapping[str, str]) -> bool:
+    try:
+        return _holds(term, labels)
+    except SelectorError:
+        return True
+
+
+def _terms(selector: str) -> list[str]:
+    terms, depth, start = [], 0, 0
+    for place, letter in enumerate(selector):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            terms.append(selector[start:place])
+            start = place + 1
+    terms.append(selector[start:])
+    return [term for term in terms if term.strip()]
+
+
+def _holds(term: str, labels: Mapping[str, str]) -> bool:
+    if match := _SET.match(term):
+        values = {value.strip() for value in match["values"].split(",")}
+        is_in = labels.get(match["key"]) in values
+        return is_in if match["op"] == "in" else not is_in
+    if match := _EQUAL.match(term):
+        is_equal = labels.get(match["key"]) == match["value"]
+        return is_equal if match["op"] != "!=" else not is_equal
+    if match := _COMPARE.match(term):
+        said = labels.get(match["key"], "")
+        if not re.fullmatch(r"-?\d+", said):
+            return False
+        has, asked = int(said), int(match["value"])
+        return has > asked if match["op"] == ">" else has < asked
+    if match := _THERE.match(term):
+        return (match["key"] in labels) != bool(match["not"])
+    raise SelectorError(f"unable to parse requirement: `{term}`")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rolecall.plan.selectors import SelectorError, names_of_fields, selects
+from rolecall.plan.selectors import names_of_fields
+from rolecall.record import SelectorError, selects
 
 LABELS = {"app": "web", "tier": "front", "n": "5"}
 
