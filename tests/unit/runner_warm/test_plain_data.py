@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 from typing import Any
 
 import pytest
 
 from rolecall.runner.warm.hooks import plain_data
+from rolecall.runner.warm.hooks.digests import version_of_core
+from rolecall.runner.warm.hooks.sources import family_of
 
 PLAIN = {
     "text": "{{ not_a_template }}",
@@ -76,23 +79,24 @@ def test_anything_else_is_ansibles_from_its_top(value: Any) -> None:
     assert len(asked) == 1 and asked[0] is value
 
 
-def test_copy_is_what_this_ansible_makes() -> None:
-    engine = pytest.importorskip("ansible._internal._templating._engine")
-    variables = pytest.importorskip("ansible.utils.vars")
-    copy, _asked = made(PLAIN)
-    for theirs in (
-        engine.TemplateEngine().transform(PLAIN),
-        variables.transform_to_native_types(PLAIN),
-    ):
-        assert theirs == copy
-        assert shape_of(theirs) == shape_of(copy)
+if family_of(version_of_core()) != "2.18":  # which made no such copies, so that nothing stands in
 
+    def test_copy_is_what_this_ansible_makes() -> None:
+        engine = importlib.import_module("ansible._internal._templating._engine")
+        variables = importlib.import_module("ansible.utils.vars")
+        copy, _asked = made(PLAIN)
+        for theirs in (
+            engine.TemplateEngine().transform(PLAIN),
+            variables.transform_to_native_types(PLAIN),
+        ):
+            assert theirs == copy
+            assert shape_of(theirs) == shape_of(copy)
 
-def test_tagged_text_is_ansibles() -> None:
-    tags = pytest.importorskip("ansible._internal._datatag._tags")
-    tagged = tags.Origin(description="here").tag("a")
-    _copy, asked = made({"a": [tagged]})
-    assert len(asked) == 1
+    def test_tagged_text_is_ansibles() -> None:
+        tags = importlib.import_module("ansible._internal._datatag._tags")
+        tagged = tags.Origin(description="here").tag("a")
+        _copy, asked = made({"a": [tagged]})
+        assert len(asked) == 1
 
 
 def test_sensitive_values_are_redacted_as_asked() -> None:
