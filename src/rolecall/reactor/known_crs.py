@@ -9,7 +9,9 @@ that edits go first. Ours: pausing and resuming always count, since a CR that wa
 for its period.
 
 Kept for each object is what `cr_memo` says, and not the object: that would cost as much as the
-cluster's users please to write into it. Only that of a key which waits is there; see `newest_crs`.
+cluster's users please to write into it. Only that of a key which waits is there; see `newest_crs`. Of
+the first list, too, where runs may be skipped: to read ten thousand CRs one by one, only to find that
+nothing is to be done, cost more than everything else of such a start.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, NoSuchKindError, WatchEvent, missing_rule_hint
 from rolecall.log_fields import log_fields
 from rolecall.reactor.cr_memo import CrMemo, cause_of, memo_of
-from rolecall.reactor.newest_crs import NewestCrs
+from rolecall.reactor.newest_crs import NewestCrs, line_of
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.ports import CrMetrics, ListAgain, Sink
 from rolecall.watches import Watch
@@ -70,6 +72,8 @@ class KnownCrs:
         self._is_listing = True
         # Without a status of ours no write says that what the stream brought is still so.
         self._follows_metadata = not watch.manage_status
+        # Turns of the start-up list that may end without a run begin with what the list brought.
+        self._keeps_first_list = watch.skip_unchanged
         self._said = ""
         self.state = SyncState.STARTING
 
@@ -84,7 +88,11 @@ class KnownCrs:
     @property
     def wants_metadata_only(self) -> bool:
         """Lists are of metadata, events of whole objects, where their turns can begin with them."""
-        return self._is_listing or self._follows_metadata
+        return self._follows_metadata or (self._is_listing and not self._lists_whole)
+
+    @property
+    def _lists_whole(self) -> bool:
+        return self._keeps_first_list and not self._was_listed and not self._follows_metadata
 
     def on_list_begins(self) -> None:
         self._is_listing = True
@@ -95,7 +103,13 @@ class KnownCrs:
         self._unlisted.discard(_place_of(metadata))
         self._follows_metadata = self._follows_metadata or not metadata.get("generation")
         is_first = not self._was_listed and not metadata.get("deletionTimestamp")
-        self._learn(metadata, is_start=is_first)
+        line = b""
+        if is_first and self._lists_whole:
+            line = line_of(item, self._watch.gvk)
+            if len(line) > _LARGE_BYTES:
+                self._follows_metadata = True
+                raise ListAgain
+        self._learn(metadata, line, is_start=is_first)
 
     def on_list_complete(self) -> None:
         for place in self._unlisted:

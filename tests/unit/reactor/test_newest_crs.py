@@ -120,3 +120,64 @@ def test_burst_of_edits_keeps_no_more_than_has_room_and_first_come_stay() -> Non
     assert newest.take(keys[0]) is not None
     newest.keep(keys[-1], line)
     assert newest.take(keys[-1]) is not None
+
+
+class TestFirstListOfKindsThatSkip:
+    """Turns of the start that may end without a run need not read their CRs one by one."""
+
+    @staticmethod
+    def started(*listed: Json, **fields: Any) -> Stream:
+        stream = Stream.__new__(Stream)
+        stream.newest = NewestCrs()
+        entry = watch(skip_unchanged=True, **fields)
+        stream.known = KnownCrs(entry, Keys(), Roll(), OwnWrites(), stream.newest, lambda _: None)
+        assert not stream.known.wants_metadata_only
+        stream.known.on_list_begins()
+        for each in listed:
+            stream.known.on_listed(each)
+        return stream
+
+    def test_turn_begins_with_what_the_list_brought(self) -> None:
+        managed = {"managedFields": [{"manager": "kubectl"}]}
+        listed = {"metadata": metadata(generation=1), "spec": {"size": 1}}
+        stream = self.started({**listed, "metadata": {**listed["metadata"], **managed}})
+        assert stream.tells() == {"apiVersion": APP.api_version, "kind": "App", **listed}
+        assert stream.tells() is None
+
+    def test_later_lists_are_of_metadata(self) -> None:
+        stream = self.started({"metadata": metadata(generation=1)})
+        stream.known.on_list_complete()
+        stream.known.on_list_begins()
+        assert stream.known.wants_metadata_only
+
+    def test_change_before_the_turn_is_what_the_turn_sees(self) -> None:
+        stream = self.started({"metadata": metadata(generation=1), "spec": {"size": 1}})
+        stream.known.on_list_complete()
+        edit = event(generation=2, resourceVersion="2")
+        assert stream.tells(edit) == edit.object
+
+    def test_status_written_before_the_turn_is_what_the_turn_sees(self) -> None:
+        stream = self.started({"metadata": metadata(generation=1), "spec": {"size": 1}})
+        stream.known.on_list_complete()
+        written = event(generation=1, resourceVersion="2")
+        assert stream.tells(written) == written.object
+
+    def test_deleted_before_the_turn_is_read(self) -> None:
+        stream = self.started({"metadata": metadata(generation=1)})
+        stream.known.on_list_complete()
+        assert stream.tells(event("DELETED", generation=1)) is None
+
+    def test_large_object_makes_the_list_one_of_metadata(self) -> None:
+        large = {"metadata": metadata(generation=1), "spec": {"text": "x" * 70_000}}
+        stream = self.started()
+        with pytest.raises(ListAgain):
+            stream.known.on_listed(large)
+        assert stream.known.wants_metadata_only
+        assert stream.tells() is None
+        stream.known.on_list_begins()
+        stream.known.on_listed({"metadata": metadata(generation=1)})
+        assert stream.tells() is None
+
+    def test_without_a_status_of_ours_lists_are_of_metadata(self) -> None:
+        stream = Stream(metadata(generation=1), skip_unchanged=True, manage_status=False)
+        assert stream.tells() is None
