@@ -118,6 +118,11 @@ def test_role_can_be_tried(terminal: Terminal) -> None:
 
 def test_plan_is_made_and_nothing_is_written(terminal: Terminal) -> None:
     clone(terminal)
+    use_cluster(terminal)
+    terminal.run("make install")
+    # What the guide to `run-role` made in this cluster, where that was followed before.
+    sample = "demovolume/demovolume-sample persistentvolumeclaim/demovolume-sample"
+    terminal.run(f"kubectl delete --ignore-not-found {sample}")
     follow(terminal, "preview-and-drift")
     left = terminal.run("kubectl get demovolumes,persistentvolumeclaims --all-namespaces -o name")
     assert "/demovolume-sample" not in left, left
