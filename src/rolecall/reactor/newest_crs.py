@@ -1,4 +1,4 @@
-"""The objects of CRs as their streams and first lists brought them, until the turns of their keys begin.
+"""The objects of CRs as streams and first lists brought them, until the turns of their keys begin.
 
 A turn whose object has just come by the stream need not read it. Kept is the line as the server sent
 it, a fifth of the object decoded, and only while its key waits. So a CR that nobody edits costs
