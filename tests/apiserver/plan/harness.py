@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,20 +18,19 @@ from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, Client, Credentials, NoSuchKindError, NotFoundError
-from rolecall.plan import (
-    Certainty,
-    PlannedChange,
-    PlannedObject,
-    PlannedRun,
-    Planner,
-    PlanRequest,
-    compared,
-)
+from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
 from rolecall.runner import RunResult
 from rolecall.settings import ProxySettings
 from rolecall.watches import Play, Watch
 from rolecall_dev.localcluster import Cluster
+from tests.apiserver.plan.comparison import (
+    Place,
+    describe,
+    differences_from,
+    is_of_controller,
+    versions,
+)
 from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually_async
 from tests.play.fidelity.harness import COLLECTIONS
@@ -47,14 +45,12 @@ SERVICE_ACCOUNT = Gvk("", "v1", "ServiceAccount")
 JOB = Gvk("batch", "v1", "Job")
 CLAIM, POD = Gvk("", "v1", "PersistentVolumeClaim"), Gvk("", "v1", "Pod")
 BUDGET = Gvk("policy", "v1", "PodDisruptionBudget")
-_KINDS = (CONFIG_MAP, SECRET, SERVICE, DEPLOYMENT, ROLE, SERVICE_ACCOUNT, JOB, CLAIM, POD, BUDGET)
-# Made by controllers in every namespace, or written by them when they get to it.
+STATEFUL_SET, CRON_JOB = Gvk("apps", "v1", "StatefulSet"), Gvk("batch", "v1", "CronJob")
+_OF_PODS = (DEPLOYMENT, STATEFUL_SET, JOB, CRON_JOB, POD, BUDGET)
+_KINDS = (CONFIG_MAP, SECRET, SERVICE, ROLE, SERVICE_ACCOUNT, CLAIM, *_OF_PODS)
+# Made by controllers in every namespace.
 _FOREIGN_NAMES = ("kube-root-ca.crt", "default")
-_LATE_ANNOTATIONS = re.compile(r"(deployment|pv|volume(\.beta)?)\.kubernetes\.io/.*")
-_LATE_FIELDS = ("nodeName", "volumeName")
-_MADE_UP_VOLUME = re.compile(r"kube-api-access-\w{5}")
 
-Place = tuple[str, str, str]  # kind, namespace, name
 _numbers = itertools.count(1)
 
 
@@ -154,7 +150,7 @@ class PlanBench:
             for kind in _KINDS:
                 for item in await self.client.list_all(kind, namespace):
                     name = item["metadata"]["name"]
-                    if name not in _FOREIGN_NAMES and not _is_of_controller(item):
+                    if name not in _FOREIGN_NAMES and not is_of_controller(item):
                         found[kind.kind, namespace, name] = {"kind": kind.kind, **item}
         return found
 
@@ -217,50 +213,6 @@ async def plan_bench(
                 await proxy.stop()
 
 
-def versions(snapshot: Mapping[Place, Json]) -> dict[Place, str]:
-    """What the API server counts up with each write; controllers write to kinds with a status."""
-    return {
-        place: str(found["metadata"].get("generation") or found["metadata"]["resourceVersion"])
-        for place, found in snapshot.items()
-    }
-
-
-def differences_from(
-    plan: PlannedRun, before: Mapping[Place, Json], after: Mapping[Place, Json]
-) -> list[str]:
-    """Where the plan was wrong; what it called unknown may be anything."""
-    wrong: list[str] = []
-    named: set[Place] = set()
-    for planned in plan.objects:
-        place = (planned.gvk.kind, planned.namespace, planned.name)
-        if planned.is_name_made_up:
-            place = _like(place, planned, before, after) or place
-        named.add(place)
-        if planned.certainty is not Certainty.UNKNOWN:
-            wrong += _wrong_with(planned, after.get(place))
-    for place in [*before, *(place for place in after if place not in before)]:
-        old, new = _settled(before.get(place)), _settled(after.get(place))
-        if old != new and place not in named and plan.is_sure:
-            wrong.append(f"{place} changed, and the plan did not say so: {old} -> {new}")
-    return wrong
-
-
-def describe(plan: PlannedRun) -> str:
-    """The plan, for a failed test."""
-    lines = [f"plan of {plan.title}, failure: {plan.failure or 'none'}"]
-    lines += [
-        f"  {planned.change.value} {planned.title} {planned.certainty.value} {planned.why}"
-        for planned in plan.objects
-    ]
-    return "\n".join([*lines, *(f"  note {note}" for note in plan.notes)])
-
-
-def only(plan: PlannedRun) -> PlannedObject:
-    """The one object of a plan."""
-    assert len(plan.objects) == 1, describe(plan)
-    return plan.objects[0]
-
-
 def k8s(definition: Json | str, **options: Any) -> Json:
     """A task that writes an object."""
     return {"kubernetes.core.k8s": {"definition": definition, **options}}
@@ -276,51 +228,3 @@ def config_map(name: str, namespace: str, labels: Json | None = None, **data: st
 def case_request(role: Path, folder: Path) -> Any:
     """A request of the ordinary way, for its watch."""
     return request_for(role, "any", folder)
-
-
-def _wrong_with(planned: PlannedObject, now: Json | None) -> list[str]:
-    if planned.change is PlannedChange.DELETE:
-        is_gone = now is None or now["metadata"].get("deletionTimestamp")
-        return [] if is_gone else [f"{planned.title} is still there"]
-    if now is None:
-        return [f"{planned.title} is not there"]
-    said, is_so = _settled(planned.after), _settled(now)
-    if said == is_so:
-        return []
-    return [
-        f"{planned.title} is\n{json.dumps(is_so, indent=1)}\nand not\n{json.dumps(said, indent=1)}"
-    ]
-
-
-def _is_of_controller(found: Json) -> bool:
-    """Of a controller of Kubernetes, which no plan follows."""
-    owners = found["metadata"].get("ownerReferences") or ()
-    return any(owner["kind"] in ("ReplicaSet", "Job") for owner in owners)
-
-
-def _like(
-    place: Place, planned: PlannedObject, before: Mapping[Place, Json], after: Mapping[Place, Json]
-) -> Place | None:
-    prefix = str(((planned.after or {}).get("metadata") or {}).get("generateName"))
-    new = (other for other in after if other not in before and other[:2] == place[:2])
-    return next((other for other in new if other[2].startswith(prefix)), None)
-
-
-def _settled(found: Json | None) -> Json | None:
-    """Without what the API server and controllers make up."""
-    if found is None:
-        return None
-    kept = {key: value for key, value in compared(found).items() if key != "apiVersion"}
-    metadata = dict(kept["metadata"])
-    if "generateName" in metadata:
-        metadata.pop("name")
-    annotations = {
-        key: value
-        for key, value in (metadata.pop("annotations", None) or {}).items()
-        if not _LATE_ANNOTATIONS.fullmatch(key)
-    }
-    whole = {**kept, "metadata": {**metadata, "annotations": annotations}}
-    if isinstance(whole.get("spec"), dict):  # of a pod and of a claim, by the scheduler and others
-        whole["spec"] = {k: v for k, v in whole["spec"].items() if k not in _LATE_FIELDS}
-    made: Json = json.loads(_MADE_UP_VOLUME.sub("kube-api-access", json.dumps(whole)))
-    return made

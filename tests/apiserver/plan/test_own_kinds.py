@@ -12,15 +12,22 @@ from rolecall.json_object import Json
 from rolecall.plan import Certainty, PlannedChange
 from rolecall.watches import Watch, WatchDefaults, load_watches
 from rolecall_dev.localcluster import Cluster
-from tests.apiserver.plan.harness import PlanBench, describe, plan_bench
+from tests.apiserver.plan.comparison import describe
+from tests.apiserver.plan.harness import PlanBench, plan_bench
 
 ROOT = Path(__file__).parents[3]
-# Kinds, an edit of each spec, and the kinds of objects that a first run makes.
+# Kinds, an edit of each spec, and the kinds of objects that a first run makes. MachineOperation is not
+# among them: it only changes a Machine that works.
 CASES = {
     "DemoVolume": ({"size": 2}, {"PersistentVolumeClaim"}),
     "Appoperator": ({"replicas": 5}, {"Deployment", "Service"}),
     "Mapping": ({"match": {"prefix": "/other/"}}, {"Service"}),
     "PodSet": ({"replicas": 2}, {"Pod"}),
+    "Machine": ({"disk": 2}, {"PersistentVolumeClaim", "Pod"}),
+    "EtcdCluster": (
+        {"backupSchedule": "0 4 * * *"},
+        {"Service", "StatefulSet", "CronJob", "ConfigMap", "PodDisruptionBudget"},
+    ),
 }
 
 
@@ -49,7 +56,9 @@ async def test_plan_of_an_own_kind_is_what_its_first_run_does(bench: PlanBench, 
     assert not held.plan.failure, describe(held.plan)
     assert made <= {each.gvk.kind for each in held.plan.objects}, describe(held.plan)
     assert {each.change for each in held.plan.objects} == {PlannedChange.CREATE}
-    assert {each.certainty for each in held.plan.objects} == {Certainty.EXACT}
+    # A claim that a role applies twice in one run: the second apply is on what was only planned.
+    unsure = {each.title for each in held.plan.objects if each.certainty is not Certainty.EXACT}
+    assert unsure <= {f"PersistentVolumeClaim {bench.namespace}/etcd-sample-backup"}
     await held.check()
 
     cr = await bench.client.merge_patch(

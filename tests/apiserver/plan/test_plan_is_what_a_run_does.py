@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rolecall.json_object import Json
 from rolecall.plan import Certainty, PlannedChange
-from tests.apiserver.plan.harness import CONFIG_MAP, PlanBench, config_map, k8s, only
+from tests.apiserver.plan.comparison import only
+from tests.apiserver.plan.harness import CONFIG_MAP, PlanBench, config_map, k8s
 from tests.play.warm.runs import Tasks
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.apiserver.plan.harness import PlanBench, differences_from
+from tests.apiserver.plan.comparison import differences_from
+from tests.apiserver.plan.harness import PlanBench
 from tests.apiserver.plan.random_roles import random_objects, random_role
 
 # Some seconds each on a busy machine; more were tried by hand.

@@ -9,14 +9,13 @@ from rolecall.clock import SystemClock
 from rolecall.plan import Certainty, PlannedChange, Planner
 from rolecall.runner.stock import StockRunner
 from rolecall.settings import RunnerSettings
+from tests.apiserver.plan.comparison import describe, only
 from tests.apiserver.plan.harness import (
     CASE,
     CONFIG_MAP,
     PlanBench,
     config_map,
-    describe,
     k8s,
-    only,
 )
 
 
