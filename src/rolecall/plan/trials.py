@@ -108,6 +108,23 @@ class Trials:
         said = await server.send("POST", target, accept=JSON_TYPE, media_type=media_type, body=data)
         return self._tried(said, None)
 
+    async def decoded(self, asked: PlayRequest, server: ApiServer, *, is_stored: bool) -> Tried:
+        """What the body of a PUT says that is not read here: a server is asked, by a trial of it."""
+        namespace = scope_of(asked)
+        if self._overlay.is_new_namespace(namespace):
+            raise NotAnswerableError(
+                f"a write of {asked.info.resource} as `{asked.media_type}` in `{namespace}`,"
+                " which does not exist yet"
+            )
+        said = await server.send(
+            "PUT" if is_stored else "POST",
+            _target(asked, namespace, asked.info.name if is_stored else ""),
+            accept=JSON_TYPE,
+            media_type=asked.media_type,
+            body=asked.body,
+        )
+        return self._tried(said, None)
+
     async def replace(self, asked: PlayRequest, server: ApiServer, body: Json) -> Tried:
         """An object as the plan has it, in place of the one that the cluster has."""
         sent = {**body, "metadata": {**body["metadata"]}}

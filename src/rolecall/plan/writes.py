@@ -103,9 +103,14 @@ class Writes:
         """Answer a PUT or a PATCH of an object, its status and its scale."""
         if asked.method == "PATCH" and asked.media_type not in PATCH_TYPES:
             raise NotAnswerableError(f"a patch as `{asked.media_type}`")
+        found = self._overlay.find(identity_of(asked))
+        if asked.is_protobuf:
+            read = await self._read_encoded(asked, server, found)
+            if isinstance(read, Said):
+                return read
+            asked = read
         body = value_of(asked)
         write = _Write(asked, server, identity_of(asked), body)
-        found = self._overlay.find(write.identity)
         if found is None:
             return await self._change_of_stored(write)
         if found.now is None or self._overlay.is_gone_with_namespace(scope_of(asked)):
@@ -148,6 +153,23 @@ class Writes:
         made = Overlaid(identity, asked.info.version, before, None)
         self._keep(_Write(asked, server, identity, tried.found), made, tried)
         return object_said(tried.found, asked.accept, 201)
+
+    async def _read_encoded(
+        self, asked: PlayRequest, server: ApiServer, found: Overlaid | None
+    ) -> PlayRequest | Said:
+        """A PUT in a format that is not read here, as JSON; or why the server refuses it."""
+        if asked.info.subresource:
+            what = f"{asked.info.resource}/{asked.info.subresource}"
+            raise NotAnswerableError(f"a write of {what} as `{asked.media_type}`")
+        if found is not None and found.now is None:
+            return not_found(identity_of(asked))
+        # Of what the plan wrote, the play names a version that no server has.
+        tried = await self._trials.decoded(
+            asked if found is None else asked.without_version(),
+            server,
+            is_stored=found is None or found.before is not None,
+        )
+        return tried.said if tried.found is None else asked.in_json(tried.found)
 
     async def _change_of_stored(self, write: _Write) -> Said:
         """The first write of the plan to what the cluster has, or to nothing."""

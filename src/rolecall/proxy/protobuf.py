@@ -70,6 +70,18 @@ class ProtobufBody:
         raw = _replaced(self._raw.content, old, _bytes_field(_METADATA, extended))
         return MAGIC + _replaced(self._envelope, self._raw, _bytes_field(_RAW, raw))
 
+    def without_version(self) -> bytes:
+        """The body without the version that must be there."""
+        old = self._metadata_field
+        content = b"" if old is None else old.content
+        kept = b"".join(
+            content[field.start : field.end]
+            for field in _fields(content)
+            if field.number != _RESOURCE_VERSION
+        )
+        raw = _replaced(self._raw.content, old, _bytes_field(_METADATA, kept))
+        return MAGIC + _replaced(self._envelope, self._raw, _bytes_field(_RAW, raw))
+
 
 def _metadata_of(content: bytes) -> dict[str, Any]:
     metadata: dict[str, Any] = {"annotations": {}}

@@ -9,8 +9,9 @@ What opens a stream comes here as well, to be refused: a world answers once.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rolecall.json_object import Json
@@ -23,6 +24,7 @@ from rolecall.proxy.owners import (
     owner_additions,
     tie_for,
 )
+from rolecall.proxy.protobuf import ProtobufBody, UnreadableBodyError
 from rolecall.proxy.request_info import RequestInfo
 
 
@@ -49,6 +51,21 @@ class PlayRequest:
     @property
     def path(self) -> str:
         return self.target.partition("?")[0]
+
+    def without_version(self) -> PlayRequest:
+        """One in protobuf, for a server that knows the object at another version, or not at all."""
+        try:
+            return replace(self, body=ProtobufBody(self.body).without_version())
+        except UnreadableBodyError:
+            return self  # the server says what is wrong with it
+
+    def in_json(self, said: Json) -> PlayRequest:
+        """One in protobuf, with a body that a server read; the version stays what the play named."""
+        version = ProtobufBody(self.body).metadata.get("resourceVersion", "")
+        kept = {key: said["metadata"][key] for key in said["metadata"] if key != "resourceVersion"}
+        metadata = {**kept, **({"resourceVersion": version} if version else {})}
+        body = json.dumps({**said, "metadata": metadata}).encode()
+        return replace(self, media_type="application/json", body=body)
 
 
 @dataclass(frozen=True, slots=True)

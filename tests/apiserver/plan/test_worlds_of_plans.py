@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.apiserver.plan.harness import (
     config_map,
     k8s,
 )
+
+TYPED_CLIENT = Path(__file__).with_name("typed_client.py")
 
 
 def shell(line: str, **more: Any) -> dict[str, Any]:
@@ -58,6 +61,36 @@ async def test_kubectl_in_a_shell_is_planned_as_it_runs(bench: PlanBench) -> Non
         "gone": 'Error from server (NotFound): configmaps "old" not found',
     }
     assert held.plan.is_sure, describe(held.plan)
+    await held.check()
+
+
+async def test_typed_client_may_replace_what_it_made_and_what_is_there(bench: PlanBench) -> None:
+    """As helm keeps its releases: in protobuf, first pending, then done."""
+    script = bench.shop.folder / "helm"
+    script.write_text(f"#!{sys.executable}\n{TYPED_CLIENT.read_text()}")
+    script.chmod(0o755)
+    await bench.client.create(CONFIG_MAP, config_map("old", bench.namespace, state="deployed"))
+    where = f"{script} {bench.namespace}"
+
+    held = await bench.planned(
+        [
+            shell(f"{where} POST new pending"),
+            shell(f"{where} PUT new deployed"),
+            shell(f"{where} PUT old superseded"),
+            shell(f"{where} PUT absent deployed", register="absent", ignore_errors=True),
+            k8s(config_map("seen", bench.namespace, absent="{{ absent.stdout }}")),
+        ]
+    )
+
+    assert held.plan.is_sure, describe(held.plan)
+    told = {
+        each.name: (each.change.value, (each.after or {})["data"]) for each in held.plan.objects
+    }
+    assert told == {
+        "new": ("create", {"state": "deployed"}),
+        "old": ("change", {"state": "superseded"}),
+        "seen": ("create", {"absent": "404"}),
+    }
     await held.check()
 
 

@@ -85,3 +85,16 @@ def test_object_without_metadata_gets_some() -> None:
 def test_broken_bodies_are_for_the_api_server(data: bytes) -> None:
     with pytest.raises(UnreadableBodyError):
         ProtobufBody(data)
+
+
+def test_version_is_taken_out_and_all_else_stays() -> None:
+    data = envelope(field(1, METADATA) + DATA + UNKNOWN)
+    freed = ProtobufBody(data).without_version()
+    whole = field(6, "42")
+    assert whole in data
+    assert freed == envelope(field(1, METADATA.replace(whole, b"")) + DATA + UNKNOWN)
+
+
+def test_object_without_metadata_names_no_version() -> None:
+    freed = ProtobufBody(envelope(DATA)).without_version()
+    assert ProtobufBody(freed).metadata == {"annotations": {}}
