@@ -77,6 +77,7 @@ def measured(kubeconfig: Path, count: int) -> list[Figure]:
         for _ in range(5):  # objects come to rest, and each CR has a run that changed nothing
             with started(kubeconfig, FULL, skipping) as restart:
                 restart.wait(lambda runs, skipped: runs + skipped >= count)
+                at_rest(restart.engine.pid)  # else runs that follow from those are cut short
                 if restart.counts()[0] == 0:
                     break
         with started(kubeconfig, EMPTY, skipping) as restart:
