@@ -134,7 +134,7 @@ GUIDES = {
             ),
         },
         codes={
-            "rolecall plan --cr config/samples/demovolume.yaml": FINDINGS,  # another guide may have it
+            "rolecall plan --cr config/samples/demovolume.yaml": (1,),
             "rolecall plan --all -o json": FINDINGS,
             "rolecall plan --all": FINDINGS,
         },

@@ -98,30 +98,30 @@ class Trials:
 
     async def create_encoded(self, asked: PlayRequest, server: ApiServer, data: bytes) -> Tried:
         """An object that is sent as it was encoded, to where the play wants it."""
-        namespace = scope_of(asked)
-        if self._overlay.is_new_namespace(namespace):
-            raise NotAnswerableError(
-                f"a create of {asked.info.resource} as `{asked.media_type}` in `{namespace}`,"
-                " which does not exist yet"
-            )
-        target, media_type = _target(asked, namespace), asked.media_type
-        said = await server.send("POST", target, accept=JSON_TYPE, media_type=media_type, body=data)
-        return self._tried(said, None)
+        return await self._tried_encoded(asked, server, data)
 
     async def decoded(self, asked: PlayRequest, server: ApiServer, *, is_stored: bool) -> Tried:
         """What the body of a PUT says that is not read here: a server is asked, by a trial of it."""
+        name = asked.info.name if is_stored else ""
+        return await self._tried_encoded(asked, server, asked.body, name)
+
+    async def _tried_encoded(
+        self, asked: PlayRequest, server: ApiServer, data: bytes, name: str = ""
+    ) -> Tried:
+        """A body as it was encoded: for the object of this name, or without one for a new one."""
         namespace = scope_of(asked)
         if self._overlay.is_new_namespace(namespace):
+            what = "create" if asked.method == "POST" else "write"
             raise NotAnswerableError(
-                f"a write of {asked.info.resource} as `{asked.media_type}` in `{namespace}`,"
+                f"a {what} of {asked.info.resource} as `{asked.media_type}` in `{namespace}`,"
                 " which does not exist yet"
             )
         said = await server.send(
-            "PUT" if is_stored else "POST",
-            _target(asked, namespace, asked.info.name if is_stored else ""),
+            "PUT" if name else "POST",
+            _target(asked, namespace, name),
             accept=JSON_TYPE,
             media_type=asked.media_type,
-            body=asked.body,
+            body=data,
         )
         return self._tried(said, None)
 

@@ -60,26 +60,25 @@ class ProtobufBody:
             raise UnreadableBodyError("the protobuf envelope is empty")
         self._raw = raw
         self._metadata_field = _last(raw.content, _METADATA)
-        content = self._metadata_field.content if self._metadata_field else b""
-        self.metadata: Mapping[str, Any] = _metadata_of(content)
+        self._metadata = self._metadata_field.content if self._metadata_field else b""
+        self.metadata: Mapping[str, Any] = _metadata_of(self._metadata)
 
     def with_additions(self, additions: Additions) -> bytes:
         """The body with owners added."""
-        old = self._metadata_field
-        extended = (old.content if old else b"") + b"".join(_encoded(additions))
-        raw = _replaced(self._raw.content, old, _bytes_field(_METADATA, extended))
-        return MAGIC + _replaced(self._envelope, self._raw, _bytes_field(_RAW, raw))
+        return self._with_metadata(self._metadata + b"".join(_encoded(additions)))
 
     def without_version(self) -> bytes:
         """The body without the version that must be there."""
-        old = self._metadata_field
-        content = b"" if old is None else old.content
         kept = b"".join(
-            content[field.start : field.end]
-            for field in _fields(content)
+            self._metadata[field.start : field.end]
+            for field in _fields(self._metadata)
             if field.number != _RESOURCE_VERSION
         )
-        raw = _replaced(self._raw.content, old, _bytes_field(_METADATA, kept))
+        return self._with_metadata(kept)
+
+    def _with_metadata(self, content: bytes) -> bytes:
+        encoded = _bytes_field(_METADATA, content)
+        raw = _replaced(self._raw.content, self._metadata_field, encoded)
         return MAGIC + _replaced(self._envelope, self._raw, _bytes_field(_RAW, raw))
 
 

@@ -72,8 +72,6 @@ class KnownCrs:
         self._is_listing = True
         # Without a status of ours no write says that what the stream brought is still so.
         self._follows_metadata = not watch.manage_status
-        # Turns of the start-up list that may end without a run begin with what the list brought.
-        self._keeps_first_list = watch.skip_unchanged
         self._said = ""
         self.state = SyncState.STARTING
 
@@ -92,7 +90,9 @@ class KnownCrs:
 
     @property
     def _lists_whole(self) -> bool:
-        return self._keeps_first_list and not self._was_listed and not self._follows_metadata
+        """Turns of the start-up list that may end without a run begin with what the list brought."""
+        is_first = not self._was_listed
+        return self._watch.skip_unchanged and is_first and not self._follows_metadata
 
     def on_list_begins(self) -> None:
         self._is_listing = True

@@ -1,44 +1,8 @@
-"""Selectors hold for what the API server's would."""
+"""Of field selectors the little that is sure."""
 
 from __future__ import annotations
 
-import pytest
-
 from rolecall.plan.selectors import names_of_fields
-from rolecall.record import SelectorError, selects
-
-LABELS = {"app": "web", "tier": "front", "n": "5"}
-
-
-@pytest.mark.parametrize(
-    ("selector", "holds"),
-    [
-        ("", True),
-        ("app=web", True),
-        ("app==web,tier=front", True),
-        ("app = web", True),
-        ("app=api", False),
-        ("app!=api", True),
-        ("none!=x", True),
-        ("app", True),
-        ("!app", False),
-        ("!none", True),
-        ("app in (api, web)", True),
-        ("app notin (api,web)", False),
-        ("none notin (a)", True),
-        ("app in (api,web),tier in (back)", False),
-        ("n>4", True),
-        ("n<5", False),
-        ("app>4", False),
-    ],
-)
-def test_label_selector_is_read_as_the_api_server_reads_it(selector: str, holds: bool) -> None:
-    assert selects(selector, LABELS) is holds
-
-
-def test_selector_that_cannot_be_read_is_no_selector() -> None:
-    with pytest.raises(SelectorError):
-        selects("a=b=c", LABELS)
 
 
 def test_only_names_are_known_of_field_selectors() -> None:
