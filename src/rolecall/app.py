@@ -33,6 +33,7 @@ from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.migration import EngineMigration
+from rolecall.page import Page, PagePorts
 from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
 from rolecall.prune import InventoryStore, PrunePreview, partial_by
@@ -166,6 +167,7 @@ class Engine:
         self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor()
         self._webhooks = self._made_webhooks(project)
+        self._page: Page | None = None
 
     async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
         """Open every listener; what was opened last is closed first."""
@@ -179,6 +181,7 @@ class Engine:
         await self._proxy.start()
         stack.push_async_callback(self._proxy.stop)
         await listeners.open_to_api_server(stack, self._webhooks)
+        self._page = await listeners.open_page(stack, self._made_page)
         notes = {
             "warm": self._warm_state.note,
             "dependents": self._dependents.note_of_lacking,
@@ -211,6 +214,8 @@ class Engine:
             parts["skips"] = keep("skips", self._skips.run)
         if self._webhooks.is_open:
             parts["webhooks"] = keep("webhooks", self._webhooks.run)
+        if self._page is not None:
+            parts["page"] = keep("page", self._page.run)
         if (limit_s := self._settings.loop_limit_s) is not None:
             on_held = self._metrics.loop_held
             parts["loop monitor"] = keep(
@@ -314,6 +319,17 @@ class Engine:
         settings = self._settings.webhooks
         return WebhookServer(settings, asked_of(project, settings, plays), ports)
 
+    def _made_page(self, local_token: str, is_tls: bool) -> Page:
+        credentials = self._client.credentials
+        ports = PagePorts(
+            engine=self._control_ports(),
+            last_runs=self._last_runs,
+            root=self._settings.runner.root,
+            own=self._client,
+            client_as=lambda token: Client(credentials.with_token(token), clock=self._clock),
+        )
+        return Page(ports, local_token=local_token, is_tls=is_tls)
+
     def _control_ports(self) -> EnginePorts:
         kinds = [watch.gvk for watch in self._watches]
         return EnginePorts(
@@ -364,6 +380,8 @@ class Engine:
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
         self._changed_files.turn_over(turn, outcome)
         self._ended_runs.turn_over(turn, outcome)
+        if self._page is not None and outcome.result is not None:
+            self._page.run_ended()
         if outcome.forget:
             self._last_runs.forget(turn.key)
         else:

@@ -9,12 +9,16 @@ for kinds that the engine converts: their list needs a Service, which knows only
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import logging
+import secrets
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 from rolecall.clock import Clock
+from rolecall.errors import InputError
 from rolecall.kube import Client
+from rolecall.log_fields import log_fields
 from rolecall.metrics import (
     Address,
     EngineMetrics,
@@ -22,6 +26,7 @@ from rolecall.metrics import (
     ProbeCheck,
     Reviewer,
     RoleMetrics,
+    is_loopback,
     metrics_app,
     parse_address,
     probes_app,
@@ -29,11 +34,15 @@ from rolecall.metrics import (
     served,
     tls_for_server,
 )
+from rolecall.page import Page
 from rolecall.proxy import Proxy
 from rolecall.reactor import Reactor, SyncState
 from rolecall.settings import Settings
 from rolecall.webhooks import WebhookServer
 
+NewPage = Callable[[str, bool], Page]  # of a local token, and whether it is served with TLS
+
+_logger = logging.getLogger(__name__)
 _LOOPBACK = "127.0.0.1"
 # Where `osdk_metric` sends to by itself; any other port it must be told, by this variable.
 KNOWN_PORT = 5050
@@ -62,6 +71,33 @@ class Listeners:
         port = await stack.enter_async_context(listener)
         self._ports["role_metrics"] = port
         return {} if port == KNOWN_PORT else {_VARIABLE: f"http://{_LOOPBACK}:{port}/metrics"}
+
+    async def open_page(self, stack: AsyncExitStack, new_page: NewPage) -> Page | None:
+        """Open the page to look at, where it is wanted."""
+        settings = self._settings.page
+        address = parse_address(settings.bind, "page-bind-address")
+        if address is None:
+            return None
+        is_here, is_local = is_loopback(address), settings.access == "local"
+        if is_local and not is_here:
+            raise InputError(
+                f"--page-access=local: `{settings.bind}` can be reached from other machines",
+                hint="bind it to 127.0.0.1, or let users log in: --page-access=cluster",
+            )
+        tls = None
+        if not is_here:
+            folder = settings.certificates
+            now = self._clock.now()
+            tls = tls_for_server(now) if folder is None else tls_for_server(now, folder)
+        token = secrets.token_urlsafe(24) if is_local else ""
+        page = new_page(token, tls is not None)
+        listener = served(page.app(), address, what="the page", tls=tls)
+        self._ports["page"] = port = await stack.enter_async_context(listener)
+        scheme = "http" if tls is None else "https"
+        where = f"{scheme}://{address.host or 'localhost'}:{port}/"
+        said = f"{where}?token={token}" if token else where
+        _logger.info("page to look at", extra=log_fields(address=said))
+        return page
 
     async def open_to_api_server(self, stack: AsyncExitStack, webhooks: WebhookServer) -> None:
         """Open the webhook server, where there is something to be asked for."""

@@ -124,6 +124,16 @@ class ElectionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PageSettings:
+    """The page that people look at."""
+
+    bind: str = ""  # empty: none
+    # `cluster`: users log in with their tokens; `local`: whoever has the address that was printed.
+    access: str = "cluster"
+    certificates: Path | None = None  # a folder with tls.crt and tls.key; None: a self-signed one
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     is_json: bool = False
     level: str = "info"  # debug, info, error, panic
@@ -145,6 +155,7 @@ class Settings:
     proxy: ProxySettings = field(default_factory=ProxySettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
+    page: PageSettings = field(default_factory=PageSettings)
     election: ElectionSettings = field(default_factory=ElectionSettings)
     logs: LogSettings = field(default_factory=LogSettings)
     migrates_storage: bool = False  # rewrite objects after their storage version was changed

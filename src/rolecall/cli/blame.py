@@ -25,7 +25,8 @@ from rolecall.cli.engine_choice import add_place, local_place
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, cr_word, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
-from rolecall.cli.terminal import plain, say, screen_now
+from rolecall.cli.terminal import say, screen_now
+from rolecall.plain_text import plain
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from rolecall.blame import Blamed, LiveField
 from rolecall.cli.spans import since
-from rolecall.cli.terminal import Colour, Screen, cells, cut, plain
+from rolecall.cli.terminal import Colour, Screen, cells, cut
+from rolecall.plain_text import plain
 
 _PLAIN = re.compile(r"[A-Za-z/_][A-Za-z0-9_./:@+ -]*")
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})

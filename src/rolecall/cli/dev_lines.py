@@ -6,7 +6,8 @@ import logging
 from datetime import datetime
 from typing import Any, TextIO
 
-from rolecall.cli.terminal import Colour, harmless, plain, screen_of_stream
+from rolecall.cli.terminal import Colour, screen_of_stream
+from rolecall.plain_text import harmless, plain
 from rolecall.documents import format_duration
 from rolecall.logs import fields_of
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from rolecall.cli.terminal import Colour, Screen, cells, cut, harmless, plain, screen_of_stream
+from rolecall.cli.terminal import Colour, Screen, cells, cut, screen_of_stream
+from rolecall.plain_text import harmless, plain
 from rolecall.logs import BrokenConditionals
 from rolecall.runner import RunEvent, RunResult
 from rolecall.workqueue import Key

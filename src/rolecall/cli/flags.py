@@ -313,6 +313,33 @@ _WEBHOOKS = FlagGroup(
     ),
 )
 
+_PAGE = FlagGroup(
+    "page to look at",
+    (
+        Flag(
+            "page-bind-address",
+            FlagKind.TEXT,
+            "",
+            "address of the page that shows what the operator does, such as `:8090`; with HTTPS unless"
+            " it is on localhost; empty: nowhere. With --dev: any free port of localhost",
+        ),
+        Flag(
+            "page-access",
+            FlagKind.TEXT,
+            "cluster",
+            "`cluster`: users log in with a token of theirs and see what kubectl would show them; `local`:"
+            " on localhost alone, whoever has the address that is printed sees what the operator sees",
+            choices=("cluster", "local"),
+        ),
+        Flag(
+            "page-cert-path",
+            FlagKind.PATH,
+            "",
+            "folder with tls.crt and tls.key for the page; default: a self-signed certificate",
+        ),
+    ),
+)
+
 _ELECTION = FlagGroup(
     "leader election",
     (
@@ -438,5 +465,5 @@ _PROCESS = FlagGroup(
     ),
 )
 
-GROUPS = (_WATCHES, _RUNS, _PROXY, _METRICS, _WEBHOOKS, _ELECTION, _LOGS, _PROCESS)
+GROUPS = (_WATCHES, _RUNS, _PROXY, _METRICS, _WEBHOOKS, _PAGE, _ELECTION, _LOGS, _PROCESS)
 FLAGS = {flag.name: flag for group in GROUPS for flag in group.flags}

@@ -14,7 +14,8 @@ from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, named_cr
 from rolecall.cli.play_colours import PlayColours
 from rolecall.cli.spans import seconds_text
-from rolecall.cli.terminal import plain, say, screen_now
+from rolecall.cli.terminal import say, screen_now
+from rolecall.plain_text import plain
 from rolecall.errors import InputError
 from rolecall.history import KeptRun, read_run
 from rolecall.json_object import Json

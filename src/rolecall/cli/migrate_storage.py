@@ -17,7 +17,8 @@ from rolecall.cli.cluster_line import say_cluster
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import choose_kind
 from rolecall.cli.served_kinds import kind_names
-from rolecall.cli.terminal import plain, say
+from rolecall.cli.terminal import say
+from rolecall.plain_text import plain
 from rolecall.errors import InputError, RolecallError
 from rolecall.kube import Client, Credentials, NotFoundError, named_kinds
 from rolecall.migration import (

@@ -17,12 +17,13 @@ from rolecall.cli.engine_choice import silent_place
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
-from rolecall.cli.terminal import plain
+from rolecall.plain_text import plain
 from rolecall.errors import ClusterError, InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, CredentialsError, NotFoundError, named_kinds
-from rolecall.reconcile import PAUSED_ANNOTATION, PAUSED_BECAUSE, PAUSED_BY
+from rolecall.pauses import pausing, resuming
+from rolecall.reconcile import PAUSED_ANNOTATION
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -88,12 +89,7 @@ async def _change(
         is_paused = arguments.verb == _PAUSE
         by = await _who(client, environ) if is_paused else None
         because = arguments.because if is_paused else None
-        annotations = {
-            PAUSED_ANNOTATION: "true" if is_paused else None,
-            PAUSED_BY: by,
-            PAUSED_BECAUSE: because or None,
-        }
-        patch = {"metadata": {"annotations": annotations}}
+        patch = pausing(by or "", because or "") if is_paused else resuming()
         cr = await _patched(client, gvk, (namespace if kind.is_namespaced else "", word), patch)
     metadata = cr["metadata"]
     return {

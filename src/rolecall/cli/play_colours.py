@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rolecall.cli.terminal import Colour, Screen, harmless
+from rolecall.cli.terminal import Colour, Screen
+from rolecall.plain_text import harmless
 
 _RESULTS = (
     ("ok: ", Colour.GREEN),

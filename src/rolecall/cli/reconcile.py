@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import cr_word
-from rolecall.cli.terminal import plain, say
+from rolecall.cli.terminal import say
+from rolecall.plain_text import plain
 from rolecall.errors import InputError
 
 if TYPE_CHECKING:

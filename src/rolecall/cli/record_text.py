@@ -14,7 +14,8 @@ from rolecall.cli.record_words import (
     title_of,
 )
 from rolecall.cli.table import Column, table
-from rolecall.cli.terminal import Colour, Screen, cut, plain
+from rolecall.cli.terminal import Colour, Screen, cut
+from rolecall.plain_text import plain
 from rolecall.record import Phase, RecordedRequest
 
 OUTCOMES = {

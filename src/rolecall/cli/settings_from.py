@@ -15,6 +15,7 @@ from rolecall.settings import (
     ElectionSettings,
     LogSettings,
     MetricsSettings,
+    PageSettings,
     ProxySettings,
     QueueSettings,
     ReactorSettings,
@@ -47,6 +48,7 @@ def settings_from(
         proxy=_proxy(chosen, warnings),
         metrics=_metrics(chosen),
         webhooks=_webhooks(chosen, pod_namespace),
+        page=_page(chosen),
         election=_election(chosen, environment, pod_namespace, warnings),
         logs=_logs(chosen, verbosity or 0, warnings),
         migrates_storage=bool(chosen["migrate-storage"]),
@@ -139,6 +141,14 @@ def _metrics(chosen: Chosen) -> MetricsSettings:
         probe_bind=chosen["health-probe-bind-address"],
         role_metrics_port=_port(chosen, "role-metrics-port"),
     )
+
+
+def _page(chosen: Chosen) -> PageSettings:
+    bind, access = chosen["page-bind-address"], chosen["page-access"]
+    if _is_dev(chosen) and not chosen.is_set("page-bind-address"):
+        bind, access = "127.0.0.1:0", "local"
+    folder = chosen["page-cert-path"]
+    return PageSettings(bind, access, Path(folder) if folder else None)
 
 
 def _webhooks(chosen: Chosen, pod_namespace: Path) -> WebhookSettings:

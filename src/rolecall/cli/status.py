@@ -15,7 +15,8 @@ from rolecall.cli.kind_words import CrWord, choose_cr, cr_word
 from rolecall.cli.redraw import Redraw
 from rolecall.cli.spans import seconds_text, since, until
 from rolecall.cli.table import Column, table
-from rolecall.cli.terminal import Colour, Screen, plain, screen_now
+from rolecall.cli.terminal import Colour, Screen, screen_now
+from rolecall.plain_text import plain
 from rolecall.clock import SystemClock
 from rolecall.json_object import Json
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rolecall.cli.terminal import Colour, Screen, cells, cut, plain
+from rolecall.cli.terminal import Colour, Screen, cells, cut
+from rolecall.plain_text import plain
 
 _GAP = "  "
 

@@ -18,9 +18,6 @@ from typing import TextIO
 
 RELAYED_VARIABLE = "ROLECALL_RELAYED"
 _NARROWEST = 20
-# Colours that a play was told to print; every other sequence moves the cursor, or worse.
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?")
 _RESET = "\x1b[0m"
 
 
@@ -75,20 +72,6 @@ def relayed_words(screen: Screen) -> str:
     return f"{screen.width}x{screen.height}" if screen.is_terminal else "no terminal"
 
 
-def plain(text: str) -> str:
-    """In one line, and harmless."""
-    return "".join(_harmless(each) for each in _STEERING.sub("", " ".join(text.split())))
-
-
-def harmless(line: str, *, keeps_colours: bool = False) -> str:
-    """A line of output without what steers a terminal; colours may stay."""
-    if not keeps_colours:
-        return "".join(_harmless(each) for each in _STEERING.sub("", line))
-    parts = _COLOUR.split(line)
-    colours = [*_COLOUR.findall(line), ""]
-    return "".join(harmless(part) + colour for part, colour in zip(parts, colours, strict=True))
-
-
 def cells(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return sum(_cells_of(each) for each in text)
@@ -116,12 +99,6 @@ def _relayed(text: str, environ: Mapping[str, str]) -> Screen:
 
 def _wants_colours(environ: Mapping[str, str]) -> bool:
     return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-
-
-def _harmless(each: str) -> str:
-    # Control characters, and those that turn the direction of writing round.
-    is_steering = unicodedata.category(each) in ("Cc", "Cf") and each != "\t"
-    return "" if is_steering else each
 
 
 def _cells_of(each: str) -> int:

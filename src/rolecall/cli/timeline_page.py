@@ -20,7 +20,7 @@ from rolecall.cli.record_words import (
     target_of,
     title_of,
 )
-from rolecall.cli.terminal import plain
+from rolecall.plain_text import plain
 from rolecall.record import Phase, RecordedRequest
 
 # A bar that is nothing would not be seen; of the axis' thousand parts.

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rolecall.cli.record_text import OUTCOMES
 from rolecall.cli.record_words import code_of, outcome_of, target_of, title_of
-from rolecall.cli.terminal import Colour, Screen, cells, cut, plain
+from rolecall.cli.terminal import Colour, Screen, cells, cut
+from rolecall.plain_text import plain
 from rolecall.record import Phase, RecordedRequest
 
 _WIDTH = 100  # where a program reads

@@ -3,10 +3,14 @@
 from rolecall.control.last_runs import LastRuns
 from rolecall.control.ports import EngineFacts, EnginePorts
 from rolecall.control.server import served_control
+from rolecall.control.state import Snapshot, Wall, snapshot
 
 __all__ = [
     "EngineFacts",
     "EnginePorts",
     "LastRuns",
+    "Snapshot",
+    "Wall",
     "served_control",
+    "snapshot",
 ]

@@ -38,6 +38,10 @@ class LastRuns:
         self._runs.pop(key, None)
         self._errors.pop(key, None)
 
+    def is_known(self, key: Key) -> bool:
+        """Whether no file need be read for it."""
+        return key in self._runs
+
     def of(self, key: Key) -> KeptRun | None:
         """The last run that ended, or the turn that could not begin one. Reads files."""
         if key in self._runs:

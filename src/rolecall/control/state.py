@@ -6,7 +6,7 @@ thousand CRs would hold up the loop, and files are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -45,6 +45,21 @@ class Snapshot:
             self.wall,
         ).as_json(self._engine(), last_runs)
 
+    def crs(
+        self, last_runs: LastRuns, may_read: Callable[[], bool]
+    ) -> Iterator[tuple[Key, dict[str, Any]]]:
+        """Each CR by itself; what its last run came to is read where that may be, or was read before."""
+        by_name = _Sorted(
+            by_key(self.known),
+            self.in_flight,
+            {each.key: each for each in self.waiting},
+            {each.key: each for each in self.delayed},
+            self.wall,
+        )
+        for key in by_name.keys():
+            is_told = last_runs.is_known(key) or may_read()
+            yield key, by_name.cr(key, last_runs.of(key) if is_told else None)
+
     def _engine(self) -> dict[str, Any]:
         facts = self.facts
         return {
@@ -75,13 +90,17 @@ class _Sorted:
     wall: Callable[[float], datetime]
 
     def as_json(self, engine: dict[str, Any], last_runs: LastRuns) -> dict[str, Any]:
-        keys = sorted(
+        crs = [self.cr(key, last_runs.of(key)) for key in self.keys()]
+        return {"engine": engine, "crs": crs}
+
+    def keys(self) -> list[Key]:
+        """By kind, namespace and name."""
+        return sorted(
             self.known.keys() | self.in_flight.keys() | self.waiting.keys(),
             key=lambda key: (key.gvk.kind, key.namespace, key.name, key.gvk),
         )
-        return {"engine": engine, "crs": [self._cr(key, last_runs.of(key)) for key in keys]}
 
-    def _cr(self, key: Key, last: KeptRun | None) -> dict[str, Any]:
+    def cr(self, key: Key, last: KeptRun | None) -> dict[str, Any]:
         run, waiting, known = (
             self.in_flight.get(key),
             self.waiting.get(key),

@@ -11,10 +11,12 @@ from rolecall.history.artifacts import read_run
 from rolecall.history.crs import KeptCr, kept_cr, kept_crs, roots_of, with_id
 from rolecall.history.processes import this_process
 from rolecall.history.run import LOST, RUN_FILE, FailedTask, KeptRun, Process, write_run
+from rolecall.history.spec import SPEC_FILE, read_spec, write_spec
 
 __all__ = [
     "LOST",
     "RUN_FILE",
+    "SPEC_FILE",
     "FailedTask",
     "KeptCr",
     "KeptRun",
@@ -22,8 +24,10 @@ __all__ = [
     "kept_cr",
     "kept_crs",
     "read_run",
+    "read_spec",
     "roots_of",
     "this_process",
     "with_id",
     "write_run",
+    "write_spec",
 ]

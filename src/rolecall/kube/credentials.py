@@ -27,7 +27,7 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.kube.errors import CredentialsError
 from rolecall.kube.exec_plugin import Issued, run_exec_plugin
 from rolecall.kube.kubeconfig import read_kubeconfig
-from rolecall.kube.login import Login, headers_of, tls_of, without_token
+from rolecall.kube.login import Login, as_bearer, headers_of, tls_of, without_token
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 # Short-lived credentials are renewed a little early, so that none dies between us and the server.
@@ -80,6 +80,14 @@ class Credentials:
     def copy(self) -> Credentials:
         """The same for another event loop; the two renew themselves independently."""
         return Credentials(self._find_login, environ=self._environ, clock=self._clock)
+
+    def with_token(self, token: str) -> Credentials:
+        """The same server, as whoever has this token; nothing of our own login goes with it."""
+
+        def find_login() -> Login:
+            return as_bearer(self._find_login(), token)
+
+        return Credentials(find_login, environ=self._environ, clock=self._clock)
 
     @property
     def server(self) -> URL:

@@ -115,6 +115,21 @@ def without_token(login: Login) -> Login:
     return replace(login, token="", token_file=None)
 
 
+def as_bearer(login: Login, token: str) -> Login:
+    """The same server for whoever has this token: without certificates, passwords, impersonation."""
+    return Login(
+        server=login.server,
+        namespace=login.namespace,
+        context=login.context,
+        ca_data=login.ca_data,
+        ca_file=login.ca_file,
+        insecure=login.insecure,
+        tls_server_name=login.tls_server_name,
+        proxy_url=login.proxy_url,
+        token=token,
+    )
+
+
 def headers_of(login: Login) -> dict[str, str]:
     """The headers that identify us; reads the token's file."""
     headers = dict(login.headers)

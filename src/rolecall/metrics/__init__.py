@@ -1,6 +1,6 @@
 """Counters, health and readiness, and metrics that roles set; served over HTTP."""
 
-from rolecall.metrics.address import Address, parse_address
+from rolecall.metrics.address import Address, is_loopback, parse_address
 from rolecall.metrics.certificate import tls_for_server
 from rolecall.metrics.engine_metrics import EngineMetrics
 from rolecall.metrics.loop_monitor import LoopMonitor
@@ -21,6 +21,7 @@ __all__ = [
     "Reviewer",
     "RoleMetricError",
     "RoleMetrics",
+    "is_loopback",
     "metrics_app",
     "parse_address",
     "probes_app",

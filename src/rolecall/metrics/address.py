@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from rolecall.errors import InputError
 
@@ -13,6 +14,16 @@ class Address:
 
     host: str | None
     port: int
+
+
+def is_loopback(address: Address) -> bool:
+    """Whether nobody but this machine reaches it."""
+    if address.host == "localhost":
+        return True
+    try:
+        return address.host is not None and ip_address(address.host).is_loopback
+    except ValueError:
+        return False
 
 
 def parse_address(text: str, flag: str) -> Address | None:

@@ -47,7 +47,7 @@ def tls_for_server(now: datetime, mounted: Path = MOUNTED) -> ssl.SSLContext:
         except (OSError, ValueError) as failure:
             why = getattr(failure, "reason", None) or str(failure)
             raise InputError(
-                f"could not serve metrics with `{certificate}` and `{key.name}`: {why}",
+                f"could not serve with `{certificate}` and `{key.name}`: {why}",
                 hint="mount a certificate and its key in PEM, or neither to get a self-signed one",
             ) from failure
         return context

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError, NotLeadingError, RolecallError
+from rolecall.history import write_spec
 from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
 from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbosity_of
@@ -169,7 +170,7 @@ class ActiveRuns:
             keep_artifacts=kept_artifacts_of(plan.cr, watch),
             timeout_s=_or(watch.run_timeout_s, defaults.timeout_s),
             no_progress_timeout_s=_or(watch.no_progress_timeout_s, defaults.no_progress_timeout_s),
-            leave_beside=access.notes.write_into if access.notes else _nothing_more,
+            leave_beside=lambda folder: _leave_beside(folder, plan, access),
         )
 
     def _on_event_for(self, active: ActiveRun, plan: RunPlan, verbosity: int) -> OnEvent:
@@ -234,8 +235,11 @@ class ActiveRuns:
         return ""
 
 
-def _nothing_more(_folder: Path) -> None:
-    """Leave nothing beside the artifacts."""
+def _leave_beside(folder: Path, plan: RunPlan, access: RunAccess) -> None:
+    """What is kept of a run beside its artifacts: what the CR asked for, and what was read and written."""
+    write_spec(folder, plan.cr.get("spec"))
+    if access.notes is not None:
+        access.notes.write_into(folder)
 
 
 def _not_started(plan: RunPlan, reason: str) -> RunResult:

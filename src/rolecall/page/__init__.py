@@ -1,0 +1,6 @@
+"""A page to look at: what the operator does, now and before; with the rights that Kubernetes gives."""
+
+from rolecall.page.ports import PagePorts
+from rolecall.page.server import Page
+
+__all__ = ["Page", "PagePorts"]

@@ -1,0 +1,45 @@
+"""How often somebody may ask: so many at once, and then so many a second."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from rolecall.clock import Clock
+
+_MOST_KNOWN = 4096
+
+
+class TooManyError(Exception):
+    """Ask again later."""
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__(f"too many requests; try again in {wait_s:.0f} s")
+        self.wait_s = wait_s
+
+
+@dataclass(slots=True)
+class _Bucket:
+    left: float
+    at_s: float
+
+
+class Limits:
+    """For each of many askers; who was silent longest is forgotten first, and begins anew."""
+
+    def __init__(self, clock: Clock, *, at_once: int, a_second: float) -> None:
+        self._clock, self._at_once, self._a_second = clock, at_once, a_second
+        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+
+    def take(self, asker: str) -> None:
+        """Count a request; raises `TooManyError`."""
+        now = self._clock.monotonic()
+        bucket = self._buckets.setdefault(asker, _Bucket(float(self._at_once), now))
+        self._buckets.move_to_end(asker)
+        refilled = bucket.left + (now - bucket.at_s) * self._a_second
+        bucket.left, bucket.at_s = min(float(self._at_once), refilled), now
+        if bucket.left < 1:
+            raise TooManyError((1 - bucket.left) / self._a_second)
+        bucket.left -= 1
+        while len(self._buckets) > _MOST_KNOWN:
+            self._buckets.popitem(last=False)

@@ -1,0 +1,119 @@
+"""Whoever looks at the page, and what he may see: what Kubernetes would show him, and no more.
+
+Lists ask whether he may `list` a kind everywhere, else in each namespace; a CR asks for `get` of it.
+What a run printed and did asks for `get` of the subresource `log` of its CR: a run reads with the
+operator's rights, so that seeing the CR is not enough. No API server serves that subresource; RBAC knows
+it all the same, as it knows any other word. Live objects and changes go through his own token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
+
+from rolecall.gvk import Gvk
+from rolecall.kube import Client
+from rolecall.page.access.reviews import Question, Reviews, User
+from rolecall.workqueue import Key
+
+LOG = "log"
+# Namespaces that are asked about at the same time.
+_AT_ONCE = 16
+
+Plurals = Callable[[], Mapping[Gvk, str]]
+
+
+class Reader(Protocol):
+    """Who looks."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def is_local(self) -> bool:
+        """Whether he sits at this machine, and sees what the engine sees."""
+        ...
+
+    @property
+    def client(self) -> Client:
+        """Reads and writes as he would."""
+        ...
+
+    async def may_get(self, key: Key) -> bool: ...
+
+    async def may_read_log(self, key: Key) -> bool: ...
+
+    async def may_change(self, key: Key) -> bool: ...
+
+    async def seen_namespaces(self, gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
+        """Of these namespaces, those whose CRs of this kind he may list."""
+        ...
+
+
+class LocalReader:
+    """Whoever has the address that was printed on this machine."""
+
+    name = "this machine"
+    is_local = True
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def may_get(self, _key: Key) -> bool:
+        return True
+
+    async def may_read_log(self, _key: Key) -> bool:
+        return True
+
+    async def may_change(self, _key: Key) -> bool:
+        return True
+
+    async def seen_namespaces(self, _gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
+        return frozenset(namespaces)
+
+
+class TokenReader:
+    """A user of the cluster, by a token."""
+
+    is_local = False
+
+    def __init__(self, user: User, client: Client, reviews: Reviews, plurals: Plurals) -> None:
+        self._user, self._reviews, self._plurals = user, reviews, plurals
+        self.client = client
+
+    @property
+    def name(self) -> str:
+        return self._user.name
+
+    async def may_get(self, key: Key) -> bool:
+        return await self._may("get", key)
+
+    async def may_read_log(self, key: Key) -> bool:
+        return await self._may("get", key, LOG)
+
+    async def may_change(self, key: Key) -> bool:
+        return await self._may("patch", key)
+
+    async def seen_namespaces(self, gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
+        if await self._may_list(gvk, ""):
+            return frozenset(namespaces)
+        found: list[str] = []
+        wanted = sorted(filter(None, namespaces))
+        for begin in range(0, len(wanted), _AT_ONCE):
+            some = wanted[begin : begin + _AT_ONCE]
+            answers = await asyncio.gather(*(self._may_list(gvk, each) for each in some))
+            found += [each for each, allowed in zip(some, answers, strict=True) if allowed]
+        return frozenset(found)
+
+    async def _may(self, verb: str, key: Key, subresource: str = "") -> bool:
+        plural = self._plurals().get(key.gvk, "")
+        if not plural:
+            return False
+        question = Question(verb, key.gvk.group, plural, subresource, key.namespace, key.name)
+        return await self._reviews.allows(self._user, question)
+
+    async def _may_list(self, gvk: Gvk, namespace: str) -> bool:
+        plural = self._plurals().get(gvk, "")
+        question = Question("list", gvk.group, plural, namespace=namespace)
+        return bool(plural) and await self._reviews.allows(self._user, question)

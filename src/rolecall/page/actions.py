@@ -1,0 +1,68 @@
+"""What a reader may have done: a run now, a pause, its end. As the reader, never as the operator.
+
+A run is asked of the queue, which knows no users; so it takes the right to patch the CR, by which the same
+could be had with an annotation.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from aiohttp import web
+
+from rolecall.errors import ClusterError
+from rolecall.log_fields import log_fields
+from rolecall.page.guard import Asker, Guard, RefusedError, redirect
+from rolecall.page.handlers import Pages
+from rolecall.page.ports import PagePorts
+from rolecall.page.views import places
+from rolecall.pauses import pausing, resuming
+from rolecall.workqueue import PERSON, Key
+
+_LONGEST_REASON = 500
+_logger = logging.getLogger(__name__)
+
+
+class Actions:
+    def __init__(self, ports: PagePorts, pages: Pages, guard: Guard) -> None:
+        self._ports, self._pages, self._guard = ports, pages, guard
+
+    async def reconcile(self, request: web.Request, asker: Asker) -> web.Response:
+        key = await self._asked(request, asker)
+        engine = self._ports.engine
+        if not engine.leads():
+            who = engine.leader() or "another replica"
+            raise RefusedError(409, "This replica does not work now", f"Ask {who}.")
+        engine.reconcile(key, PERSON)
+        _tell("reconcile", key, asker)
+        return redirect(places.of_cr(key))
+
+    async def pause(self, request: web.Request, asker: Asker) -> web.Response:
+        key = await self._asked(request, asker)
+        because = str((await request.post()).get("because") or "")[:_LONGEST_REASON]
+        return await self._patched(key, asker, pausing(asker.reader.name, because), "pause")
+
+    async def resume(self, request: web.Request, asker: Asker) -> web.Response:
+        key = await self._asked(request, asker)
+        return await self._patched(key, asker, resuming(), "resume")
+
+    async def _asked(self, request: web.Request, asker: Asker) -> Key:
+        await self._guard.checked(request, asker)
+        return await self._pages.key_to_change(request, asker)
+
+    async def _patched(
+        self, key: Key, asker: Asker, patch: dict[str, object], what: str
+    ) -> web.Response:
+        try:
+            await asker.reader.client.merge_patch(key.gvk, key.namespace, key.name, patch)
+        except ClusterError as failure:
+            raise RefusedError(
+                502, f"The cluster refused to {what} {key}", failure.message
+            ) from failure
+        _tell(what, key, asker)
+        return redirect(places.of_cr(key))
+
+
+def _tell(what: str, key: Key, asker: Asker) -> None:
+    fields = log_fields(what=what, key=str(key), by=asker.reader.name)
+    _logger.info("asked for on the page", extra=fields)

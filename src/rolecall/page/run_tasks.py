@@ -1,0 +1,205 @@
+"""The tasks of a run, from the event files that it left or is leaving: one source for then and now.
+
+Numbers are ansible-runner's counters, which name the files: whoever has seen all up to one asks for what
+came after it. A run of five thousand tasks has some fifteen thousand files. They are read in slices, in a
+thread, and of each only a few facts are kept; what a task was given and said is read when it is asked for.
+
+Files are masked already where they are written. Everything in them is hostile all the same, and may be
+of any type.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rolecall.json_object import Json
+
+_STARTS = frozenset({"playbook_on_task_start", "playbook_on_handler_task_start"})
+_ENDS = {
+    "runner_on_ok": "ok",
+    "runner_on_failed": "failed",
+    "runner_on_skipped": "skipped",
+    "runner_on_unreachable": "unreachable",
+    "runner_on_async_failed": "failed",
+}
+_WORST = ("failed", "unreachable", "ignored", "changed", "ok", "skipped", "")
+_LARGEST_FILE = 8_000_000
+_MOST_RUNS = 4
+_MOST_TASKS = 20_000
+MOST_TEXT = 200_000
+
+
+@dataclass(slots=True)
+class Task:
+    """One task, as far as it has come."""
+
+    counter: int  # of its beginning
+    name: str
+    path: str  # `/…/tasks/main.yml:12`
+    action: str
+    began: str
+    outcome: str = ""  # empty: it runs, or the run ended in it
+    seconds: float = 0.0
+    hosts: int = 0
+    items: int = 0
+    message: str = ""  # of a failure
+    last_counter: int = 0
+    ends: list[int] = field(default_factory=list)  # counters of the events that tell how it ended
+
+
+@dataclass(slots=True)
+class RunTasks:
+    """What is known of one run's tasks up to `counter`."""
+
+    folder: Path
+    counter: int = 0
+    tasks: list[Task] = field(default_factory=list)
+    is_cut: bool = False  # there were more
+    _by_uuid: dict[str, Task] = field(default_factory=dict)
+
+    def read(self, most: int = 2000) -> bool:
+        """Read on, at most so many events; whether there may be more. In a thread."""
+        names = _files_after(self.folder / "job_events", self.counter)
+        for number, path in names[:most]:
+            event = _read(path)
+            if event is None:
+                return False  # half written: it comes again
+            self.counter = number
+            self._take(number, event)
+        return len(names) > most
+
+    def after(self, counter: int) -> list[Task]:
+        """Tasks that began or ended after it."""
+        return [task for task in self.tasks if task.last_counter > counter]
+
+    def _take(self, number: int, event: Json) -> None:
+        data = event.get("event_data")
+        data = data if isinstance(data, dict) else {}
+        kind, uuid = event.get("event"), _text(data.get("task_uuid"))
+        if kind in _STARTS:
+            if len(self.tasks) >= _MOST_TASKS:
+                self.is_cut = True
+                return
+            task = Task(
+                number,
+                _text(data.get("task")) or _text(data.get("name")),
+                _text(data.get("task_path")),
+                _text(data.get("resolved_action")) or _text(data.get("task_action")),
+                _text(event.get("created")),
+                last_counter=number,
+            )
+            self.tasks.append(task)
+            self._by_uuid[uuid] = task
+        elif (task := self._by_uuid.get(uuid)) is not None:
+            task.last_counter = number
+            if isinstance(kind, str) and kind.startswith("runner_item_on_"):
+                task.items += 1
+            elif kind in _ENDS:
+                _end(task, number, _ENDS[kind], data)
+
+
+class RunsRead:
+    """The runs that were looked at last, so that a reader who stays is not read for anew."""
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[Path, RunTasks] = OrderedDict()
+
+    def of(self, folder: Path) -> RunTasks:
+        run = self._runs.setdefault(folder, RunTasks(folder))
+        self._runs.move_to_end(folder)
+        while len(self._runs) > _MOST_RUNS:
+            self._runs.popitem(last=False)
+        return run
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnd:
+    """What a task was given and said, on one host."""
+
+    host: str
+    outcome: str
+    arguments: str
+    result: str
+    stdout: str
+
+
+def ends_of(task: Task, folder: Path) -> Iterator[TaskEnd]:
+    """Read what a task came to; in a thread."""
+    for number in task.ends:
+        for path in (folder / "job_events").glob(f"{number}-*.json"):
+            event = _read(path)
+            data = (event or {}).get("event_data")
+            if not isinstance(data, dict):
+                continue
+            result = data.get("res")
+            result = dict(result) if isinstance(result, dict) else {}
+            invocation = result.pop("invocation", None)
+            given = invocation.get("module_args") if isinstance(invocation, dict) else None
+            yield TaskEnd(
+                _text(data.get("host")),
+                _ENDS.get(_text((event or {}).get("event")), ""),
+                _pretty(given) if given else _text(data.get("task_args")),
+                _pretty(result),
+                cut(_text((event or {}).get("stdout"))),
+            )
+
+
+def cut(text: str, most: int = MOST_TEXT) -> str:
+    """Text that a page can show, with a word on what is left out."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}\n… and {len(text) - most:,} characters more"
+
+
+def _end(task: Task, number: int, outcome: str, data: Mapping[str, Any]) -> None:
+    result = data.get("res")
+    result = result if isinstance(result, dict) else {}
+    if outcome == "ok" and result.get("changed") is True:
+        outcome = "changed"
+    if outcome == "failed":
+        task.message = _text(result.get("msg"))[:2000]
+        if data.get("ignore_errors") is True:
+            outcome = "ignored"
+    task.outcome = min(task.outcome, outcome, key=_WORST.index) if task.outcome else outcome
+    seconds = data.get("duration")
+    if isinstance(seconds, int | float):
+        task.seconds = max(task.seconds, float(seconds))
+    task.hosts += 1
+    task.ends.append(number)
+
+
+def _files_after(folder: Path, counter: int) -> list[tuple[int, Path]]:
+    found = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                number, mark, rest = entry.name.partition("-")
+                if mark and number.isdigit() and rest.endswith(".json") and "partial" not in rest:
+                    if int(number) > counter:
+                        found.append((int(number), Path(entry.path)))
+    except OSError:
+        return []
+    return sorted(found)
+
+
+def _read(path: Path) -> Json | None:
+    try:
+        with path.open("rb") as file:
+            read = json.loads(file.read(_LARGEST_FILE))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return read if isinstance(read, dict) else {}
+
+
+def _pretty(value: Any) -> str:
+    return cut(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,49 @@
+"""What a page shows, as HTML: values in, text out. Nothing here asks or reads."""
+
+from rolecall.page.views import places
+from rolecall.page.views.cr import CrPage, OwnedObject, cr, cr_parts
+from rolecall.page.views.crs import WINDOW, Window, cr_rows, crs
+from rolecall.page.views.html import Html, el
+from rolecall.page.views.layout import Layout
+from rolecall.page.views.overview import Replica, overview, overview_parts
+from rolecall.page.views.plain_pages import error, login
+from rolecall.page.views.run import (
+    RunPage,
+    comparison,
+    ordered,
+    run,
+    run_facts,
+    stdout,
+    task_details,
+    task_page,
+    task_rows,
+)
+
+__all__ = [
+    "WINDOW",
+    "CrPage",
+    "Html",
+    "Layout",
+    "OwnedObject",
+    "Replica",
+    "RunPage",
+    "Window",
+    "comparison",
+    "cr",
+    "cr_parts",
+    "cr_rows",
+    "crs",
+    "el",
+    "error",
+    "login",
+    "ordered",
+    "overview",
+    "overview_parts",
+    "places",
+    "run",
+    "run_facts",
+    "stdout",
+    "task_details",
+    "task_page",
+    "task_rows",
+]

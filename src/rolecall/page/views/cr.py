@@ -1,0 +1,217 @@
+"""One CR: what it is at, its conditions, what it owns, what changed since its last good run, its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rolecall.history import KeptRun
+from rolecall.json_object import Json
+from rolecall.page.table import Row
+from rolecall.page.views import places
+from rolecall.page.views.html import Child, Html, el, inner, verbatim
+from rolecall.page.views.layout import Layout, badge, button, facts, page, section, table, time_of
+from rolecall.workqueue import Key
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedObject:
+    """Something that the CR's runs made, as it is now."""
+
+    kind: str
+    namespace: str
+    name: str
+    health: str  # a word or two; empty: not known
+    is_well: bool | None
+    task: str  # that wrote it last
+    is_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CrPage:
+    key: Key
+    row: Row | None
+    cr: Json | None  # live; None: it is not there
+    runs: Sequence[KeptRun] = ()
+    owned: Sequence[OwnedObject] = ()
+    changes: Sequence[tuple[str, Any, Any]] | None = None  # path, then and now; None: not known
+    may_change: bool = False
+    may_read_log: bool = False
+    problems: Sequence[str] = field(default_factory=tuple)
+
+
+def cr(shown: CrPage, layout: Layout) -> str:
+    return page(cr_title(shown.key), layout, cr_parts(shown, layout), live="/events")
+
+
+def cr_title(key: Key) -> str:
+    where = f"{key.namespace}/" if key.namespace else ""
+    return f"{key.gvk.kind} {where}{key.name}"
+
+
+def cr_parts(shown: CrPage, layout: Layout) -> Html:
+    """What changes while one looks."""
+    here = places.of_cr(shown.key)
+    status = (shown.cr or {}).get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    return el(
+        "div",
+        *(el("p", each, class_="problem", role="alert") for each in shown.problems),
+        section("Now", _now(shown), _actions(shown, layout), id_="now"),
+        section("Conditions", _conditions(conditions), id_="conditions"),
+        section("Changed since the last good run", _changes(shown.changes), id_="changes"),
+        section("What it owns", _owned(shown), id_="owned"),
+        section("Runs", _runs(shown), id_="runs"),
+        id="cr",
+        data_fragment=f"{here}?fragment=1",
+        data_key=here,
+    )
+
+
+def _now(shown: CrPage) -> Html:
+    row, metadata = shown.row, (shown.cr or {}).get("metadata") or {}
+    pairs: list[tuple[str, Child]] = [("State", badge(row.state if row else "unknown"))]
+    if shown.cr is None:
+        pairs = [("State", "it is not in the cluster; its runs are kept")]
+    if row is not None and row.run:
+        task = f"{row.task or 'starting'}  {row.place}"
+        link = el("a", task, href=places.of_run(shown.key, row.run))
+        pairs += [("Running", link), ("Since", time_of(row.since)), ("Cause", row.cause)]
+    elif row is not None and row.state == "waiting":
+        pairs += [("Waits as", row.urgency), ("Since", time_of(row.since)), ("Cause", row.cause)]
+    if row is not None and row.next_at:
+        pairs.append(("Next", inner((time_of(row.next_at), f" ({row.next_why})"))))
+    pairs += [
+        ("Generation", str(metadata.get("generation") or "")),
+        ("Created", time_of(str(metadata.get("creationTimestamp") or ""))),
+    ]
+    if metadata.get("deletionTimestamp"):
+        pairs.append(("Deleted", time_of(str(metadata["deletionTimestamp"]))))
+    return facts(*pairs)
+
+
+def _actions(shown: CrPage, layout: Layout) -> Html | None:
+    if not shown.may_change or shown.cr is None:
+        return None
+    here = places.of_cr(shown.key)
+    buttons = [button(layout, f"{here}/reconcile", "Reconcile now")]
+    if shown.row is not None and shown.row.state == "paused":
+        buttons.append(button(layout, f"{here}/resume", "Resume"))
+    else:
+        why = el("input", name="because", placeholder="why", aria_label="Why it is paused")
+        asks = "Pause it? Nothing is run for it until it is resumed."
+        buttons.append(button(layout, f"{here}/pause", "Pause", asks=asks, more=why))
+    return el("div", *buttons, class_="actions")
+
+
+def _conditions(found: object) -> Html:
+    rows = []
+    for each in found if isinstance(found, list) else []:
+        if not isinstance(each, dict):
+            continue
+        rows.append(
+            el(
+                "tr",
+                el("th", str(each.get("type") or ""), scope="row"),
+                el("td", str(each.get("status") or "")),
+                el("td", str(each.get("reason") or "")),
+                el("td", _long(str(each.get("message") or "")), class_="what"),
+                el("td", time_of(str(each.get("lastTransitionTime") or ""))),
+            )
+        )
+    if not rows:
+        return el("p", "None is written yet.", class_="empty")
+    return table("Conditions", ("Type", "Status", "Reason", "Message", "Since"), rows)
+
+
+def _long(text: str) -> Child:
+    if len(text) < 300:
+        return text
+    return el("details", el("summary", text[:200] + "…"), el("pre", verbatim(text[:50_000])))
+
+
+def _changes(changes: Sequence[tuple[str, Any, Any]] | None) -> Html:
+    if changes is None:
+        return el("p", "No good run is kept, or it kept no spec.", class_="empty")
+    if not changes:
+        return el("p", "Nothing in its spec.", class_="empty")
+    rows = [
+        el(
+            "tr",
+            el("th", path, scope="row"),
+            el("td", _value(then), class_="removed"),
+            el("td", _value(now), class_="added"),
+        )
+        for path, then, now in changes[:200]
+    ]
+    return table("Changes of the spec", ("Field", "At the last good run", "Now"), rows)
+
+
+def _value(value: object) -> str:
+    return "–" if value is None else str(value)[:500]
+
+
+def _owned(shown: CrPage) -> Html:
+    if not shown.may_read_log:
+        return el(
+            "p",
+            "What its runs made is part of their log, which you may not read here.",
+            class_="empty",
+        )
+    if not shown.owned:
+        return el("p", "No kept run made anything.", class_="empty")
+    rows = [
+        el(
+            "tr",
+            el("th", f"{each.kind} {each.name}", scope="row"),
+            el("td", each.namespace or "–"),
+            el("td", _health(each)),
+            el("td", each.task, class_="place"),
+        )
+        for each in shown.owned
+    ]
+    return table("Objects that it owns", ("Object", "Namespace", "Health", "Written by"), rows)
+
+
+def _health(each: OwnedObject) -> Html:
+    word = "gone" if each.is_gone else each.health or "–"
+    if each.is_gone or each.is_well is False:
+        return el("span", word, class_="badge bad")
+    return el("span", word, class_=f"badge {'good' if each.is_well else 'other'}")
+
+
+def _runs(shown: CrPage) -> Html:
+    if not shown.runs:
+        return el("p", "None is kept. What ran before this pod began went with its disk.", class_="empty")
+    rows, before = [], None
+    for run in reversed(shown.runs):
+        rows.append(_run(shown.key, run, before))
+        before = run
+    columns = ("Began", "Outcome", "Took", "Cause", "Generation", "What", "Compare")
+    return table("Runs, newest first", columns, list(reversed(rows)))
+
+
+def _run(key: Key, run: KeptRun, before: KeptRun | None) -> Html:
+    compare = None
+    if before is not None:
+        to = f"{places.of_cr(key)}/compare/{before.run}/{run.run}"
+        compare = el("a", "with the one before", href=to)
+    failed = run.failed_task
+    what = f"{failed.place} {failed.name}: {failed.message}" if failed else run.reason
+    return el(
+        "tr",
+        el("th", el("a", moment(run), href=places.of_run(key, run.run)), scope="row"),
+        el("td", badge(run.outcome)),
+        el("td", f"{run.seconds:.2f} s" if run.seconds is not None else "–", class_="number"),
+        el("td", run.cause),
+        el("td", str(run.generation or "–"), class_="number"),
+        el("td", what or f"{len(run.changed_tasks)} changed", class_="what"),
+        el("td", compare),
+    )
+
+
+def moment(run: KeptRun) -> Html:
+    if run.began is None:
+        return el("span", run.run)
+    return time_of(run.began.isoformat(timespec="seconds").replace("+00:00", "Z"))

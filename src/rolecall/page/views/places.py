@@ -1,0 +1,26 @@
+"""Where pages are: addresses of CRs and runs, made and read."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from rolecall.gvk import Gvk
+from rolecall.workqueue import Key
+
+_CORE, _NO_NAMESPACE = "core", "-"
+
+
+def of_cr(key: Key) -> str:
+    gvk = key.gvk
+    parts = (gvk.group or _CORE, gvk.version, gvk.kind, key.namespace or _NO_NAMESPACE, key.name)
+    return "/cr/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def of_run(key: Key, run: str) -> str:
+    return f"{of_cr(key)}/runs/{quote(run, safe='')}"
+
+
+def key_of(group: str, version: str, kind: str, namespace: str, name: str) -> Key:
+    """The CR of an address."""
+    gvk = Gvk("" if group == _CORE else group, version, kind)
+    return Key(gvk, "" if namespace == _NO_NAMESPACE else namespace, name)
