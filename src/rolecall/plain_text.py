@@ -27,7 +27,6 @@ def harmless(line: str, *, keeps_colours: bool = False) -> str:
     return "".join(harmless(part) + colour for part, colour in zip(parts, colours, strict=True))
 
 
-
 def _harmless(each: str) -> str:
     # Control characters, and those that turn the direction of writing round.
     is_steering = unicodedata.category(each) in ("Cc", "Cf") and each != "\t"

@@ -26,12 +26,12 @@ from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, cr_word, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
 from rolecall.cli.terminal import say, screen_now
-from rolecall.plain_text import plain
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, NotFoundError, named_kinds
+from rolecall.plain_text import plain
 from rolecall.record import steps_of_path
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, TextIO
 
 from rolecall.cli.terminal import Colour, screen_of_stream
-from rolecall.plain_text import harmless, plain
 from rolecall.documents import format_duration
 from rolecall.logs import fields_of
+from rolecall.plain_text import harmless, plain
 
 # Told at every start, and nothing that a developer would act upon.
 QUIET = frozenset(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rolecall.cli.terminal import Colour, Screen, cells, cut, screen_of_stream
-from rolecall.plain_text import harmless, plain
 from rolecall.logs import BrokenConditionals
+from rolecall.plain_text import harmless, plain
 from rolecall.runner import RunEvent, RunResult
 from rolecall.workqueue import Key
 

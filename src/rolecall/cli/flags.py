@@ -327,8 +327,8 @@ _PAGE = FlagGroup(
             "page-access",
             FlagKind.TEXT,
             "cluster",
-            "`cluster`: users log in with a token of theirs and see what kubectl would show them; `local`:"
-            " on localhost alone, whoever has the address that is printed sees what the operator sees",
+            "`cluster`: users log in with a token of theirs and see what kubectl would show them;"
+            " `local`: on localhost alone, whoever has the printed address sees what the operator sees",
             choices=("cluster", "local"),
         ),
         Flag(

@@ -15,10 +15,10 @@ from rolecall.cli.kind_words import CrWord, named_cr
 from rolecall.cli.play_colours import PlayColours
 from rolecall.cli.spans import seconds_text
 from rolecall.cli.terminal import say, screen_now
-from rolecall.plain_text import plain
 from rolecall.errors import InputError
 from rolecall.history import KeptRun, read_run
 from rolecall.json_object import Json
+from rolecall.plain_text import plain
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

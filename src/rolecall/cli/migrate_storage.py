@@ -18,7 +18,6 @@ from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import choose_kind
 from rolecall.cli.served_kinds import kind_names
 from rolecall.cli.terminal import say
-from rolecall.plain_text import plain
 from rolecall.errors import InputError, RolecallError
 from rolecall.kube import Client, Credentials, NotFoundError, named_kinds
 from rolecall.migration import (
@@ -30,6 +29,7 @@ from rolecall.migration import (
     migrate,
     tried,
 )
+from rolecall.plain_text import plain
 from rolecall.watches import WatchDefaults, load_watches
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from rolecall.cli.engine_choice import silent_place
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
-from rolecall.plain_text import plain
 from rolecall.errors import ClusterError, InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, CredentialsError, NotFoundError, named_kinds
 from rolecall.pauses import pausing, resuming
+from rolecall.plain_text import plain
 from rolecall.reconcile import PAUSED_ANNOTATION
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_rel
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import cr_word
 from rolecall.cli.terminal import say
-from rolecall.plain_text import plain
 from rolecall.errors import InputError
+from rolecall.plain_text import plain
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -13,12 +13,12 @@ from rolecall.cli.record_text import record_lines
 from rolecall.cli.record_words import notes_on, summary, why_no_record
 from rolecall.cli.spans import seconds_text
 from rolecall.cli.terminal import say, screen_now
-from rolecall.plain_text import plain
 from rolecall.cli.timeline_page import timeline_page
 from rolecall.cli.timeline_text import timeline_lines
 from rolecall.errors import InputError
 from rolecall.history import KeptRun
 from rolecall.json_object import Json
+from rolecall.plain_text import plain
 from rolecall.record import RunRecord, axis_of, phases_of, read_record, record_json
 
 _STDOUT = "-"

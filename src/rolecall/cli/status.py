@@ -16,9 +16,9 @@ from rolecall.cli.redraw import Redraw
 from rolecall.cli.spans import seconds_text, since, until
 from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import Colour, Screen, screen_now
-from rolecall.plain_text import plain
 from rolecall.clock import SystemClock
 from rolecall.json_object import Json
+from rolecall.plain_text import plain
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -48,7 +48,7 @@ class Snapshot:
     def crs(
         self, last_runs: LastRuns, may_read: Callable[[], bool]
     ) -> Iterator[tuple[Key, dict[str, Any]]]:
-        """Each CR by itself; what its last run came to is read where that may be, or was read before."""
+        """Each CR by itself; of those whose last run would have to be read, as many as may be."""
         by_name = _Sorted(
             by_key(self.known),
             self.in_flight,
@@ -56,7 +56,7 @@ class Snapshot:
             {each.key: each for each in self.delayed},
             self.wall,
         )
-        for key in by_name.keys():
+        for key in by_name.ordered():
             is_told = last_runs.is_known(key) or may_read()
             yield key, by_name.cr(key, last_runs.of(key) if is_told else None)
 
@@ -90,10 +90,10 @@ class _Sorted:
     wall: Callable[[float], datetime]
 
     def as_json(self, engine: dict[str, Any], last_runs: LastRuns) -> dict[str, Any]:
-        crs = [self.cr(key, last_runs.of(key)) for key in self.keys()]
+        crs = [self.cr(key, last_runs.of(key)) for key in self.ordered()]
         return {"engine": engine, "crs": crs}
 
-    def keys(self) -> list[Key]:
+    def ordered(self) -> list[Key]:
         """By kind, namespace and name."""
         return sorted(
             self.known.keys() | self.in_flight.keys() | self.waiting.keys(),

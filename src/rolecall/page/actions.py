@@ -1,7 +1,7 @@
 """What a reader may have done: a run now, a pause, its end. As the reader, never as the operator.
 
-A run is asked of the queue, which knows no users; so it takes the right to patch the CR, by which the same
-could be had with an annotation.
+A run is asked of the queue, which knows no users; so it takes the right to patch the CR, by which
+the same could be had with an annotation.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which CRs changed, numbered: what a page was made at, and what came after it.
 
 Numbers belong to one life of the engine. Whoever names one of another life, or one that is too long
-ago, is told to look again at everything; so a reader that lost its connection misses nothing, and is
-told nothing twice.
+ago, is told to look again at everything; so a reader that lost its connection misses nothing, and
+is told nothing twice.
 """
 
 from __future__ import annotations

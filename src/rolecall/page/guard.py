@@ -1,7 +1,8 @@
-"""What every request passes before a handler sees it: limits, who asks, and what a browser may do with it.
+"""What every request passes before a handler sees it: limits, who asks, and what a browser may do
+with it.
 
-A change needs the session's form token, and where the browser says from which site it comes, ours. The
-headers allow scripts and styles of this page alone, nothing inline, and no frame around it.
+A change needs the session's form token, and where the browser says from which site it comes, ours.
+The headers allow scripts and styles of this page alone, nothing inline, and no frame around it.
 """
 
 from __future__ import annotations

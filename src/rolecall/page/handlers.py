@@ -82,7 +82,10 @@ class Pages:
             chosen = found(rows, query, await self._labelled(query, asker))
         except ClusterError as failure:
             problem = f"The cluster does not find this label: {failure.message}"
-        start, count = _number(request.query, "from"), _number(request.query, "count") or views.WINDOW
+        start, count = (
+            _number(request.query, "from"),
+            _number(request.query, "count") or views.WINDOW,
+        )
         some = chosen[start : start + min(count, _MOST_ROWS)]
         window = Window(query, some, start, len(chosen), problem)
         if _is_fragment(request):
@@ -105,9 +108,7 @@ class Pages:
         tasks = await self._tasks(run)
         by_time = request.query.get("order") == "time"
         start, count = _number(request.query, "from"), _number(request.query, "count")
-        shown = RunPage(
-            key, run, tasks.tasks, tasks.counter, tasks.is_cut, by_time, start, _short
-        )
+        shown = RunPage(key, run, tasks.tasks, tasks.counter, tasks.is_cut, by_time, start, _short)
         if _is_fragment(request):
             ordered = views.ordered(shown.tasks, by_time=by_time)
             some = ordered[start : start + min(count or _MOST_ROWS, _MOST_ROWS)]
@@ -168,9 +169,7 @@ class Pages:
     async def key_to_change(self, request: web.Request, asker: Asker) -> Key:
         key = await self._key(request, asker)
         if not await asker.reader.may_change(key):
-            raise RefusedError(
-                403, f"You may not change {key}", "It takes the right to patch it."
-            )
+            raise RefusedError(403, f"You may not change {key}", "It takes the right to patch it.")
         return key
 
     async def tasks_of(self, request: web.Request, asker: Asker) -> tuple[Key, KeptRun, RunTasks]:
@@ -178,8 +177,9 @@ class Pages:
         return key, run, await self._tasks(run)
 
     async def read_on(self, tasks: RunTasks) -> None:
-        while await asyncio.to_thread(tasks.read, _SLICE):
-            await asyncio.sleep(0)
+        has_more = True
+        while has_more:
+            has_more = await asyncio.to_thread(tasks.read, _SLICE)
 
     async def visible(self, keys: set[Key], asker: Asker) -> set[Key]:
         """Of changed CRs, those that this reader may know of."""
@@ -318,7 +318,7 @@ def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any,
 def _short(path: str) -> str:
     """A task's place, from `roles/` or `playbooks/` on."""
     for mark in ("/roles/", "/playbooks/", "/ansible_collections/"):
-        head, found_mark, tail = path.rpartition(mark)
+        _head, found_mark, tail = path.rpartition(mark)
         if found_mark:
             return f"{mark[1:]}{tail}" if mark != "/ansible_collections/" else tail
     return Path(path).name

@@ -31,9 +31,7 @@ def written_by(runs: Sequence[KeptRun]) -> dict[_Place, str]:
     return found
 
 
-async def as_they_are(
-    written: Mapping[_Place, str], uid: str, client: Client
-) -> list[OwnedObject]:
+async def as_they_are(written: Mapping[_Place, str], uid: str, client: Client) -> list[OwnedObject]:
     """Those of them that the CR owns, or that are gone."""
     gate = asyncio.Semaphore(_AT_ONCE)
 

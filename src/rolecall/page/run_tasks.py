@@ -1,11 +1,12 @@
 """The tasks of a run, from the event files that it left or is leaving: one source for then and now.
 
-Numbers are ansible-runner's counters, which name the files: whoever has seen all up to one asks for what
-came after it. A run of five thousand tasks has some fifteen thousand files. They are read in slices, in a
-thread, and of each only a few facts are kept; what a task was given and said is read when it is asked for.
+Numbers are ansible-runner's counters, which name the files: whoever has seen all up to one asks for
+what came after it. A run of five thousand tasks has some fifteen thousand files. They are read in
+slices, in a thread, and of each only a few facts are kept; what a task was given and said is read
+when it is asked for.
 
-Files are masked already where they are written. Everything in them is hostile all the same, and may be
-of any type.
+Files are masked already where they are written. Everything in them is hostile all the same, and may
+be of any type.
 """
 
 from __future__ import annotations
@@ -96,12 +97,12 @@ class RunTasks:
             )
             self.tasks.append(task)
             self._by_uuid[uuid] = task
-        elif (task := self._by_uuid.get(uuid)) is not None:
-            task.last_counter = number
+        elif (known := self._by_uuid.get(uuid)) is not None:
+            known.last_counter = number
             if isinstance(kind, str) and kind.startswith("runner_item_on_"):
-                task.items += 1
+                known.items += 1
             elif kind in _ENDS:
-                _end(task, number, _ENDS[kind], data)
+                _end(known, number, _ENDS[kind], data)
 
 
 class RunsRead:
@@ -180,9 +181,9 @@ def _files_after(folder: Path, counter: int) -> list[tuple[int, Path]]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 number, mark, rest = entry.name.partition("-")
-                if mark and number.isdigit() and rest.endswith(".json") and "partial" not in rest:
-                    if int(number) > counter:
-                        found.append((int(number), Path(entry.path)))
+                is_whole = bool(mark) and rest.endswith(".json") and "partial" not in rest
+                if is_whole and number.isdigit() and int(number) > counter:
+                    found.append((int(number), Path(entry.path)))
     except OSError:
         return []
     return sorted(found)

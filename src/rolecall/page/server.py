@@ -1,4 +1,6 @@
-"""The page's routes, behind the guard: `Page` is what `app.py` makes, and whoever serves it gets `app()`."""
+"""The page's routes, behind the guard: `Page` is what `app.py` makes, and whoever serves it gets
+`app()`.
+"""
 
 from __future__ import annotations
 
@@ -106,26 +108,23 @@ class Page:
             response = self._refused(RefusedError(429, "Too many requests", str(refusal)), layout)
             response.headers["Retry-After"] = str(max(1, round(refusal.wait_s)))
         except web.HTTPException as answer:
-            if answer.status < 400:
-                response = answer
-            else:
-                refusal = RefusedError(answer.status, answer.reason, "Begin at the overview.")
-                response = self._refused(refusal, layout)
+            response = answer
+            if answer.status >= 400:
+                lost = RefusedError(answer.status, answer.reason, "Begin at the overview.")
+                response = self._refused(lost, layout)
         except ConnectionError:
             raise
         except Exception:  # a bug: told here with its traceback, and without it to the reader
             _logger.exception("internal error: the page could not answer %s", request.path)
-            refusal = RefusedError(500, "Internal error", "The operator's log tells more.")
-            response = self._refused(refusal, layout)
+            bug = RefusedError(500, "Internal error", "The operator's log tells more.")
+            response = self._refused(bug, layout)
         if not response.prepared:
             self._guard.headers(response)
         return response
 
     async def _login(self, request: web.Request) -> web.Response:
         back = request.query.get("back", "/")
-        text = views.login(
-            Layout(static=self._static), is_local=self._guard.is_local, back=back
-        )
+        text = views.login(Layout(static=self._static), is_local=self._guard.is_local, back=back)
         return web.Response(text=text, content_type="text/html")
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:

@@ -1,8 +1,9 @@
 """Server-sent events: which CRs changed, and how far a run has come.
 
-Both are numbered, and both begin after the number that the reader names: by `Last-Event-ID` when its
-browser connects again, by the page's own number before. So nothing is missed and nothing told twice, also
-over a restart of the engine: of another engine's number, everything is told to be looked at again.
+Both are numbered, and both begin after the number that the reader names: by `Last-Event-ID` when
+its browser connects again, by the page's own number before. So nothing is missed and nothing told
+twice, also over a restart of the engine: of another engine's number, everything is told to be
+looked at again.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """All CRs as rows, kept while somebody looks: what lists, counts and their changes are made of.
 
-The hard part is ten thousand of them. A row is a tuple; rows are made in a thread, no sooner than twenty
-times the time that it took after the last time, and what differs goes into the feed. What the last run of a
-CR came to lies in files: those that nobody read yet are read a few at a time, and such a CR is `unknown`
-until then. When nobody has looked for a minute, nothing is kept.
+The hard part is ten thousand of them. A row is a tuple; rows are made in a thread, no sooner than
+twenty times the time that it took after the last time, and what differs goes into the feed. What
+the last run of a CR came to lies in files: those that nobody read yet are read a few at a time, and
+such a CR is `unknown` until then. When nobody has looked for a minute, nothing is kept.
 """
 
 from __future__ import annotations
@@ -110,9 +110,7 @@ class Table:
             if before:
                 self._feed.add(changed)
 
-    def _made(
-        self, taken: Snapshot, before: Mapping[Key, Row]
-    ) -> tuple[dict[Key, Row], set[Key]]:
+    def _made(self, taken: Snapshot, before: Mapping[Key, Row]) -> tuple[dict[Key, Row], set[Key]]:
         until_s = self._clock.monotonic() + _FILES_READ_S
         last_runs = self._ports.last_runs
 

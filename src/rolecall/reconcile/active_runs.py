@@ -236,7 +236,7 @@ class ActiveRuns:
 
 
 def _leave_beside(folder: Path, plan: RunPlan, access: RunAccess) -> None:
-    """What is kept of a run beside its artifacts: what the CR asked for, and what was read and written."""
+    """What is kept of a run beside its artifacts: what the CR asked for, what was read and written."""
     write_spec(folder, plan.cr.get("spec"))
     if access.notes is not None:
         access.notes.write_into(folder)

@@ -1,9 +1,10 @@
 """Whoever looks at the page, and what he may see: what Kubernetes would show him, and no more.
 
-Lists ask whether he may `list` a kind everywhere, else in each namespace; a CR asks for `get` of it.
-What a run printed and did asks for `get` of the subresource `log` of its CR: a run reads with the
-operator's rights, so that seeing the CR is not enough. No API server serves that subresource; RBAC knows
-it all the same, as it knows any other word. Live objects and changes go through his own token.
+Lists ask whether he may `list` a kind everywhere, else in each namespace; a CR asks for `get` of
+it. What a run printed and did asks for `get` of the subresource `log` of its CR: a run reads with
+the operator's rights, so that seeing the CR is not enough. No API server serves that subresource;
+RBAC knows it all the same, as it knows any other word. Live objects and changes go through his own
+token.
 """
 
 from __future__ import annotations

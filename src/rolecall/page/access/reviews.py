@@ -1,7 +1,7 @@
 """What a user may do, asked of the cluster: TokenReview for who, SubjectAccessReview for whether.
 
-Answers are kept for half a minute, so a right that was taken away is gone by then; a cluster that cannot
-be asked means no. Tokens are kept nowhere here.
+Answers are kept for half a minute, so a right that was taken away is gone by then; a cluster that
+cannot be asked means no. Tokens are kept nowhere here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Who has logged in: a random name in a cookie, and behind it the user with the token, in memory alone.
+"""Who has logged in: a random name in a cookie, and behind it the user with the token, in memory
+alone.
 
-A session ends when it was not used for eight hours, when its reader leaves, when the API server refuses
-its token, and with the process: the next pod asks again.
+A session ends when it was not used for eight hours, when its reader leaves, when the API server
+refuses its token, and with the process: the next pod asks again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""One CR: what it is at, its conditions, what it owns, what changed since its last good run, its runs."""
+"""One CR: what it is at, its conditions, what it owns, what changed since its last good run, its
+runs.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,8 @@ from rolecall.page.views import places
 from rolecall.page.views.html import Child, Html, el, inner, verbatim
 from rolecall.page.views.layout import Layout, badge, button, facts, page, section, table, time_of
 from rolecall.workqueue import Key
+
+_NO_RUN = "None is kept. What ran before this pod began went with its disk."
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def _changes(changes: Sequence[tuple[str, Any, Any]] | None) -> Html:
 
 
 def _value(value: object) -> str:
-    return "–" if value is None else str(value)[:500]
+    return "-" if value is None else str(value)[:500]
 
 
 def _owned(shown: CrPage) -> Html:
@@ -165,7 +169,7 @@ def _owned(shown: CrPage) -> Html:
         el(
             "tr",
             el("th", f"{each.kind} {each.name}", scope="row"),
-            el("td", each.namespace or "–"),
+            el("td", each.namespace or "-"),
             el("td", _health(each)),
             el("td", each.task, class_="place"),
         )
@@ -175,7 +179,7 @@ def _owned(shown: CrPage) -> Html:
 
 
 def _health(each: OwnedObject) -> Html:
-    word = "gone" if each.is_gone else each.health or "–"
+    word = "gone" if each.is_gone else each.health or "-"
     if each.is_gone or each.is_well is False:
         return el("span", word, class_="badge bad")
     return el("span", word, class_=f"badge {'good' if each.is_well else 'other'}")
@@ -183,7 +187,7 @@ def _health(each: OwnedObject) -> Html:
 
 def _runs(shown: CrPage) -> Html:
     if not shown.runs:
-        return el("p", "None is kept. What ran before this pod began went with its disk.", class_="empty")
+        return el("p", _NO_RUN, class_="empty")
     rows, before = [], None
     for run in reversed(shown.runs):
         rows.append(_run(shown.key, run, before))
@@ -203,9 +207,9 @@ def _run(key: Key, run: KeptRun, before: KeptRun | None) -> Html:
         "tr",
         el("th", el("a", moment(run), href=places.of_run(key, run.run)), scope="row"),
         el("td", badge(run.outcome)),
-        el("td", f"{run.seconds:.2f} s" if run.seconds is not None else "–", class_="number"),
+        el("td", f"{run.seconds:.2f} s" if run.seconds is not None else "-", class_="number"),
         el("td", run.cause),
-        el("td", str(run.generation or "–"), class_="number"),
+        el("td", str(run.generation or "-"), class_="number"),
         el("td", what or f"{len(run.changed_tasks)} changed", class_="what"),
         el("td", compare),
     )

@@ -29,9 +29,7 @@ class Window:
 
 
 def crs(window: Window, kinds: Sequence[str], layout: Layout) -> str:
-    return page(
-        "Objects", layout, _form(window.query, kinds), _results(window), live="/events"
-    )
+    return page("Objects", layout, _form(window.query, kinds), _results(window), live="/events")
 
 
 def cr_rows(window: Window) -> Html:
@@ -101,11 +99,15 @@ def _form(query: Query, kinds: Sequence[str]) -> Html:
 
 
 def _row(row: Row) -> Html:
-    next_time = inner((time_of(row.next_at), " ", row.next_why)) if row.next_at else "–"
+    next_time = inner((time_of(row.next_at), " ", row.next_why)) if row.next_at else "-"
     return el(
         "tr",
-        el("th", el("a", f"{row.key.gvk.kind} {row.key.name}", href=places.of_cr(row.key)), scope="row"),
-        el("td", row.key.namespace or "–"),
+        el(
+            "th",
+            el("a", f"{row.key.gvk.kind} {row.key.name}", href=places.of_cr(row.key)),
+            scope="row",
+        ),
+        el("td", row.key.namespace or "-"),
         el("td", badge(row.state)),
         el("td", time_of(row.since)),
         el("td", _what(row), class_="what"),

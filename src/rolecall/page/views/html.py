@@ -1,9 +1,9 @@
 """HTML as Python values: all text is escaped unless it was made here.
 
-`el("p", "a < b", id="x")`; names of attributes are Python's, `_` stands for `-`, and a trailing one is
-dropped (`class_`). What steers the direction of writing is taken out, as terminals do not get it either.
-Rejected: a template language. Ours has a hundred lines, no file of its own to be found at run time, and
-nothing that could forget to escape.
+`el("p", "a < b", id="x")`; names of attributes are Python's, `_` stands for `-`, and a trailing one
+is dropped (`class_`). What steers the direction of writing is taken out, as terminals do not get it
+either. Rejected: a template language. Ours has a hundred lines, no file of its own to be found at
+run time, and nothing that could forget to escape.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Html(str):
 Child = str | Iterable["Child"] | None
 
 
-def el(name: str, *children: Child, **attributes: str | bool | int | None) -> Html:
+def el(name: str, /, *children: Child, **attributes: str | bool | int | None) -> Html:
     """An element with its children; attributes that are None or False are left out."""
     told = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _EMPTY:

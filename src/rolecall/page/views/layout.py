@@ -47,13 +47,13 @@ def page(title: str, layout: Layout, *content: Child, live: str = "") -> str:
 def time_of(text: str) -> Html:
     """A moment: in UTC, until the script shows it in the reader's zone."""
     if not text:
-        return el("span", "–")
+        return el("span", "-")
     return el("time", text.replace("T", " ").replace("Z", " UTC"), datetime=text)
 
 
 def badge(state: str) -> Html:
     """A state, by word and colour."""
-    return el("span", state or "–", class_=f"badge {_CLASS.get(state, 'other')}")
+    return el("span", state or "-", class_=f"badge {_CLASS.get(state, 'other')}")
 
 
 def facts(*pairs: tuple[str, Child]) -> Html:
@@ -64,9 +64,7 @@ def facts(*pairs: tuple[str, Child]) -> Html:
 
 def section(title: str, *content: Child, id_: str) -> Html:
     heading = f"{id_}-title"
-    return el(
-        "section", el("h2", title, id=heading), *content, id=id_, aria_labelledby=heading
-    )
+    return el("section", el("h2", title, id=heading), *content, id=id_, aria_labelledby=heading)
 
 
 def table(caption: str, columns: tuple[str, ...], rows: Child, **attributes: str) -> Html:

@@ -26,9 +26,7 @@ class Replica:
 
 
 def overview(counts: Counts, replica: Replica, layout: Layout) -> str:
-    return page(
-        "Overview", layout, overview_parts(counts, replica), live="/events"
-    )
+    return page("Overview", layout, overview_parts(counts, replica), live="/events")
 
 
 def overview_parts(counts: Counts, replica: Replica) -> Html:
@@ -48,8 +46,7 @@ def _kinds(counts: Counts) -> Html:
     rows = []
     for gvk, by_state in sorted(counts.by_kind.items(), key=lambda pair: pair[0].kind):
         cells = [
-            el("td", _count(gvk.kind, state, by_state[state]), class_="number")
-            for state in STATES
+            el("td", _count(gvk.kind, state, by_state[state]), class_="number") for state in STATES
         ]
         every = el("a", f"{by_state.total():,}", href=_listed(gvk.kind))
         rows.append(
@@ -111,6 +108,3 @@ def _replica(replica: Replica) -> Html:
 def _name(row: Row) -> str:
     where = f"{row.key.namespace}/" if row.key.namespace else ""
     return f"{row.key.gvk.kind} {where}{row.key.name}"
-
-
-

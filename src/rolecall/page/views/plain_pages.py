@@ -46,6 +46,4 @@ def login(layout: Layout, problem: str = "", *, is_local: bool = False, back: st
 
 
 def error(code: int, what: str, way_out: str, layout: Layout) -> str:
-    return page(
-        what, layout, el("p", way_out), el("p", f"HTTP {code}", class_="none")
-    )
+    return page(what, layout, el("p", way_out), el("p", f"HTTP {code}", class_="none"))

@@ -1,6 +1,7 @@
 """One run: how it ended, its tasks, what each was given and said; and two runs beside each other.
 
-What changed and what failed comes first, as people look for that; `order=time` shows them as they ran.
+What changed and what failed comes first, as people look for that; `order=time` shows them as they
+ran.
 """
 
 from __future__ import annotations
@@ -81,9 +82,7 @@ def task_rows(shown: RunPage, tasks: Sequence[Task]) -> Html:
     return inner(_task(shown, here, task) for task in tasks)
 
 
-def task_details(
-    ends: Sequence[TaskEnd], requests: Sequence[RecordedRequest] | None
-) -> Html:
+def task_details(ends: Sequence[TaskEnd], requests: Sequence[RecordedRequest] | None) -> Html:
     """What a task was given, said, and asked of the API server."""
     parts: list[Html] = []
     for end in ends:
@@ -106,7 +105,10 @@ def task_page(key: Key, run: KeptRun, task: Task, details: Html, layout: Layout)
 
 
 def comparison(
-    key: Key, runs: tuple[KeptRun, KeptRun], tasks: tuple[Sequence[Task], Sequence[Task]], layout: Layout
+    key: Key,
+    runs: tuple[KeptRun, KeptRun],
+    tasks: tuple[Sequence[Task], Sequence[Task]],
+    layout: Layout,
 ) -> str:
     """Two runs of a CR: tasks that differ in how they ended, or took much longer, first."""
     first, second = ({(task.path, task.name): task for task in each} for each in tasks)
@@ -121,9 +123,9 @@ def comparison(
             "tr",
             el("th", name, el("small", path.rpartition("/tasks/")[2]), scope="row"),
             el("td", badge(then.outcome or "running") if then else "not there"),
-            el("td", f"{then.seconds:.3f} s" if then else "–", class_="number"),
+            el("td", f"{then.seconds:.3f} s" if then else "-", class_="number"),
             el("td", badge(now.outcome or "running") if now else "not there"),
-            el("td", f"{now.seconds:.3f} s" if now else "–", class_="number"),
+            el("td", f"{now.seconds:.3f} s" if now else "-", class_="number"),
             class_=None if is_same else "differs",
         )
         for is_same, _, (path, name), then, now in sorted(rows, key=lambda row: row[:2])[:2000]
@@ -202,7 +204,10 @@ def _text(title: str, text: str) -> Html:
     if not text or text == "{}":
         return inner(())
     return el(
-        "details", el("summary", title), el("pre", verbatim(text), tabindex="0"), open=title != "Output"
+        "details",
+        el("summary", title),
+        el("pre", verbatim(text), tabindex="0"),
+        open=title != "Output",
     )
 
 
@@ -215,8 +220,8 @@ def _requests(requests: Sequence[RecordedRequest] | None) -> Html:
         el(
             "tr",
             el("th", f"{each.verb} {each.resource_name or each.path}", scope="row"),
-            el("td", each.namespace or "–"),
-            el("td", str(each.code or "–"), class_="number"),
+            el("td", each.namespace or "-"),
+            el("td", str(each.code or "-"), class_="number"),
             el("td", f"{each.seconds * 1000:.1f} ms", class_="number"),
         )
         for each in requests[:500]
