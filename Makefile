@@ -73,6 +73,10 @@ test-apiserver: cluster-binaries ## Against a real API server
 test-e2e: cluster-binaries ## The engine as a process, on a whole control plane
 	@$(PYTEST) tests/e2e
 
+.PHONY: test-browser
+test-browser: cluster-binaries ## The page in a real browser; pictures of it are in build/screenshots
+	@$(PYTEST) tests/browser
+
 .PHONY: test-molecule
 test-molecule: cluster-binaries ## The roles by themselves and twice, and a project made just now
 	@$(PYTEST) tests/molecule

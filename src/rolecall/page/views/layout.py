@@ -81,7 +81,7 @@ def table(caption: str, columns: tuple[str, ...], rows: Child, **attributes: str
         class_="wide",
         tabindex="0",
         role="region",
-        aria_label=caption,
+        aria_label=f"{caption}: table",  # the section around it has the same name
     )
 
 

@@ -101,7 +101,8 @@ def task_details(ends: Sequence[TaskEnd], requests: Sequence[RecordedRequest] | 
 def task_page(key: Key, run: KeptRun, task: Task, details: Html, layout: Layout) -> str:
     """The same as a page of its own, for whoever has no script or was sent its address."""
     back = el("a", f"Run of {cr_title(key)}", href=places.of_run(key, run.run))
-    return page(task.name or task.action, layout, el("p", back), details)
+    shown = section("What it was given, and said", details, id_="details")
+    return page(task.name or task.action, layout, el("p", back), shown)
 
 
 def comparison(

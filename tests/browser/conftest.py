@@ -1,0 +1,124 @@
+"""Fixtures of this tier: a browser, and an engine with a page that it looks at.
+
+The browser is driven without asyncio, and lasts for the whole folder: so no test and no fixture here
+may be a coroutine.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+from tools.browser_ready import browser as program
+from tools.browser_ready import what_is_missing
+
+from rolecall.gvk import Gvk
+from rolecall_dev.localcluster import Cluster
+from tests.browser.looking import GROUP, Looking, Town, look
+from tests.e2e.engine import EngineProcess
+from tests.fixtures.crds import crd_for
+from tests.fixtures.eventually import eventually
+from tests.fixtures.lacking import skip_or_fail
+
+# Of `.ci/run`, where there is no browser and none can be installed; a line there says so.
+collect_ignore_glob = ["test_*.py"] if os.environ.get("WITHOUT_BROWSER") else []
+
+PROJECT = Path(__file__).parent / "project"
+NewReader = Callable[..., Looking]
+NewEngine = Callable[..., EngineProcess]
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Browser]:
+    """Debian's, without a window."""
+    if lack := what_is_missing():
+        skip_or_fail(lack)
+    with sync_playwright() as playwright:
+        # Without its sandbox: root may not have it, and what it shows is ours.
+        options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=program(), args=options)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def town_namespace(chromium: Browser, cluster: Cluster) -> Iterator[str]:
+    """With the kind of this folder's project."""
+    api = cluster.api
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    api.create(definitions, crd_for(Gvk(GROUP, "v1", "Shop")))
+    name = f"town-{secrets.token_hex(3)}"
+    api.create(
+        "/api/v1/namespaces",
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
+    )
+    kubectl = "get", f"shops.{GROUP}", "-n", name
+    eventually(lambda: cluster.refusal(*kubectl) == "")
+    yield name
+    api.delete(f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture(scope="package")
+def new_engine(
+    cluster: Cluster, town_namespace: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NewEngine]:
+    """A factory: `new_engine(*flags)`."""
+    with ExitStack() as ending:
+
+        def start(*flags: str) -> EngineProcess:
+            engine = EngineProcess(
+                PROJECT,
+                tmp_path_factory.mktemp("engine") / "it",
+                kubeconfig=cluster.kubeconfig,
+                flags=flags,
+                environment={"WATCH_NAMESPACE": town_namespace},
+            )
+            ending.callback(engine.clean_up)
+            return engine.wait_ready()
+
+        yield start
+
+
+@pytest.fixture(scope="package")
+def town(chromium: Browser, cluster: Cluster, town_namespace: str, new_engine: NewEngine) -> Town:
+    """Its engine shows the page to whoever has the printed address."""
+    engine = new_engine("--page-bind-address=127.0.0.1:0", "--page-access=local")
+    town = Town(cluster, town_namespace, engine)
+    context, looking = look(chromium, town.port)
+    page = looking.go(town.entrance())
+    assert "token=" not in page.url
+    town.session = context.storage_state()
+    context.close()
+    return town
+
+
+@pytest.fixture
+def new_reader(chromium: Browser) -> Iterator[NewReader]:
+    """A factory: `new_reader(port, token=..., **options of playwright)`.
+
+    Whatever a reader looked at: no script failed, none was refused, nobody else was asked.
+    """
+    with ExitStack() as ending:
+        readers = []
+
+        def begin(port: int, **options: Any) -> Looking:
+            context, looking = look(chromium, port, **options)
+            ending.callback(context.close)
+            readers.append(looking)
+            return looking
+
+        yield begin
+        for each in readers:
+            assert (each.complaints, each.foreign) == ([], [])
+
+
+@pytest.fixture
+def reader(town: Town, new_reader: NewReader) -> Looking:
+    """Who has the printed address of `town`."""
+    return new_reader(town.port, storage_state=town.session)

@@ -1,0 +1,108 @@
+"""Three users of one cluster in the browser: each sees, and may do, what Kubernetes lets him."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rolecall_dev.localcluster import Cluster
+from tests.browser.conftest import NewEngine, NewReader
+from tests.browser.looking import GROUP, Looking, Town
+
+RULES = {
+    "chief": [("get,list,patch", "shops"), ("get", "shops/log")],
+    "clerk": [("get,list", "shops")],
+    "passer-by": [],
+}
+
+
+@pytest.fixture(scope="module")
+def guarded(cluster: Cluster, town_namespace: str, new_engine: NewEngine) -> Town:
+    """Users of the cluster log in."""
+    engine = new_engine("--page-bind-address=127.0.0.1:0")
+    town = Town(cluster, town_namespace, engine)
+    town.open("bank")
+    town.wait_for("bank", "Successful")
+    return town
+
+
+@pytest.fixture(scope="module")
+def tokens(cluster: Cluster, town_namespace: str) -> Iterator[dict[str, str]]:
+    """Of each user; all rights are in the town alone."""
+    for user, rules in RULES.items():
+        cluster.kubectl("create", "serviceaccount", user, "-n", town_namespace)
+        for number, (verbs, resource) in enumerate(rules):
+            plural, slash, part = resource.partition("/")
+            whole = f"--resource={plural}.{GROUP}{slash}{part}"
+            name = f"{user}-{number}"
+            cluster.kubectl("create", "role", name, "-n", town_namespace, f"--verb={verbs}", whole)
+            who = f"--serviceaccount={town_namespace}:{user}"
+            cluster.kubectl(
+                "create", "rolebinding", name, "-n", town_namespace, f"--role={name}", who
+            )
+    yield {
+        user: cluster.kubectl("create", "token", user, "-n", town_namespace).strip()
+        for user in RULES
+    }
+
+
+@pytest.fixture
+def bank(guarded: Town) -> str:
+    return f"/cr/{GROUP}/v1/Shop/{guarded.namespace}/bank"
+
+
+def log_in(reader: Looking, path: str, token: str) -> Page:
+    """By the form, which leads on to where one wanted to go."""
+    page = reader.go(path)
+    page.get_by_label("Token of your user").fill(token)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(f"**{path}")
+    return page
+
+
+def test_chief_pauses_and_resumes_in_his_name(
+    guarded: Town, tokens: dict[str, str], bank: str, new_reader: NewReader
+) -> None:
+    reader = new_reader(guarded.port)
+    page = log_in(reader, bank, tokens["chief"])
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_label("Why it is paused").fill("we count the money")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("#now .badge")).to_have_text("paused")
+    shops = f"/apis/{GROUP}/v1/namespaces/{guarded.namespace}/shops"
+    told = guarded.cluster.api.get(f"{shops}/bank")["metadata"]["annotations"]
+    assert told["rolecall.dev/paused-by"].endswith(":chief")
+    assert told["rolecall.dev/paused-because"] == "we count the money"
+    reader.picture("paused")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator("#now .badge")).to_have_text("ready")
+
+
+def test_clerk_sees_objects_but_neither_their_runs_nor_buttons(
+    guarded: Town, tokens: dict[str, str], bank: str, new_reader: NewReader
+) -> None:
+    reader = new_reader(guarded.port)
+    page = log_in(reader, bank, tokens["clerk"])
+    expect(page.locator("#owned")).to_contain_text("you may not read here")
+    expect(page.get_by_role("button", name="Reconcile now")).to_have_count(0)
+    page.locator("#runs tbody th a").first.click()
+    expect(page.locator("h1")).to_contain_text("You may not read")
+    assert reader.violations() == []
+    reader.picture("refused")
+
+
+def test_passer_by_is_told_of_nothing(
+    guarded: Town, tokens: dict[str, str], bank: str, new_reader: NewReader
+) -> None:
+    reader = new_reader(guarded.port)
+    page = log_in(reader, "/crs", tokens["passer-by"])
+    expect(page.locator("#found")).to_have_text("0 objects")
+    for path in (bank, bank + "-that-is-not-there"):
+        page = reader.go(path)
+        expect(page.locator("h1")).to_contain_text("that you may see")
+    reader.go("/").get_by_role("button", name="Log out").click()
+    expect(page.locator("h1")).to_have_text("Log in")
+    assert reader.violations() == []
+    reader.picture("log-in")
