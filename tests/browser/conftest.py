@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -64,25 +65,40 @@ def town_namespace(chromium: Browser, cluster: Cluster) -> Iterator[str]:
     api.delete(f"/api/v1/namespaces/{name}")
 
 
-@pytest.fixture(scope="package")
-def new_engine(
-    cluster: Cluster, town_namespace: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[NewEngine]:
-    """A factory: `new_engine(*flags)`."""
+@contextmanager
+def engines(cluster: Cluster, namespace: str, folder: Path) -> Iterator[NewEngine]:
+    """A factory: `new_engine(*flags)`; they end with the context."""
     with ExitStack() as ending:
+        numbers = count()
 
         def start(*flags: str) -> EngineProcess:
             engine = EngineProcess(
                 PROJECT,
-                tmp_path_factory.mktemp("engine") / "it",
+                folder / f"engine-{next(numbers)}",
                 kubeconfig=cluster.kubeconfig,
                 flags=flags,
-                environment={"WATCH_NAMESPACE": town_namespace},
+                environment={"WATCH_NAMESPACE": namespace},
             )
             ending.callback(engine.clean_up)
             return engine.wait_ready()
 
         yield start
+
+
+@pytest.fixture(scope="package")
+def new_engine(
+    cluster: Cluster, town_namespace: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NewEngine]:
+    """Of engines for several tests."""
+    with engines(cluster, town_namespace, tmp_path_factory.mktemp("engines")) as factory:
+        yield factory
+
+
+@pytest.fixture
+def passing_engine(cluster: Cluster, town_namespace: str, tmp_path: Path) -> Iterator[NewEngine]:
+    """Of engines for one test."""
+    with engines(cluster, town_namespace, tmp_path) as factory:
+        yield factory
 
 
 @pytest.fixture(scope="package")

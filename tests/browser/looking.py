@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +20,8 @@ from tests.fixtures.eventually import eventually
 
 GROUP = "browser.rolecall.dev"
 PICTURES = ROOT / "build" / "screenshots"
+# What `PICTURES=1 make test-browser` writes anew; docs/guides/page.md shows them.
+IN_THE_GUIDE = ("overview-light", "object-light", "run-light", "object-phone")
 WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 # axe's rules that WCAG 2.2 AA asks for, and its best practices.
 _AXE = {"resultTypes": ["violations"]}
@@ -42,6 +46,8 @@ class Looking:
         path = PICTURES / f"{name}.png"
         # Written here: playwright would leave a thread behind that did it.
         path.write_bytes(self.page.screenshot(full_page=whole))
+        if os.environ.get("PICTURES") and name in IN_THE_GUIDE:
+            shutil.copy(path, ROOT / "docs" / "guides" / "page")
         return path
 
     def violations(self) -> list[str]:

@@ -4,6 +4,7 @@ The only room, with the proxy and the metrics endpoint, that uses HTTP. Give a `
 `Credentials.load(...)` found, and it keeps logged in by itself.
 """
 
+from rolecall.kube.account_tokens import token_for
 from rolecall.kube.client import Client
 from rolecall.kube.cluster import cluster_id
 from rolecall.kube.credentials import Access, Credentials
@@ -26,6 +27,7 @@ from rolecall.kube.errors import (
 from rolecall.kube.kind_names import NamedKind, named_kinds
 from rolecall.kube.lists import Page
 from rolecall.kube.pod_commands import Channel, PodCommand, run_in_pod
+from rolecall.kube.pod_ports import join_pod_port
 from rolecall.kube.resource import Resource
 from rolecall.kube.streams import WatchEvent, object_of
 from rolecall.kube.tls_errors import TlsError
@@ -58,10 +60,12 @@ __all__ = [
     "UnprocessableError",
     "WatchEvent",
     "cluster_id",
+    "join_pod_port",
     "missing_rule_hint",
     "named_kinds",
     "named_object_in",
     "object_of",
     "run_in_pod",
+    "token_for",
     "why_unreachable",
 ]

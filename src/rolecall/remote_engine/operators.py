@@ -17,7 +17,8 @@ _POD = Gvk("", "v1", "Pod")
 _DEPLOYMENT = Gvk("apps", "v1", "Deployment")
 _LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
-_ARTIFACTS_FLAG = "artifacts-dir"
+_ARTIFACTS_FLAG, _PAGE_FLAG = "artifacts-dir", "page-bind-address"
+_PAGE_VARIABLE = "ROLECALL_PAGE_BIND_ADDRESS"
 
 
 class NoOperatorError(ClusterError):
@@ -32,6 +33,7 @@ class EnginePod:
     container: str
     is_ready: bool
     artifacts_dir: str = ""  # as its arguments have it
+    page: str = ""  # the address that its page is bound to; empty: none is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +141,26 @@ def _engine_pod(pod: Json) -> EnginePod:
     container = next((each for each in containers if each["name"] == wanted), containers[0])
     conditions = (pod.get("status") or {}).get("conditions") or []
     is_ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-    return EnginePod(metadata["name"], container["name"], is_ready, _artifacts_dir(container))
+    return EnginePod(
+        metadata["name"],
+        container["name"],
+        is_ready,
+        # A variable is seen by every program in the container anyway.
+        _flag_of(container, _ARTIFACTS_FLAG),
+        _flag_of(container, _PAGE_FLAG) or _variable_of(container, _PAGE_VARIABLE),
+    )
 
 
-def _artifacts_dir(container: Mapping[str, Any]) -> str:
-    """From its arguments; a variable is seen by every program in the container anyway."""
+def _variable_of(container: Mapping[str, Any], name: str) -> str:
+    named = (each for each in container.get("env") or () if each["name"] == name)
+    return next((str(each.get("value") or "") for each in named), "")
+
+
+def _flag_of(container: Mapping[str, Any], flag: str) -> str:
+    """Its value in the arguments of the container."""
     words = [*(container.get("command") or ()), *(container.get("args") or ())]
     for word, following in pairwise([*words, ""]):
         name, equals, value = word.lstrip("-").partition("=")
-        if word.startswith("-") and name == _ARTIFACTS_FLAG:
+        if word.startswith("-") and name == flag:
             return str(value if equals else following)
     return ""

@@ -54,6 +54,7 @@ class FakeCluster:
         self.ending: Json | None = {"status": "Success"}
         self.commands: list[tuple[str, list[str]]] = []
         self.ended = threading.Event()  # the caller went
+        self.page = 0  # the port where the page of a pod is
 
     async def resources(self, request: web.Request) -> web.Response:
         rows = [
@@ -101,6 +102,30 @@ class FakeCluster:
         await socket.close()
         return socket
 
+    async def forward(self, request: web.Request) -> web.StreamResponse:
+        """The pod's port is one of this machine: that of `page`."""
+        if "portforward" in self.forbidden:
+            return _refused(403, "Forbidden")
+        socket = web.WebSocketResponse(protocols=("v4.channel.k8s.io",))
+        await socket.prepare(request)
+        port = int(request.query["ports"]).to_bytes(2, "little")
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.page)
+        for channel in (b"\0", b"\1"):
+            await socket.send_bytes(channel + port)
+
+        async def send() -> None:
+            while data := await reader.read(65536):
+                await socket.send_bytes(b"\0" + data)
+            await socket.close()
+
+        sending = asyncio.create_task(send())
+        async for message in socket:
+            if message.type is WSMsgType.BINARY:
+                writer.write(message.data[1:])
+        sending.cancel()
+        writer.close()
+        return socket
+
 
 def _refused(code: int, reason: str) -> web.Response:
     status = {
@@ -141,6 +166,7 @@ def _app(cluster: FakeCluster) -> web.Application:
         app.router.add_get(inside, cluster.listed)
         app.router.add_get(f"{inside}/{{name}}", cluster.got)
         app.router.add_get(f"{inside}/{{name}}/exec", cluster.exec)
+        app.router.add_get(f"{inside}/{{name}}/portforward", cluster.forward)
     return app
 
 

@@ -1,0 +1,140 @@
+"""`rolecall page`: the page of an operator in a cluster, with the login of one's own kubeconfig."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import webbrowser
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from rolecall.cli.cluster_line import say_cluster
+from rolecall.cli.help_text import HelpText
+from rolecall.cli.terminal import say
+from rolecall.clock import SystemClock
+from rolecall.errors import ClusterError, InputError
+from rolecall.kube import Client, Credentials, Timeouts, join_pod_port, token_for
+from rolecall.metrics import is_loopback, parse_address
+from rolecall.page import Authorization, Forwarder
+from rolecall.remote_engine import EnginePod, Operator, find_operator, leading_pod
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_TIMEOUTS = Timeouts(connect_s=5.0, total_s=20.0)
+_TOKEN_S = 3600
+_EPILOG = """\
+Goes through the API server, as `kubectl port-forward` does, and sees what your
+kubeconfig may see. Where that logs in with a client certificate, which cannot
+be passed on, name a ServiceAccount whose tokens you may ask for.
+
+The address that is printed lets one browser in. Ctrl-C ends it.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "page",
+        help="open the page of the operator in a cluster",
+        description="Opens the page of an operator in the cluster of your kubeconfig.",
+        epilog=_EPILOG,
+        formatter_class=HelpText,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--operator", metavar="NAMESPACE/NAME", default="", help="if there are several"
+    )
+    parser.add_argument(
+        "--service-account", metavar="NAMESPACE/NAME", default="", help="look with its rights"
+    )
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="PORT", help="of this machine (default: a free one)"
+    )
+    parser.add_argument("--no-open", action="store_true", help="only print the address")
+    parser.set_defaults(run=show_page)
+
+
+def show_page(arguments: argparse.Namespace) -> int:
+    asyncio.run(_show(arguments, os.environ))
+    return 0
+
+
+async def _show(arguments: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    credentials = Credentials.load(environ)
+    async with Client(credentials, timeouts=_TIMEOUTS) as client:
+        say_cluster(credentials)
+        authorization = await _authorization(client, arguments.service_account)
+        operator = await find_operator(client, arguments.operator)
+        pod, lead = await leading_pod(client, operator)
+        say(f"engine of pod {operator.namespace}/{pod.name} {lead}")
+        async with _reached(client, operator, pod) as there:
+            forwarder = Forwarder(there, authorization)
+            async with forwarder.serving(arguments.port) as port:
+                address = f"http://127.0.0.1:{port}{forwarder.entrance}"
+                print(address, flush=True)
+                if not arguments.no_open:
+                    await asyncio.to_thread(webbrowser.open, address)
+                await asyncio.Event().wait()
+
+
+async def _authorization(client: Client, account: str) -> Authorization:
+    """What to say who looks; raises `InputError` where nothing can be said."""
+    if account:
+        namespace, slash, name = account.partition("/")
+        if not slash or not namespace or not name:
+            raise InputError(f"`{account}` is not NAMESPACE/NAME of a ServiceAccount")
+        return await _account_authorization(client, (namespace, name))
+
+    async def own() -> str:
+        return (await client.credentials.current()).headers.get("Authorization", "")
+
+    if not (await own()).startswith("Bearer "):
+        raise InputError(
+            "your kubeconfig logs in without a token, so nobody else can be shown who you are",
+            hint="look as a ServiceAccount: --service-account NAMESPACE/NAME",
+        )
+    return own
+
+
+async def _account_authorization(client: Client, account: tuple[str, str]) -> Authorization:
+    clock = SystemClock()
+    token, until = "", 0.0
+
+    async def of_account() -> str:
+        nonlocal token, until
+        if clock.monotonic() >= until:
+            token = await token_for(client, *account, _TOKEN_S)
+            until = clock.monotonic() + _TOKEN_S * 0.8
+        return f"Bearer {token}"
+
+    await of_account()
+    return of_account
+
+
+@asynccontextmanager
+async def _reached(client: Client, operator: Operator, pod: EnginePod) -> AsyncIterator[str]:
+    """Where the page of the pod answers on this machine."""
+    address = parse_address(pod.page, "page-bind-address")
+    if address is None:
+        raise ClusterError(
+            f"the operator `{operator}` serves no page",
+            hint="start it with --page-bind-address=:8090",
+        )
+    place = (operator.namespace, pod.name, address.port)
+
+    async def join(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await join_pod_port(client, place, reader, writer)
+        except ClusterError as failure:
+            say(str(failure))
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    scheme = "http" if is_loopback(address) else "https"
+    server = await asyncio.start_server(join, "127.0.0.1", 0)
+    async with server:
+        yield f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}"

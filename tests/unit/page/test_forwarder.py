@@ -1,0 +1,120 @@
+"""The forwarder of `rolecall page`: who is let in, and what is passed on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from rolecall.errors import ClusterError
+from rolecall.page import Forwarder
+
+
+@dataclass
+class There:
+    """A page that tells what it was asked."""
+
+    headers: list[dict[str, str]] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
+
+    def app(self) -> web.Application:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", self.answer)
+        return app
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.headers.append(dict(request.headers))
+        self.bodies.append(await request.text())
+        if request.path == "/away":
+            return web.Response(status=303, headers={"Location": "/here"})
+        return web.Response(
+            text=f"at {request.path_qs}", headers={"Content-Security-Policy": "strict"}
+        )
+
+
+@asynccontextmanager
+async def forwarded(
+    there: There, token: str = "mine"
+) -> AsyncIterator[tuple[Forwarder, str, aiohttp.ClientSession]]:
+    async def authorization() -> str:
+        if not token:
+            raise ClusterError("the plugin failed")
+        return f"Bearer {token}"
+
+    async with TestServer(there.app()) as server:
+        forwarder = Forwarder(str(server.make_url("")).rstrip("/"), authorization)
+        jar = aiohttp.CookieJar(unsafe=True)
+        async with forwarder.serving() as port, aiohttp.ClientSession(cookie_jar=jar) as browser:
+            yield forwarder, f"http://127.0.0.1:{port}", browser
+
+
+async def test_printed_address_lets_one_browser_in_and_adds_the_token() -> None:
+    there = There()
+    async with forwarded(there) as (forwarder, here, browser):
+        async with browser.get(f"{here}/crs") as refused:
+            assert refused.status == 403
+        assert there.headers == []
+        entrance = forwarder.entrance
+        async with browser.get(f"{here}{entrance}") as entered:
+            assert (entered.status, await entered.text()) == (200, "at /")
+            assert entered.headers["Content-Security-Policy"] == "strict"
+        assert there.headers[-1]["Authorization"] == "Bearer mine"
+        assert there.headers[-1]["Host"] == here.removeprefix("http://")
+        assert "Cookie" not in there.headers[-1]
+        async with aiohttp.ClientSession() as second, second.get(f"{here}{entrance}") as late:
+            assert late.status == 403
+
+
+async def test_wrong_secret_does_not_use_up_the_address() -> None:
+    async with forwarded(There()) as (forwarder, here, browser):
+        async with browser.get(f"{here}/enter?secret=guessed") as refused:
+            assert refused.status == 403
+        async with browser.get(f"{here}{forwarder.entrance}") as entered:
+            assert entered.status == 200
+
+
+async def test_another_name_for_this_machine_is_refused() -> None:
+    """A page of somebody else's may have its name lead here."""
+    there = There()
+    async with forwarded(there) as (forwarder, here, browser):
+        await (await browser.get(f"{here}{forwarder.entrance}")).release()
+        seen = len(there.headers)
+        async with browser.get(here, headers={"Host": "evil.example"}) as refused:
+            assert refused.status == 403
+        assert len(there.headers) == seen
+
+
+async def test_forms_redirects_and_queries_are_passed_on_as_they_are() -> None:
+    there = There()
+    async with forwarded(there) as (forwarder, here, browser):
+        await (await browser.get(f"{here}{forwarder.entrance}")).release()
+        headers = {"Origin": here, "Sec-Fetch-Site": "same-origin", "Authorization": "Bearer other"}
+        async with browser.post(f"{here}/x", data={"a": "b c"}, headers=headers) as answer:
+            assert answer.status == 200
+        assert there.bodies[-1] == "a=b+c"
+        assert there.headers[-1]["Origin"] == here
+        assert there.headers[-1]["Authorization"] == "Bearer mine"
+        async with browser.get(f"{here}/away", allow_redirects=False) as answer:
+            assert (answer.status, answer.headers["Location"]) == (303, "/here")
+        async with browser.get(f"{here}/crs?name=a%2Fb") as answer:
+            assert await answer.text() == "at /crs?name=a/b"
+
+
+async def test_failure_is_told_without_a_traceback() -> None:
+    async with forwarded(There(), token="") as (forwarder, here, browser):
+        answer = await browser.get(f"{here}{forwarder.entrance}")
+        assert answer.status == 502
+        assert "the plugin failed" in await answer.text()
+
+
+@pytest.mark.parametrize("path", ["/", "/enter", "/static/x/page.js"])
+async def test_nobody_is_let_in_without_cookie(path: str) -> None:
+    there = There()
+    async with forwarded(there) as (_, here, browser), browser.get(f"{here}{path}") as answer:
+        assert answer.status == 403
+    assert there.headers == []

@@ -1,0 +1,111 @@
+"""`rolecall page`: the page of the pod that leads, on this machine, with the login of a kubeconfig."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from tests.unit.remote_engine.fake_cluster import FakeCluster, fake_cluster, lease, pod
+from tests.unit.remote_engine.test_relay import environ, rolecall
+
+BOUND = ["--page-bind-address=127.0.0.1:8090"]
+
+
+class Told(BaseHTTPRequestHandler):
+    """A page that says who asks."""
+
+    def do_GET(self) -> None:
+        body = f"{self.path} for {self.headers['Authorization']}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@pytest.fixture
+def page_port() -> Iterator[int]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Told) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, page_port: int) -> Iterator[FakeCluster]:
+    """Whose kubeconfig logs in with a token."""
+    with fake_cluster(tmp_path) as found:
+        found.page = page_port
+        found.objects["pods"] = [pod("web-1", args=BOUND), pod("web-2", args=BOUND)]
+        found.objects["leases"] = [lease("web-2")]
+        document = yaml.safe_load(found.kubeconfig.read_text())
+        document["users"] = [{"name": "me", "user": {"token": "mine"}}]
+        document["contexts"][0]["context"]["user"] = "me"
+        found.kubeconfig.write_text(yaml.safe_dump(document))
+        yield found
+
+
+def get(port: int, path: str, cookie: str = "") -> tuple[http.client.HTTPResponse, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer, text
+
+
+def test_page_of_the_leader_is_shown_to_who_has_the_printed_address(cluster: FakeCluster) -> None:
+    command = [sys.executable, "-m", "rolecall", "page", "--no-open"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=environ(cluster), **pipes) as process:  # type: ignore[call-overload]
+        assert process.stdout is not None
+        address = urlsplit(process.stdout.readline().strip())
+        port = address.port or 0
+        assert get(port, "/crs")[0].status == 403
+        entered, _ = get(port, f"{address.path}?{address.query}")
+        assert (entered.status, entered.headers["Location"]) == (303, "/")
+        cookie = entered.headers["Set-Cookie"].partition(";")[0]
+        assert get(port, "/crs?name=a", cookie)[1] == "/crs?name=a for Bearer mine"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "engine of pod ops/web-2 leads" in said
+    assert "Traceback" not in said
+
+
+def test_address_in_a_variable_of_the_pod_is_found(cluster: FakeCluster) -> None:
+    variable = {"name": "ROLECALL_PAGE_BIND_ADDRESS", "value": "wrong"}
+    cluster.objects["pods"] = [pod("web-2", env=[variable])]  # type: ignore[list-item]
+    said = rolecall(cluster, "page", "--no-open")
+    assert (said.returncode, "`wrong` is not an address" in said.stderr) == (2, True)
+
+
+def test_operator_without_a_page_is_told_with_the_way_out(cluster: FakeCluster) -> None:
+    cluster.objects["pods"] = [pod("web-2")]
+    said = rolecall(cluster, "page", "--no-open")
+    assert said.returncode == 3
+    assert "serves no page" in said.stderr
+    assert "--page-bind-address=:8090" in said.stderr
+
+
+def test_kubeconfig_without_a_token_is_told_with_the_way_out(cluster: FakeCluster) -> None:
+    document = yaml.safe_load(cluster.kubeconfig.read_text())
+    document["users"][0]["user"] = {}
+    cluster.kubeconfig.write_text(yaml.safe_dump(document))
+    said = rolecall(cluster, "page", "--no-open")
+    assert said.returncode == 2
+    assert "--service-account NAMESPACE/NAME" in said.stderr
