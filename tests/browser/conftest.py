@@ -49,29 +49,31 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def town_namespace(chromium: Browser, cluster: Cluster) -> Iterator[str]:
-    """With the kind of this folder's project."""
+def new_namespace(chromium: Browser, cluster: Cluster) -> Iterator[Callable[[], str]]:
+    """A factory; the kind of this folder's project is there. No two engines share one."""
     api = cluster.api
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     api.create(definitions, crd_for(Gvk(GROUP, "v1", "Shop")))
-    name = f"town-{secrets.token_hex(3)}"
-    api.create(
-        "/api/v1/namespaces",
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
-    )
-    kubectl = "get", f"shops.{GROUP}", "-n", name
-    eventually(lambda: cluster.refusal(*kubectl) == "")
-    yield name
-    api.delete(f"/api/v1/namespaces/{name}")
+    eventually(lambda: cluster.refusal("get", f"shops.{GROUP}") == "")
+    with ExitStack() as ending:
+
+        def make() -> str:
+            name = f"town-{secrets.token_hex(3)}"
+            body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            api.create("/api/v1/namespaces", body)
+            ending.callback(api.delete, f"/api/v1/namespaces/{name}")
+            return name
+
+        yield make
 
 
 @contextmanager
-def engines(cluster: Cluster, namespace: str, folder: Path) -> Iterator[NewEngine]:
-    """A factory: `new_engine(*flags)`; they end with the context."""
+def engines(cluster: Cluster, folder: Path) -> Iterator[NewEngine]:
+    """A factory: `new_engine(namespace, *flags)`; they end with the context."""
     with ExitStack() as ending:
         numbers = count()
 
-        def start(*flags: str) -> EngineProcess:
+        def start(namespace: str, *flags: str) -> EngineProcess:
             engine = EngineProcess(
                 PROJECT,
                 folder / f"engine-{next(numbers)}",
@@ -86,26 +88,30 @@ def engines(cluster: Cluster, namespace: str, folder: Path) -> Iterator[NewEngin
 
 
 @pytest.fixture(scope="package")
-def new_engine(
-    cluster: Cluster, town_namespace: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[NewEngine]:
+def new_engine(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewEngine]:
     """Of engines for several tests."""
-    with engines(cluster, town_namespace, tmp_path_factory.mktemp("engines")) as factory:
+    with engines(cluster, tmp_path_factory.mktemp("engines")) as factory:
         yield factory
 
 
 @pytest.fixture
-def passing_engine(cluster: Cluster, town_namespace: str, tmp_path: Path) -> Iterator[NewEngine]:
+def passing_engine(cluster: Cluster, tmp_path: Path) -> Iterator[NewEngine]:
     """Of engines for one test."""
-    with engines(cluster, town_namespace, tmp_path) as factory:
+    with engines(cluster, tmp_path) as factory:
         yield factory
 
 
 @pytest.fixture(scope="package")
-def town(chromium: Browser, cluster: Cluster, town_namespace: str, new_engine: NewEngine) -> Town:
+def town(
+    chromium: Browser,
+    cluster: Cluster,
+    new_namespace: Callable[[], str],
+    new_engine: NewEngine,
+) -> Town:
     """Its engine shows the page to whoever has the printed address."""
-    engine = new_engine("--page-bind-address=127.0.0.1:0", "--page-access=local")
-    town = Town(cluster, town_namespace, engine)
+    namespace = new_namespace()
+    engine = new_engine(namespace, "--page-bind-address=127.0.0.1:0", "--page-access=local")
+    town = Town(cluster, namespace, engine)
     context, looking = look(chromium, town.port)
     page = looking.go(town.entrance())
     assert "token=" not in page.url

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -50,24 +51,28 @@ def test_overview_follows_churn(town: Town, reader: Looking) -> None:
 
 
 def test_page_follows_again_after_the_engine_came_back(
-    cluster: Cluster, town_namespace: str, passing_engine: NewEngine, new_reader: NewReader
+    cluster: Cluster,
+    new_namespace: Callable[[], str],
+    passing_engine: NewEngine,
+    new_reader: NewReader,
 ) -> None:
     """With a token in each request, as `rolecall page` sends it, nobody has to log in again."""
-    first = passing_engine("--page-bind-address=127.0.0.1:0")
+    namespace = new_namespace()
+    first = passing_engine(namespace, "--page-bind-address=127.0.0.1:0")
     port = first.ports["page"]
-    cluster.kubectl("create", "serviceaccount", "patient", "-n", town_namespace)
-    may_see = f"--serviceaccount={town_namespace}:patient"
+    cluster.kubectl("create", "serviceaccount", "patient", "-n", namespace)
+    may_see = f"--serviceaccount={namespace}:patient"
     cluster.kubectl(
         "create", "clusterrolebinding", "patient", "--clusterrole=cluster-admin", may_see
     )
-    token = cluster.kubectl("create", "token", "patient", "-n", town_namespace).strip()
+    token = cluster.kubectl("create", "token", "patient", "-n", namespace).strip()
     reader = new_reader(port, token=token)
     page = reader.go("/crs?name=late")
     expect(page.locator("#found")).to_have_text("0 objects")
     first.stop()
     expect(page.locator("#told")).to_contain_text("tries again")
-    second = passing_engine(f"--page-bind-address=127.0.0.1:{port}")
-    Town(cluster, town_namespace, second).open("late")
+    second = passing_engine(namespace, f"--page-bind-address=127.0.0.1:{port}")
+    Town(cluster, namespace, second).open("late")
     expect(page.locator("#found")).to_have_text("1 object", timeout=60_000)
     expect(page.locator("#told")).to_have_text(re.compile(r"^$"))
     cluster.kubectl("delete", "clusterrolebinding", "patient")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -19,32 +19,31 @@ RULES = {
 
 
 @pytest.fixture(scope="module")
-def guarded(cluster: Cluster, town_namespace: str, new_engine: NewEngine) -> Town:
+def guarded(cluster: Cluster, new_namespace: Callable[[], str], new_engine: NewEngine) -> Town:
     """Users of the cluster log in."""
-    engine = new_engine("--page-bind-address=127.0.0.1:0")
-    town = Town(cluster, town_namespace, engine)
+    namespace = new_namespace()
+    engine = new_engine(namespace, "--page-bind-address=127.0.0.1:0")
+    town = Town(cluster, namespace, engine)
     town.open("bank")
     town.wait_for("bank", "Successful")
     return town
 
 
 @pytest.fixture(scope="module")
-def tokens(cluster: Cluster, town_namespace: str) -> Iterator[dict[str, str]]:
+def tokens(guarded: Town) -> dict[str, str]:
     """Of each user; all rights are in the town alone."""
+    cluster, namespace = guarded.cluster, guarded.namespace
     for user, rules in RULES.items():
-        cluster.kubectl("create", "serviceaccount", user, "-n", town_namespace)
+        cluster.kubectl("create", "serviceaccount", user, "-n", namespace)
         for number, (verbs, resource) in enumerate(rules):
             plural, slash, part = resource.partition("/")
             whole = f"--resource={plural}.{GROUP}{slash}{part}"
             name = f"{user}-{number}"
-            cluster.kubectl("create", "role", name, "-n", town_namespace, f"--verb={verbs}", whole)
-            who = f"--serviceaccount={town_namespace}:{user}"
-            cluster.kubectl(
-                "create", "rolebinding", name, "-n", town_namespace, f"--role={name}", who
-            )
-    yield {
-        user: cluster.kubectl("create", "token", user, "-n", town_namespace).strip()
-        for user in RULES
+            cluster.kubectl("create", "role", name, "-n", namespace, f"--verb={verbs}", whole)
+            who = f"--serviceaccount={namespace}:{user}"
+            cluster.kubectl("create", "rolebinding", name, "-n", namespace, f"--role={name}", who)
+    return {
+        user: cluster.kubectl("create", "token", user, "-n", namespace).strip() for user in RULES
     }
 
 
