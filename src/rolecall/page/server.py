@@ -11,7 +11,6 @@ from importlib.resources import files
 
 from aiohttp import web
 
-from rolecall.page import views
 from rolecall.page.access import TooManyError
 from rolecall.page.actions import Actions
 from rolecall.page.feed import Feed
@@ -20,7 +19,7 @@ from rolecall.page.handlers import Pages
 from rolecall.page.ports import PagePorts
 from rolecall.page.streams import Streams
 from rolecall.page.table import Table
-from rolecall.page.views import Layout
+from rolecall.page.views import Layout, error, login
 
 _LARGEST_BODY = 64 * 1024
 _CR = "/cr/{group}/{version}/{kind}/{namespace}/{name}"
@@ -124,7 +123,7 @@ class Page:
 
     async def _login(self, request: web.Request) -> web.Response:
         back = request.query.get("back", "/")
-        text = views.login(Layout(static=self._static), is_local=self._guard.is_local, back=back)
+        text = login(Layout(static=self._static), is_local=self._guard.is_local, back=back)
         return web.Response(text=text, content_type="text/html")
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
@@ -134,7 +133,7 @@ class Page:
         try:
             return await self._guard.log_in(request, token.strip(), back)
         except RefusedError as refusal:
-            text = views.login(
+            text = login(
                 Layout(static=self._static), refusal.what, is_local=self._guard.is_local, back=back
             )
             return web.Response(status=refusal.code, text=text, content_type="text/html")
@@ -152,7 +151,7 @@ class Page:
         return response
 
     def _refused(self, refusal: RefusedError, layout: Layout) -> web.Response:
-        text = views.error(refusal.code, refusal.what, refusal.way_out, layout)
+        text = error(refusal.code, refusal.what, refusal.way_out, layout)
         return web.Response(status=refusal.code, text=text, content_type="text/html")
 
 
