@@ -19,8 +19,6 @@ def differences(then: Any, now: Any) -> list[tuple[str, Any, Any]]:
 
 
 def _walk(path: str, then: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
-    if then == now and type(then) is type(now):
-        return
     if isinstance(then, dict) and isinstance(now, dict):
         for key in [*then, *(key for key in now if key not in then)]:
             yield from _walk(f"{path}.{key}", then.get(key), now.get(key))
@@ -29,5 +27,5 @@ def _walk(path: str, then: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
             old = then[index] if index < len(then) else None
             new = now[index] if index < len(now) else None
             yield from _walk(f"{path}[{index}]", old, new)
-    else:
+    elif then != now or type(then) is not type(now):
         yield path or ".", then, now

@@ -24,6 +24,7 @@ from rolecall.page.ports import PagePorts
 
 COOKIE = "rolecall_page"
 _HEADERS = {
+    "Server": "rolecall",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
     " connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'",

@@ -7,7 +7,6 @@ import logging
 import socket
 from collections import deque
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -23,7 +22,7 @@ from rolecall.page.differences import differences
 from rolecall.page.feed import Feed
 from rolecall.page.guard import Asker, RefusedError
 from rolecall.page.ports import PagePorts
-from rolecall.page.run_tasks import RunsRead, RunTasks, cut, ends_of
+from rolecall.page.run_tasks import RunsRead, RunTasks, beginning_of, ends_of
 from rolecall.page.table import Query, Row, Table, counted, found
 from rolecall.page.views import CrPage, Layout, Replica, RunPage, Window, places
 from rolecall.record import read_record
@@ -33,6 +32,7 @@ _MOST_ROWS = 500
 _MOST_RUNS = 50
 _MINUTE_S = 60.0
 _SLICE = 2000
+_MOST_OUTPUT = 1_000_000
 _logger = logging.getLogger(__name__)
 
 
@@ -135,11 +135,7 @@ class Pages:
             record = read_record(run.folder)
             if record is None:
                 return ends, None
-            numbers = {
-                number
-                for number, each in enumerate(record.tasks)
-                if each.name == task.name and task.path.endswith(each.place.split("/")[-1])
-            }
+            numbers = {number for number, each in enumerate(record.tasks) if each.uuid == task.uuid}
             return ends, [each for each in record.requests if each.task in numbers]
 
         ends, requests = await asyncio.to_thread(read)
@@ -151,14 +147,8 @@ class Pages:
     async def stdout(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._run(request, asker)
 
-        def read() -> str:
-            try:
-                with run.stdout.open(encoding="utf-8", errors="replace") as file:
-                    return cut(file.read(2_000_000), 1_000_000)
-            except OSError:
-                return "nothing was printed, or it is kept no more"
-
-        return _html(views.stdout(key, run, await asyncio.to_thread(read), self.layout(asker)))
+        text = await asyncio.to_thread(beginning_of, run.stdout, _MOST_OUTPUT)
+        return _html(views.stdout(key, run, text, self.layout(asker)))
 
     async def compare(self, request: web.Request, asker: Asker) -> web.Response:
         key, first = await self._run(request, asker, "first")
@@ -316,12 +306,12 @@ def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any,
 
 
 def _short(path: str) -> str:
-    """A task's place, from `roles/` or `playbooks/` on."""
+    """A task's place, from `roles/`, `playbooks/` or its collection on."""
     for mark in ("/roles/", "/playbooks/", "/ansible_collections/"):
         _head, found_mark, tail = path.rpartition(mark)
         if found_mark:
             return f"{mark[1:]}{tail}" if mark != "/ansible_collections/" else tail
-    return Path(path).name
+    return ""  # of a playbook that was made for the run
 
 
 def _query(request: web.Request) -> Query:

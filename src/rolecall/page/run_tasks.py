@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -51,29 +52,32 @@ class Task:
     items: int = 0
     message: str = ""  # of a failure
     last_counter: int = 0
+    uuid: str = ""
     ends: list[int] = field(default_factory=list)  # counters of the events that tell how it ended
 
 
 @dataclass(slots=True)
 class RunTasks:
-    """What is known of one run's tasks up to `counter`."""
+    """What is known of one run's tasks up to `counter`; one at a time reads on."""
 
     folder: Path
     counter: int = 0
     tasks: list[Task] = field(default_factory=list)
     is_cut: bool = False  # there were more
     _by_uuid: dict[str, Task] = field(default_factory=dict)
+    _reading: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, most: int = 2000) -> bool:
-        """Read on, at most so many events; whether there may be more. In a thread."""
-        names = _files_after(self.folder / "job_events", self.counter)
-        for number, path in names[:most]:
-            event = _read(path)
-            if event is None:
-                return False  # half written: it comes again
-            self.counter = number
-            self._take(number, event)
-        return len(names) > most
+        """Read on, at most so many events; whether there may be more. In a thread.
+
+        Files come whole: one that cannot be read says nothing, now and later.
+        """
+        with self._reading:
+            names = _files_after(self.folder / "job_events", self.counter)
+            for number, path in names[:most]:
+                self.counter = number
+                self._take(number, _read(path))
+            return len(names) > most
 
     def after(self, counter: int) -> list[Task]:
         """Tasks that began or ended after it."""
@@ -93,6 +97,7 @@ class RunTasks:
                 _text(data.get("task_path")),
                 _text(data.get("resolved_action")) or _text(data.get("task_action")),
                 _text(event.get("created")),
+                uuid=uuid,
                 last_counter=number,
             )
             self.tasks.append(task)
@@ -135,7 +140,7 @@ def ends_of(task: Task, folder: Path) -> Iterator[TaskEnd]:
     for number in task.ends:
         for path in (folder / "job_events").glob(f"{number}-*.json"):
             event = _read(path)
-            data = (event or {}).get("event_data")
+            data = event.get("event_data")
             if not isinstance(data, dict):
                 continue
             result = data.get("res")
@@ -144,10 +149,10 @@ def ends_of(task: Task, folder: Path) -> Iterator[TaskEnd]:
             given = invocation.get("module_args") if isinstance(invocation, dict) else None
             yield TaskEnd(
                 _text(data.get("host")),
-                _ENDS.get(_text((event or {}).get("event")), ""),
+                _ENDS.get(_text(event.get("event")), ""),
                 _pretty(given) if given else _text(data.get("task_args")),
                 _pretty(result),
-                cut(_text((event or {}).get("stdout"))),
+                cut(_text(event.get("stdout"))),
             )
 
 
@@ -156,6 +161,17 @@ def cut(text: str, most: int = MOST_TEXT) -> str:
     if len(text) <= most:
         return text
     return f"{text[:most]}\n… and {len(text) - most:,} characters more"
+
+
+def beginning_of(path: Path, most: int) -> str:
+    """Of a file that may be long; in a thread."""
+    try:
+        with path.open("rb") as file:
+            data, size = file.read(most), os.fstat(file.fileno()).st_size
+    except OSError:
+        return "nothing was printed, or it is kept no more"
+    text = data.decode(errors="replace")
+    return text if size <= most else f"{text}\n… and {size - most:,} bytes more"
 
 
 def _end(task: Task, number: int, outcome: str, data: Mapping[str, Any]) -> None:
@@ -189,12 +205,12 @@ def _files_after(folder: Path, counter: int) -> list[tuple[int, Path]]:
     return sorted(found)
 
 
-def _read(path: Path) -> Json | None:
+def _read(path: Path) -> Json:
     try:
         with path.open("rb") as file:
             read = json.loads(file.read(_LARGEST_FILE))
     except (OSError, ValueError, RecursionError):
-        return None
+        return {}
     return read if isinstance(read, dict) else {}
 
 

@@ -5,12 +5,13 @@ them.
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rolecall.page.run_tasks import RunsRead, RunTasks, cut, ends_of
+from rolecall.page.run_tasks import RunsRead, RunTasks, beginning_of, cut, ends_of
 
 
 class Play:
@@ -82,13 +83,32 @@ def test_what_comes_later_is_read_on_and_nothing_twice(play: Play) -> None:
     assert tasks.after(tasks.counter) == []
 
 
-def test_half_written_file_is_waited_for(play: Play) -> None:
+def test_file_that_cannot_be_read_hides_nothing_after_it(play: Play) -> None:
     play.task("a", "ok")
-    half = play.folder / "job_events" / "3-x.json"
-    half.write_text('{"event": "playbook_on_ta')
+    play.counter += 1
+    (play.folder / "job_events" / "3-x.json").write_text('{"event": "playbook_on_ta')
+    play.task("b", "ok")
+    assert all_of(RunTasks(play.folder)) == [("a", "ok"), ("b", "ok")]
+
+
+def test_two_who_read_at_the_same_time_see_each_task_once(play: Play) -> None:
+    for number in range(300):
+        play.task(str(number), "ok")
     tasks = RunTasks(play.folder)
-    assert all_of(tasks) == [("a", "ok")]
-    assert tasks.counter == 2
+    readers = [threading.Thread(target=all_of, args=[tasks]) for _ in range(4)]
+    for each in readers:
+        each.start()
+    for each in readers:
+        each.join()
+    assert [task.name for task in tasks.tasks] == [str(number) for number in range(300)]
+
+
+def test_long_output_is_cut_with_a_word_on_how_much(tmp_path: Path) -> None:
+    file = tmp_path / "stdout"
+    file.write_text("x" * 25)
+    assert beginning_of(file, 25) == "x" * 25
+    assert beginning_of(file, 10) == "x" * 10 + "\n… and 15 bytes more"
+    assert "nothing was printed" in beginning_of(tmp_path / "gone", 10)
 
 
 @pytest.mark.parametrize("content", ["[]", "null", '"x"', '{"event": 5, "event_data": [1]}', "{}"])

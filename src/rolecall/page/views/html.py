@@ -49,8 +49,14 @@ def _child(child: Child) -> str:
     if isinstance(child, Html):
         return child
     if isinstance(child, str):
-        return escape(plain(child))
+        return escape(_spaced(child))
     return inner(child)
+
+
+def _spaced(text: str) -> str:
+    """Spaces at its ends are between it and its neighbours."""
+    first, last = (" " if end.isspace() else "" for end in (text[:1], text[-1:]))
+    return f"{first}{plain(text)}{last if text.strip() else ''}"
 
 
 def _attribute(key: str, value: str | bool | int | None) -> str:

@@ -48,7 +48,9 @@ def _kinds(counts: Counts) -> Html:
         cells = [
             el("td", _count(gvk.kind, state, by_state[state]), class_="number") for state in STATES
         ]
-        every = el("a", f"{by_state.total():,}", href=_listed(gvk.kind))
+        every: Child = el("span", "0", class_="none")
+        if total := by_state.total():
+            every = el("a", f"{total:,}", href=_listed(gvk.kind))
         rows.append(
             el(
                 "tr",
