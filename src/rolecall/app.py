@@ -33,7 +33,7 @@ from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.migration import EngineMigration
-from rolecall.page import Page, PagePorts
+from rolecall.page import OperatorPage, PagePorts
 from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
 from rolecall.prune import InventoryStore, PrunePreview, partial_by
@@ -167,7 +167,7 @@ class Engine:
         self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor()
         self._webhooks = self._made_webhooks(project)
-        self._page: Page | None = None
+        self._page: OperatorPage | None = None
 
     async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
         """Open every listener; what was opened last is closed first."""
@@ -319,7 +319,7 @@ class Engine:
         settings = self._settings.webhooks
         return WebhookServer(settings, asked_of(project, settings, plays), ports)
 
-    def _made_page(self, local_token: str, is_tls: bool) -> Page:
+    def _made_page(self, local_token: str, is_tls: bool) -> OperatorPage:
         credentials = self._client.credentials
         ports = PagePorts(
             engine=self._control_ports(),
@@ -328,7 +328,7 @@ class Engine:
             own=self._client,
             client_as=lambda token: Client(credentials.with_token(token), clock=self._clock),
         )
-        return Page(ports, local_token=local_token, is_tls=is_tls)
+        return OperatorPage(ports, local_token=local_token, is_tls=is_tls)
 
     def _control_ports(self) -> EnginePorts:
         kinds = [watch.gvk for watch in self._watches]

@@ -34,13 +34,13 @@ from rolecall.metrics import (
     served,
     tls_for_server,
 )
-from rolecall.page import Page
+from rolecall.page import OperatorPage
 from rolecall.proxy import Proxy
 from rolecall.reactor import Reactor, SyncState
 from rolecall.settings import Settings
 from rolecall.webhooks import WebhookServer
 
-NewPage = Callable[[str, bool], Page]  # of a local token, and whether it is served with TLS
+NewPage = Callable[[str, bool], OperatorPage]  # of a local token, and whether it is served with TLS
 
 _logger = logging.getLogger(__name__)
 _LOOPBACK = "127.0.0.1"
@@ -72,7 +72,7 @@ class Listeners:
         self._ports["role_metrics"] = port
         return {} if port == KNOWN_PORT else {_VARIABLE: f"http://{_LOOPBACK}:{port}/metrics"}
 
-    async def open_page(self, stack: AsyncExitStack, new_page: NewPage) -> Page | None:
+    async def open_page(self, stack: AsyncExitStack, new_page: NewPage) -> OperatorPage | None:
         """Open the page to look at, where it is wanted."""
         settings = self._settings.page
         address = parse_address(settings.bind, "page-bind-address")

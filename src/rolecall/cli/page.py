@@ -17,7 +17,7 @@ from rolecall.clock import SystemClock
 from rolecall.errors import ClusterError, InputError
 from rolecall.kube import Client, Credentials, Timeouts, join_pod_port, token_for
 from rolecall.metrics import is_loopback, parse_address
-from rolecall.page import Authorization, Forwarder
+from rolecall.page import Authorization, PageForwarder
 from rolecall.remote_engine import EnginePod, Operator, find_operator, leading_pod
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ async def _show(arguments: argparse.Namespace, environ: Mapping[str, str]) -> No
         pod, lead = await leading_pod(client, operator)
         say(f"engine of pod {operator.namespace}/{pod.name} {lead}")
         async with _reached(client, operator, pod) as there:
-            forwarder = Forwarder(there, authorization)
+            forwarder = PageForwarder(there, authorization)
             async with forwarder.serving(arguments.port) as port:
                 address = f"http://127.0.0.1:{port}{forwarder.entrance}"
                 print(address, flush=True)

@@ -29,6 +29,7 @@ from rolecall.kube.lists import Page
 from rolecall.kube.pod_commands import Channel, PodCommand, run_in_pod
 from rolecall.kube.pod_ports import join_pod_port
 from rolecall.kube.resource import Resource
+from rolecall.kube.reviews import ReviewApi, TokenUser, is_allowed, user_of
 from rolecall.kube.streams import WatchEvent, object_of
 from rolecall.kube.tls_errors import TlsError
 from rolecall.kube.transport import Timeouts, named_object_in
@@ -52,14 +53,17 @@ __all__ = [
     "Page",
     "PodCommand",
     "Resource",
+    "ReviewApi",
     "Target",
     "Timeouts",
     "TlsError",
+    "TokenUser",
     "UnauthorizedError",
     "UnavailableError",
     "UnprocessableError",
     "WatchEvent",
     "cluster_id",
+    "is_allowed",
     "join_pod_port",
     "missing_rule_hint",
     "named_kinds",
@@ -67,5 +71,6 @@ __all__ = [
     "object_of",
     "run_in_pod",
     "token_for",
+    "user_of",
     "why_unreachable",
 ]

@@ -8,33 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
-from typing import Any, Protocol
 
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError
-from rolecall.gvk import Gvk
-from rolecall.json_object import Json
+from rolecall.kube import ReviewApi, is_allowed, user_of
 from rolecall.log_fields import log_fields
 
 _logger = logging.getLogger(__name__)
-_TOKEN_REVIEW = Gvk("authentication.k8s.io", "v1", "TokenReview")
-_ACCESS_REVIEW = Gvk("authorization.k8s.io", "v1", "SubjectAccessReview")
 _KEPT_S = 60.0
 # More tokens than any cluster has scrapers: beyond, somebody is guessing.
 _MOST_KEPT = 256
 
 
-class Reviews(Protocol):
-    """The call that a review makes; `kube.Client` is the real one."""
-
-    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json: ...
-
-
 class Reviewer:
     """Answers with an HTTP code: 200, 401 or 403, or 500 where the cluster did not say."""
 
-    def __init__(self, reviews: Reviews, clock: Clock) -> None:
+    def __init__(self, reviews: ReviewApi, clock: Clock) -> None:
         self._reviews = reviews
         self._clock = clock
         self._kept: dict[tuple[bytes, str], tuple[float, int]] = {}
@@ -61,28 +50,8 @@ class Reviewer:
         return code
 
     async def _ask(self, token: str, path: str) -> int:
-        who = await self._create(_TOKEN_REVIEW, {"token": token})
-        if who.get("authenticated") is not True:
+        user = await user_of(self._reviews, token)
+        if user is None:
             return 401
-        user = who.get("user")
-        if not isinstance(user, dict):
-            return 401
-        spec = {
-            "user": user.get("username", ""),
-            "uid": user.get("uid", ""),
-            "groups": user.get("groups") or [],
-            "extra": user.get("extra") or {},
-            "nonResourceAttributes": {"path": path, "verb": "get"},
-        }
-        answer = await self._create(_ACCESS_REVIEW, spec)
-        return 200 if answer.get("allowed") is True else 403
-
-    async def _create(self, gvk: Gvk, spec: Json) -> Json:
-        body = {
-            "apiVersion": gvk.api_version,
-            "kind": gvk.kind,
-            "metadata": {},
-            "spec": spec,
-        }
-        status = (await self._reviews.create(gvk, body)).get("status")
-        return status if isinstance(status, dict) else {}
+        wanted = {"path": path, "verb": "get"}
+        return 200 if await is_allowed(self._reviews, user, nonResourceAttributes=wanted) else 403

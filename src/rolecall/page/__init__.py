@@ -1,7 +1,7 @@
 """A page to look at: what the operator does, now and before; with the rights that Kubernetes gives."""
 
-from rolecall.page.forwarder import Authorization, Forwarder
+from rolecall.page.forwarder import Authorization, PageForwarder
 from rolecall.page.ports import PagePorts
-from rolecall.page.server import Page
+from rolecall.page.server import OperatorPage
 
-__all__ = ["Authorization", "Forwarder", "Page", "PagePorts"]
+__all__ = ["Authorization", "OperatorPage", "PageForwarder", "PagePorts"]

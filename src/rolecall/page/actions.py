@@ -13,7 +13,7 @@ from aiohttp import web
 from rolecall.errors import ClusterError
 from rolecall.log_fields import log_fields
 from rolecall.page.guard import Asker, Guard, RefusedError, redirect
-from rolecall.page.handlers import Pages
+from rolecall.page.lookup import Lookup
 from rolecall.page.ports import PagePorts
 from rolecall.page.views import places
 from rolecall.pauses import pausing, resuming
@@ -24,8 +24,8 @@ _logger = logging.getLogger(__name__)
 
 
 class Actions:
-    def __init__(self, ports: PagePorts, pages: Pages, guard: Guard) -> None:
-        self._ports, self._pages, self._guard = ports, pages, guard
+    def __init__(self, ports: PagePorts, lookup: Lookup, guard: Guard) -> None:
+        self._ports, self._lookup, self._guard = ports, lookup, guard
 
     async def reconcile(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._asked(request, asker)
@@ -48,7 +48,7 @@ class Actions:
 
     async def _asked(self, request: web.Request, asker: Asker) -> Key:
         await self._guard.checked(request, asker)
-        return await self._pages.key_to_change(request, asker)
+        return await self._lookup.key_to_change(request, asker)
 
     async def _patched(
         self, key: Key, asker: Asker, patch: dict[str, object], what: str

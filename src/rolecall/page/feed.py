@@ -1,8 +1,9 @@
 """Which CRs changed, numbered: what a page was made at, and what came after it.
 
-Numbers belong to one life of the engine. Whoever names one of another life, or one that is too long
-ago, is told to look again at everything; so a reader that lost its connection misses nothing, and
-is told nothing twice.
+Numbers belong to one life of the feed, which ends with the engine, and when nobody looked for so long
+that changes were not followed. Whoever names one of another life, or one that is too long ago, is
+told to look again at everything; so a reader that lost its connection misses nothing, and is told
+nothing twice.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rolecall.workqueue import Key
 _MOST_KEPT = 4096
 
 
-class Feed:
+class ChangeFeed:
     def __init__(self, most_kept: int = _MOST_KEPT) -> None:
         self._life = secrets.token_hex(4)
         self._changes: deque[tuple[int, frozenset[Key]]] = deque(maxlen=most_kept)
@@ -33,10 +34,14 @@ class Feed:
         """These CRs changed, came or went."""
         if not keys:
             return
-        self.number += 1
+        self._next()
         self._changes.append((self.number, frozenset(keys)))
-        self._news.set()
-        self._news = asyncio.Event()
+
+    def begin_anew(self) -> None:
+        """Changes were missed: positions told until now are worth nothing."""
+        self._life = secrets.token_hex(4)
+        self._changes.clear()
+        self._next()
 
     def number_at(self, position: str) -> int | None:
         """The number of a position; None: of another life, or of none."""
@@ -49,7 +54,7 @@ class Feed:
         """What changed after it; None: nobody knows any more."""
         if number >= self.number:
             return set()
-        if self._changes[0][0] > number + 1:
+        if not self._changes or self._changes[0][0] > number + 1:
             return None
         return set().union(*(keys for each, keys in self._changes if each > number))
 
@@ -57,3 +62,8 @@ class Feed:
         """Until something changed after it."""
         while self.number <= number:
             await self._news.wait()
+
+    def _next(self) -> None:
+        self.number += 1
+        self._news.set()
+        self._news = asyncio.Event()

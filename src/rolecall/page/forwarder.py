@@ -36,7 +36,7 @@ _LIMITS = aiohttp.ClientTimeout(total=None, sock_connect=20.0)
 Authorization = Callable[[], Awaitable[str]]
 
 
-class Forwarder:
+class PageForwarder:
     """`there`: where the page answers, such as `https://127.0.0.1:41000`."""
 
     def __init__(self, there: str, authorization: Authorization) -> None:

@@ -18,8 +18,8 @@ from aiohttp import web
 
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError
-from rolecall.page.access import Limits, Reviews, Session, Sessions
-from rolecall.page.access.reader import LocalReader, Plurals, Reader, TokenReader
+from rolecall.page.access import AccessReviews, RateLimits, Session, Sessions
+from rolecall.page.access.reader import LocalReader, PageReader, Plurals, TokenReader
 from rolecall.page.ports import PagePorts
 
 COOKIE = "rolecall_page"
@@ -50,11 +50,11 @@ class RefusedError(Exception):
 class Asker:
     """Who asks, with the session where there is one."""
 
-    reader: Reader
+    reader: PageReader
     session: Session
 
 
-Handler = Callable[[web.Request, Asker], Awaitable[web.StreamResponse]]
+PageHandler = Callable[[web.Request, Asker], Awaitable[web.StreamResponse]]
 
 
 class Guard:
@@ -62,9 +62,9 @@ class Guard:
         self._ports, self._local_token, self._is_tls = ports, local_token, is_tls
         clock: Clock = ports.engine.clock
         self._sessions = Sessions(clock)
-        self._reviews = Reviews(ports.own, clock)
-        self._logins = Limits(clock, at_once=10, a_second=1 / 6)
-        self._requests = Limits(clock, at_once=100, a_second=30)
+        self._reviews = AccessReviews(ports.own, clock)
+        self._logins = RateLimits(clock, at_once=10, a_second=1 / 6)
+        self._requests = RateLimits(clock, at_once=100, a_second=30)
         self._by_token: dict[bytes, str] = {}  # sessions of forwarders, by a hash of their token
 
     @property
@@ -80,7 +80,7 @@ class Guard:
     async def asker(self, request: web.Request) -> Asker | None:
         """Who asks; None: he has to log in."""
         name = request.cookies.get(COOKIE, "")
-        session = self._sessions.find(name) if name else None
+        session = await self._sessions.find(name) if name else None
         if session is None:
             session, name = await self._by_header(request)
         if session is None:
@@ -111,24 +111,28 @@ class Guard:
             raise RefusedError(401, "This token is nobody's", "Ask for a new one.")
         return self._with_cookie(redirect(_safe(back)), session)
 
-    def log_in_here(self, request: web.Request) -> web.Response | None:
+    async def log_in_here(self, request: web.Request) -> web.Response | None:
         """Whoever has the address that was printed on this machine; None: it has another token."""
         self._logins.take(request.remote or "")
         told = request.query.get("token", "")
         if not self.is_local or not hmac.compare_digest(told.encode(), self._local_token.encode()):
             return None
-        session = self._sessions.begin(LocalReader(self._ports.own))
+        session = await self._sessions.begin(LocalReader(self._ports.own))
         return self._with_cookie(redirect(request.path), session)
 
-    def log_out(self, request: web.Request) -> web.Response:
-        self._sessions.end(request.cookies.get(COOKIE, ""))
+    async def log_out(self, request: web.Request) -> web.Response:
+        await self._sessions.end(request.cookies.get(COOKIE, ""))
         answer = redirect("/login")
         answer.del_cookie(COOKIE)
         return answer
 
-    def forget(self, request: web.Request) -> None:
-        """The API server refused the token: the session is over."""
-        self._sessions.end(request.cookies.get(COOKIE, ""))
+    async def is_still_in(self, asker: Asker) -> bool:
+        """Whether he would be let in now; for answers that last."""
+        return await self._sessions.is_known(asker.session)
+
+    async def close(self) -> None:
+        """End all sessions."""
+        await self._sessions.close()
 
     def _with_cookie(self, answer: web.Response, session: str) -> web.Response:
         answer.set_cookie(
@@ -144,7 +148,7 @@ class Guard:
             return None, ""
         key = hashlib.sha256(token.encode()).digest()
         name = self._by_token.get(key, "")
-        if name and (session := self._sessions.find(name)) is not None:
+        if name and (session := await self._sessions.find(name)) is not None:
             return session, name
         self._logins.take(request.remote or "")
         name = await self._session_of(token) or ""
@@ -153,7 +157,7 @@ class Guard:
         if len(self._by_token) > 1000:
             self._by_token.clear()
         self._by_token[key] = name
-        return self._sessions.find(name), name
+        return await self._sessions.find(name), name
 
     async def _session_of(self, token: str) -> str | None:
         if self.is_local or not token or len(token) > _LARGEST_TOKEN:
@@ -169,7 +173,8 @@ class Guard:
             return None
         plurals: Plurals = self._ports.engine.plurals
         client = self._ports.client_as(token)
-        return self._sessions.begin(TokenReader(user, client, self._reviews, plurals))
+        reader = TokenReader(user, token, client, self._reviews, plurals)
+        return await self._sessions.begin(reader)
 
 
 def redirect(to: str) -> web.Response:

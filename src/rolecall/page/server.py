@@ -1,6 +1,4 @@
-"""The page's routes, behind the guard: `Page` is what `app.py` makes, and whoever serves it gets
-`app()`.
-"""
+"""The routes of the page, behind the guard; `app.py` makes an `OperatorPage` and serves its `app()`."""
 
 from __future__ import annotations
 
@@ -13,13 +11,15 @@ from aiohttp import web
 
 from rolecall.page.access import TooManyError
 from rolecall.page.actions import Actions
-from rolecall.page.feed import Feed
-from rolecall.page.guard import Asker, Guard, Handler, RefusedError, login_of, redirect
-from rolecall.page.handlers import Pages
+from rolecall.page.cr_handlers import CrPages
+from rolecall.page.feed import ChangeFeed
+from rolecall.page.guard import Asker, Guard, PageHandler, RefusedError, login_of, redirect
+from rolecall.page.lookup import Lookup
 from rolecall.page.ports import PagePorts
-from rolecall.page.streams import Streams
+from rolecall.page.run_handlers import RunPages
+from rolecall.page.streams import PageStreams
 from rolecall.page.table import Table
-from rolecall.page.views import Layout, error, login
+from rolecall.page.views import PageLayout, error, login
 
 _LARGEST_BODY = 64 * 1024
 _CR = "/cr/{group}/{version}/{kind}/{namespace}/{name}"
@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 _Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Page:
+class OperatorPage:
     """One engine's page. `local_token`: who has it, sees what the engine sees; empty: users log in."""
 
     def __init__(self, ports: PagePorts, *, local_token: str = "", is_tls: bool = False) -> None:
@@ -38,31 +38,37 @@ class Page:
         digest = hashlib.sha256(b"".join(self._files.values())).hexdigest()[:16]
         self._static = f"/static/{digest}"
         self._guard = Guard(ports, local_token=local_token, is_tls=is_tls)
-        self._feed = Feed()
+        self._feed = ChangeFeed()
         self._table = Table(ports, self._feed)
-        self._pages = Pages(ports, self._table, self._feed, self._static)
-        self._actions = Actions(ports, self._pages, self._guard)
-        self._streams = Streams(self._pages, self._table, self._feed, ports.engine.clock)
+        lookup = Lookup(ports, self._table, self._feed)
+        self._pages = CrPages(ports, lookup, self._static)
+        self._runs = RunPages(lookup, self._pages.layout)
+        self._actions = Actions(ports, lookup, self._guard)
+        self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
         self.run_ended = self._pages.run_ended
 
     async def run(self) -> None:
         """Follow what changes while somebody looks, until cancelled."""
-        await self._table.run()
+        try:
+            await self._table.run()
+        finally:
+            await self._guard.close()
 
     def app(self) -> web.Application:
         app = web.Application(client_max_size=_LARGEST_BODY, middlewares=[self._around])
-        router, pages, streams = app.router, self._pages, self._streams
+        router, streams = app.router, self._streams
+        pages, runs = self._pages, self._runs
         for path, handler in {
             "/": pages.overview,
             "/crs": pages.crs,
             "/events": streams.crs,
             _CR: pages.cr,
-            _CR + "/compare/{first}/{second}": pages.compare,
-            _RUN: pages.run,
-            _RUN + "/facts": pages.run_facts,
+            _CR + "/compare/{first}/{second}": runs.compare,
+            _RUN: runs.run,
+            _RUN + "/facts": runs.run_facts,
             _RUN + "/events": streams.run,
-            _RUN + "/stdout": pages.stdout,
-            _RUN + "/tasks/{counter}": pages.task,
+            _RUN + "/stdout": runs.stdout,
+            _RUN + "/tasks/{counter}": runs.task,
         }.items():
             router.add_get(path, self._for_readers(handler))
         actions = self._actions
@@ -78,9 +84,9 @@ class Page:
         router.add_get("/static/{digest}/{file}", self._static_file)
         return app
 
-    def _for_readers(self, handler: Handler) -> _Answer:
+    def _for_readers(self, handler: PageHandler) -> _Answer:
         async def answer(request: web.Request) -> web.StreamResponse:
-            if "token" in request.query and (entered := self._guard.log_in_here(request)):
+            if "token" in request.query and (entered := await self._guard.log_in_here(request)):
                 return entered
             asker = await self._guard.asker(request)
             if asker is None:
@@ -98,7 +104,7 @@ class Page:
     async def _around(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        layout = Layout(static=self._static)
+        layout = PageLayout(static=self._static)
         try:
             response = await handler(request)
         except RefusedError as refusal:
@@ -123,7 +129,7 @@ class Page:
 
     async def _login(self, request: web.Request) -> web.Response:
         back = request.query.get("back", "/")
-        text = login(Layout(static=self._static), is_local=self._guard.is_local, back=back)
+        text = login(PageLayout(static=self._static), is_local=self._guard.is_local, back=back)
         return web.Response(text=text, content_type="text/html")
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
@@ -134,13 +140,16 @@ class Page:
             return await self._guard.log_in(request, token.strip(), back)
         except RefusedError as refusal:
             text = login(
-                Layout(static=self._static), refusal.what, is_local=self._guard.is_local, back=back
+                PageLayout(static=self._static),
+                refusal.what,
+                is_local=self._guard.is_local,
+                back=back,
             )
             return web.Response(status=refusal.code, text=text, content_type="text/html")
 
     async def _log_out(self, request: web.Request, asker: Asker) -> web.StreamResponse:
         await self._guard.checked(request, asker)
-        return self._guard.log_out(request)
+        return await self._guard.log_out(request)
 
     async def _static_file(self, request: web.Request) -> web.Response:
         name = request.match_info["file"]
@@ -150,7 +159,7 @@ class Page:
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
-    def _refused(self, refusal: RefusedError, layout: Layout) -> web.Response:
+    def _refused(self, refusal: RefusedError, layout: PageLayout) -> web.Response:
         text = error(refusal.code, refusal.what, refusal.way_out, layout)
         return web.Response(status=refusal.code, text=text, content_type="text/html")
 

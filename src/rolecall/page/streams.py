@@ -15,11 +15,10 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
-from rolecall.clock import Clock
 from rolecall.page.access import TooManyError
-from rolecall.page.feed import Feed
-from rolecall.page.guard import Asker, Guard
-from rolecall.page.handlers import Pages
+from rolecall.page.feed import ChangeFeed
+from rolecall.page.guard import Asker, Guard, RefusedError
+from rolecall.page.lookup import Lookup
 from rolecall.page.table import Table
 from rolecall.page.views import places
 
@@ -30,9 +29,10 @@ _MOST_OF_A_SESSION, _MOST = 6, 200
 _MOST_NAMED = 200
 
 
-class Streams:
-    def __init__(self, pages: Pages, table: Table, feed: Feed, clock: Clock) -> None:
-        self._pages, self._table, self._feed, self._clock = pages, table, feed, clock
+class PageStreams:
+    def __init__(self, lookup: Lookup, guard: Guard, table: Table, feed: ChangeFeed) -> None:
+        self._lookup, self._guard, self._table, self._feed = lookup, guard, table, feed
+        self._clock = table.clock
         self._open = 0
 
     async def crs(self, request: web.Request, asker: Asker) -> web.StreamResponse:
@@ -53,10 +53,11 @@ class Streams:
         """Tasks of one run, until it has ended."""
         said = request.headers.get("Last-Event-ID") or request.query.get("after", "")
         counter = int(said) if said.isdigit() and len(said) < 9 else 0
+        await self._lookup.run(request, asker)  # else refused before anything is sent
         async with self._stream(request, asker) as response:
             beat_s = self._clock.monotonic()
             while True:
-                _, run, tasks = await self._pages.tasks_of(request, asker)
+                _, run, tasks = await self._lookup.tasks_of(request, asker)
                 if tasks.counter > counter:
                     counter = tasks.counter
                     beat_s = self._clock.monotonic()
@@ -66,8 +67,9 @@ class Streams:
                     return response
                 if self._clock.monotonic() - beat_s > _BEAT_S:
                     beat_s = self._clock.monotonic()
-                    await response.write(b": still there\n\n")
+                    await self._beat(response, asker)
                 await self._clock.sleep(_LOOK_S)
+        return response
 
     async def _told_beyond(self, number: int, response: web.StreamResponse, asker: Asker) -> int:
         """Wait for a change after this number, tell it, and return the number that it had."""
@@ -75,7 +77,7 @@ class Streams:
             async with asyncio.timeout(_BEAT_S):
                 await self._feed.wait_beyond(number)
         except TimeoutError:
-            await response.write(b": still there\n\n")
+            await self._beat(response, asker)
             await self._table.rows()
             return number
         await self._clock.sleep(_TOGETHER_S)
@@ -84,12 +86,17 @@ class Streams:
         if keys is None:
             await _tell(response, "again", position, {})
             return now
-        seen = await self._pages.visible(keys, asker)
+        seen = await self._lookup.visible(keys, asker)
         named = [places.of_cr(key) for key in sorted(seen)[:_MOST_NAMED]]
         if seen:
             told = named if len(seen) <= _MOST_NAMED else []
             await _tell(response, "changed", position, {"keys": told})
         return now
+
+    async def _beat(self, response: web.StreamResponse, asker: Asker) -> None:
+        if not await self._guard.is_still_in(asker):
+            raise RefusedError(401, "The session is over", "Log in again.")
+        await response.write(b": still there\n\n")
 
     @contextlib.asynccontextmanager
     async def _stream(
@@ -106,7 +113,8 @@ class Streams:
             )
             Guard.headers(response)
             await response.prepare(request)
-            with contextlib.suppress(ConnectionError):  # the reader went
+            # The reader went, or lost the right: the stream ends, and asking again tells him why.
+            with contextlib.suppress(ConnectionError, RefusedError):
                 yield response
         finally:
             session.streams -= 1

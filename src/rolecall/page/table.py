@@ -18,7 +18,7 @@ from rolecall.clock import Clock
 from rolecall.control import Snapshot, Wall, snapshot
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.page.feed import Feed
+from rolecall.page.feed import ChangeFeed
 from rolecall.page.ports import PagePorts
 from rolecall.workqueue import Key
 
@@ -29,7 +29,7 @@ _KEPT_S = 60.0
 _FILES_READ_S = 0.3
 
 
-class Row(NamedTuple):
+class CrRow(NamedTuple):
     """One CR; times are texts, as they are shown."""
 
     key: Key
@@ -66,63 +66,69 @@ class Counts:
 
     by_kind: dict[Gvk, Counter[str]] = field(default_factory=dict)
     by_urgency: Counter[str] = field(default_factory=Counter)
-    running: list[Row] = field(default_factory=list)
+    running: list[CrRow] = field(default_factory=list)
 
 
 class Table:
-    def __init__(self, ports: PagePorts, feed: Feed) -> None:
+    def __init__(self, ports: PagePorts, feed: ChangeFeed) -> None:
         self._ports, self._feed = ports, feed
-        self._clock: Clock = ports.engine.clock
-        self._wall = Wall(self._clock)
-        self._rows: dict[Key, Row] = {}
+        self.clock: Clock = ports.engine.clock
+        self._wall = Wall(self.clock)
+        self._rows: dict[Key, CrRow] | None = None  # None: nobody looked for long
         self._lock = asyncio.Lock()
-        self._fresh_until_s = float("-inf")
+        self._fresh_until_s = 0.0
         self._asked_s = float("-inf")
 
-    async def rows(self) -> Mapping[Key, Row]:
+    async def rows(self) -> Mapping[Key, CrRow]:
         """All of them, by kind, namespace and name; at most some moments old."""
-        self._asked_s = self._clock.monotonic()
-        await self._renew()
-        return self._rows
+        self._asked_s = self.clock.monotonic()
+        return await self._renewed()
 
     async def run(self) -> None:
         """Renew while somebody looked not long ago, until cancelled."""
         while True:
-            await self._clock.sleep(_SHORTEST_PAUSE_S)
-            idle_s = self._clock.monotonic() - self._asked_s
+            await self.clock.sleep(_SHORTEST_PAUSE_S)
+            idle_s = self.clock.monotonic() - self._asked_s
             if idle_s <= _KEPT_S:
-                await self._renew()
-            elif self._rows:
-                self._rows = {}
-                self._fresh_until_s = float("-inf")
+                await self._renewed()
+            elif self._rows is not None:
+                self._forget()
 
-    async def _renew(self) -> None:
+    async def _renewed(self) -> Mapping[Key, CrRow]:
         async with self._lock:
-            began = self._clock.monotonic()
-            if began < self._fresh_until_s:
-                return
-            taken, before = snapshot(self._ports.engine, self._wall), self._rows
-            rows, changed = await asyncio.to_thread(self._made, taken, before)
-            ended = self._clock.monotonic()
+            began, before = self.clock.monotonic(), self._rows
+            if before is not None and began < self._fresh_until_s:
+                return before
+            taken = snapshot(self._ports.engine, self._wall)
+            rows, changed = await asyncio.to_thread(self._made, taken, before or {})
+            ended = self.clock.monotonic()
             pause_s = max(_SHORTEST_PAUSE_S, (ended - began) * _PAUSES_PER_WORK)
             self._fresh_until_s = ended + min(pause_s, _KEPT_S / 2)
             self._rows = rows
-            if before:
+            if before is not None:
                 self._feed.add(changed)
+            return rows
 
-    def _made(self, taken: Snapshot, before: Mapping[Key, Row]) -> tuple[dict[Key, Row], set[Key]]:
-        until_s = self._clock.monotonic() + _FILES_READ_S
+    def _forget(self) -> None:
+        """What changes from now on is seen by nobody: whoever comes back looks at everything."""
+        self._rows = None
+        self._feed.begin_anew()
+
+    def _made(
+        self, taken: Snapshot, before: Mapping[Key, CrRow]
+    ) -> tuple[dict[Key, CrRow], set[Key]]:
+        until_s = self.clock.monotonic() + _FILES_READ_S
         last_runs = self._ports.last_runs
 
         def may_read() -> bool:
-            return self._clock.monotonic() < until_s
+            return self.clock.monotonic() < until_s
 
         rows = {key: _row(key, cr) for key, cr in taken.crs(last_runs, may_read)}
         changed = {key for key, row in rows.items() if before.get(key) != row}
         return rows, changed | (before.keys() - rows.keys())
 
 
-def counted(rows: Iterable[Row], kinds: Sequence[Gvk]) -> Counts:
+def counted(rows: Iterable[CrRow], kinds: Sequence[Gvk]) -> Counts:
     """What an overview tells; kinds without CRs, too."""
     counts = Counts({gvk: Counter() for gvk in kinds})
     for row in rows:
@@ -135,8 +141,8 @@ def counted(rows: Iterable[Row], kinds: Sequence[Gvk]) -> Counts:
 
 
 def found(
-    rows: Iterable[Row], query: Query, labelled: frozenset[tuple[str, str]] | None
-) -> list[Row]:
+    rows: Iterable[CrRow], query: Query, labelled: frozenset[tuple[str, str]] | None
+) -> list[CrRow]:
     """Those that a query means; `labelled`: namespace and name of those with its label."""
     kind, name = query.kind.lower(), query.name.lower()
     return [
@@ -150,10 +156,10 @@ def found(
     ]
 
 
-def _row(key: Key, cr: Json) -> Row:
+def _row(key: Key, cr: Json) -> CrRow:
     last = cr.get("last") or {}
     since = {"running": "task_since", "waiting": "waiting_since"}.get(cr["state"])
-    return Row(
+    return CrRow(
         key,
         cr["state"],
         cr["generation"],

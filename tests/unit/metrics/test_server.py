@@ -218,7 +218,5 @@ def made_from(pem: Path) -> Path:
 def test_mounted_certificate_that_does_not_fit_is_told(tmp_path: Path, key: str) -> None:
     (tmp_path / "tls.crt").write_text(issue("mine", hosts=("localhost",)).pem)
     (tmp_path / "tls.key").write_text(key)
-    with pytest.raises(
-        InputError, match=r"could not serve metrics with `.*tls\.crt` and `tls\.key`"
-    ):
+    with pytest.raises(InputError, match=r"could not serve with `.*tls\.crt` and `tls\.key`"):
         tls_for_server(NOW, tmp_path)

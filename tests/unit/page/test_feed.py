@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from rolecall.gvk import Gvk
-from rolecall.page.feed import Feed
+from rolecall.page.feed import ChangeFeed
 from rolecall.workqueue import Key
 
 SHOP = Gvk("web.example.com", "v1", "Shop")
@@ -16,7 +16,7 @@ def key(name: str) -> Key:
 
 
 def test_reader_is_told_what_came_after_its_number_and_nothing_before() -> None:
-    feed = Feed()
+    feed = ChangeFeed()
     feed.add({key("a")})
     position = feed.position
     feed.add({key("b")})
@@ -28,18 +28,18 @@ def test_reader_is_told_what_came_after_its_number_and_nothing_before() -> None:
 
 
 def test_position_of_another_engine_is_none_of_ours() -> None:
-    assert Feed().number_at(Feed().position) is None
-    assert Feed().number_at("") is None
-    assert Feed().number_at("x-1") is None
+    assert ChangeFeed().number_at(ChangeFeed().position) is None
+    assert ChangeFeed().number_at("") is None
+    assert ChangeFeed().number_at("x-1") is None
 
 
 def test_position_ahead_of_us_is_none_of_ours() -> None:
-    feed = Feed()
+    feed = ChangeFeed()
     assert feed.number_at(feed.position.replace("-0", "-5")) is None
 
 
 def test_what_left_the_ring_is_not_made_up() -> None:
-    feed = Feed(most_kept=2)
+    feed = ChangeFeed(most_kept=2)
     for name in "abc":
         feed.add({key(name)})
     assert feed.since(0) is None
@@ -47,13 +47,13 @@ def test_what_left_the_ring_is_not_made_up() -> None:
 
 
 def test_nothing_is_no_change() -> None:
-    feed = Feed()
+    feed = ChangeFeed()
     feed.add(set())
     assert feed.number == 0
 
 
 async def test_whoever_waits_is_woken_by_the_next_change() -> None:
-    feed = Feed()
+    feed = ChangeFeed()
     waits = [asyncio.ensure_future(feed.wait_beyond(0)) for _ in range(3)]
     await asyncio.sleep(0)
     feed.add({key("a")})

@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from rolecall.errors import ClusterError
-from rolecall.page import Forwarder
+from rolecall.page import PageForwarder
 
 
 @dataclass
@@ -40,14 +40,14 @@ class There:
 @asynccontextmanager
 async def forwarded(
     there: There, token: str = "mine"
-) -> AsyncIterator[tuple[Forwarder, str, aiohttp.ClientSession]]:
+) -> AsyncIterator[tuple[PageForwarder, str, aiohttp.ClientSession]]:
     async def authorization() -> str:
         if not token:
             raise ClusterError("the plugin failed")
         return f"Bearer {token}"
 
     async with TestServer(there.app()) as server:
-        forwarder = Forwarder(str(server.make_url("")).rstrip("/"), authorization)
+        forwarder = PageForwarder(str(server.make_url("")).rstrip("/"), authorization)
         jar = aiohttp.CookieJar(unsafe=True)
         async with forwarder.serving() as port, aiohttp.ClientSession(cookie_jar=jar) as browser:
             yield forwarder, f"http://127.0.0.1:{port}", browser

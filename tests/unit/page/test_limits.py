@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rolecall.page.access import Limits, TooManyError
+from rolecall.page.access import RateLimits, TooManyError
 from tests.unit.runner_warm.fakes import SteppedClock
 
 
 def test_asker_has_so_many_at_once_and_gets_more_with_time() -> None:
     clock = SteppedClock()
-    limits = Limits(clock, at_once=3, a_second=2)
+    limits = RateLimits(clock, at_once=3, a_second=2)
     for _ in range(3):
         limits.take("a")
     with pytest.raises(TooManyError) as refused:

@@ -1,8 +1,8 @@
 """Who looks at the page, and what Kubernetes lets him see and do."""
 
-from rolecall.page.access.limits import Limits, TooManyError
-from rolecall.page.access.reader import Reader
-from rolecall.page.access.reviews import Reviews
+from rolecall.page.access.limits import RateLimits, TooManyError
+from rolecall.page.access.reader import PageReader
+from rolecall.page.access.reviews import AccessReviews
 from rolecall.page.access.sessions import Session, Sessions
 
-__all__ = ["Limits", "Reader", "Reviews", "Session", "Sessions", "TooManyError"]
+__all__ = ["AccessReviews", "PageReader", "RateLimits", "Session", "Sessions", "TooManyError"]

@@ -24,7 +24,7 @@ class _Bucket:
     at_s: float
 
 
-class Limits:
+class RateLimits:
     """For each of many askers; who was silent longest is forgotten first, and begins anew."""
 
     def __init__(self, clock: Clock, *, at_once: int, a_second: float) -> None:

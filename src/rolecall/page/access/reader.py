@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from rolecall.gvk import Gvk
-from rolecall.kube import Client
-from rolecall.page.access.reviews import Question, Reviews, User
+from rolecall.kube import Client, TokenUser
+from rolecall.page.access.reviews import AccessReviews, Question
 from rolecall.workqueue import Key
 
 LOG = "log"
@@ -25,7 +25,7 @@ _AT_ONCE = 16
 Plurals = Callable[[], Mapping[Gvk, str]]
 
 
-class Reader(Protocol):
+class PageReader(Protocol):
     """Who looks."""
 
     @property
@@ -39,6 +39,14 @@ class Reader(Protocol):
     @property
     def client(self) -> Client:
         """Reads and writes as he would."""
+        ...
+
+    async def is_known(self) -> bool:
+        """Whether the cluster still takes his token; raises `ClusterError` where it does not say."""
+        ...
+
+    async def close(self) -> None:
+        """He has gone."""
         ...
 
     async def may_get(self, key: Key) -> bool: ...
@@ -61,6 +69,12 @@ class LocalReader:
     def __init__(self, client: Client) -> None:
         self.client = client
 
+    async def is_known(self) -> bool:
+        return True
+
+    async def close(self) -> None:
+        pass  # the client is the engine's
+
     async def may_get(self, _key: Key) -> bool:
         return True
 
@@ -79,13 +93,26 @@ class TokenReader:
 
     is_local = False
 
-    def __init__(self, user: User, client: Client, reviews: Reviews, plurals: Plurals) -> None:
-        self._user, self._reviews, self._plurals = user, reviews, plurals
+    def __init__(
+        self,
+        user: TokenUser,
+        token: str,
+        client: Client,
+        reviews: AccessReviews,
+        plurals: Plurals,
+    ) -> None:
+        self._user, self._token, self._reviews, self._plurals = user, token, reviews, plurals
         self.client = client
 
     @property
     def name(self) -> str:
         return self._user.name
+
+    async def is_known(self) -> bool:
+        return await self._reviews.user_of(self._token) == self._user
+
+    async def close(self) -> None:
+        await self.client.close()
 
     async def may_get(self, key: Key) -> bool:
         return await self._may("get", key)

@@ -8,31 +8,16 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError
-from rolecall.gvk import Gvk
-from rolecall.json_object import Json
-from rolecall.kube import Client
+from rolecall.kube import ReviewApi, TokenUser, is_allowed, user_of
 from rolecall.log_fields import log_fields
 
-_TOKEN_REVIEW = Gvk("authentication.k8s.io", "v1", "TokenReview")
-_ACCESS_REVIEW = Gvk("authorization.k8s.io", "v1", "SubjectAccessReview")
 _KEPT_S = 30.0
 _MOST_KEPT = 20_000
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """As TokenReview tells of whoever holds a token."""
-
-    name: str
-    uid: str = ""
-    groups: tuple[str, ...] = ()
-    extra: Json = field(default_factory=dict, compare=False, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +32,16 @@ class Question:
     name: str = ""
 
 
-class Reviews:
-    def __init__(self, client: Client, clock: Clock) -> None:
+class AccessReviews:
+    def __init__(self, client: ReviewApi, clock: Clock) -> None:
         self._client, self._clock = client, clock
-        self._kept: OrderedDict[tuple[User, Question], tuple[float, bool]] = OrderedDict()
+        self._kept: OrderedDict[tuple[TokenUser, Question], tuple[float, bool]] = OrderedDict()
 
-    async def user_of(self, token: str) -> User | None:
+    async def user_of(self, token: str) -> TokenUser | None:
         """Whose token it is; None: nobody's. Raises `ClusterError` where that cannot be asked."""
-        status = await self._create(_TOKEN_REVIEW, {"token": token})
-        user = status.get("user")
-        if status.get("authenticated") is not True or not isinstance(user, dict):
-            return None
-        groups = tuple(map(str, user.get("groups") or ()))
-        extra = user.get("extra")
-        name, uid = str(user.get("username") or ""), str(user.get("uid") or "")
-        return User(name, uid, groups, extra if isinstance(extra, dict) else {})
+        return await user_of(self._client, token)
 
-    async def allows(self, user: User, question: Question) -> bool:
+    async def allows(self, user: TokenUser, question: Question) -> bool:
         """Whether the user may; no, where the cluster does not say."""
         now, key = self._clock.monotonic(), (user, question)
         until, kept = self._kept.get(key, (0.0, False))
@@ -83,8 +61,8 @@ class Reviews:
             self._kept.popitem(last=False)
         return allowed
 
-    async def _ask(self, user: User, question: Question) -> bool:
-        attributes = {
+    async def _ask(self, user: TokenUser, question: Question) -> bool:
+        wanted = {
             "verb": question.verb,
             "group": question.group,
             "resource": question.resource,
@@ -92,21 +70,5 @@ class Reviews:
             "namespace": question.namespace,
             "name": question.name,
         }
-        spec = {
-            "user": user.name,
-            "uid": user.uid,
-            "groups": list(user.groups),
-            "extra": user.extra,
-            "resourceAttributes": {key: value for key, value in attributes.items() if value},
-        }
-        return (await self._create(_ACCESS_REVIEW, spec)).get("allowed") is True
-
-    async def _create(self, gvk: Gvk, spec: Json) -> Json:
-        body: dict[str, Any] = {
-            "apiVersion": gvk.api_version,
-            "kind": gvk.kind,
-            "metadata": {},
-            "spec": spec,
-        }
-        status = (await self._client.create(gvk, body)).get("status")
-        return status if isinstance(status, dict) else {}
+        told = {key: value for key, value in wanted.items() if value}
+        return await is_allowed(self._client, user, resourceAttributes=told)

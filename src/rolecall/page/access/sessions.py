@@ -1,28 +1,34 @@
 """Who has logged in: a random name in a cookie, and behind it the user with the token, in memory
 alone.
 
-A session ends when it was not used for eight hours, when its reader leaves, when the API server
-refuses its token, and with the process: the next pod asks again.
+A session ends when it was not used for eight hours, when its reader leaves, with the process, and
+within a minute after the cluster takes its token no more: so often it is asked again. A cluster that
+does not answer ends no session; what a reader may see, it then tells nobody either.
 """
 
 from __future__ import annotations
 
 import hmac
+import logging
 import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from rolecall.clock import Clock
-from rolecall.page.access.reader import Reader
+from rolecall.errors import ClusterError
+from rolecall.page.access.reader import PageReader
 
 IDLE_S = 8 * 3600.0
+CHECKED_S = 60.0
 _MOST = 1000
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Session:
-    reader: Reader
+    reader: PageReader
     used_s: float
+    known_s: float  # when the cluster said so
     # What a form must bring along: a page of somebody else's cannot read it.
     form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     streams: int = 0  # open now
@@ -36,26 +42,47 @@ class Sessions:
         self._clock = clock
         self._by_name: OrderedDict[str, Session] = OrderedDict()
 
-    def begin(self, reader: Reader) -> str:
-        """The name of a new session; of too many, the one that was used last goes first."""
-        name = secrets.token_urlsafe(32)
-        self._by_name[name] = Session(reader, self._clock.monotonic())
+    async def begin(self, reader: PageReader) -> str:
+        """The name of a new session; of too many, the one that was not used for longest goes."""
+        name, now = secrets.token_urlsafe(32), self._clock.monotonic()
+        self._by_name[name] = Session(reader, now, now)
         while len(self._by_name) > _MOST:
-            self._by_name.popitem(last=False)
+            await self.end(next(iter(self._by_name)))
         return name
 
-    def find(self, name: str) -> Session | None:
+    async def find(self, name: str) -> Session | None:
         """The session of a cookie, which is used by that."""
         session = self._by_name.get(name)
         if session is None:
             return None
         now = self._clock.monotonic()
-        if now - session.used_s > IDLE_S:
-            self.end(name)
+        if now - session.used_s > IDLE_S or not await self.is_known(session):
+            await self.end(name)
             return None
         session.used_s = now
-        self._by_name.move_to_end(name)
+        if name in self._by_name:
+            self._by_name.move_to_end(name)
         return session
 
-    def end(self, name: str) -> None:
-        self._by_name.pop(name, None)
+    async def is_known(self, session: Session) -> bool:
+        """Whether the cluster took its token not long ago, or takes it now."""
+        now = self._clock.monotonic()
+        if now - session.known_s < CHECKED_S:
+            return True
+        try:
+            if not await session.reader.is_known():
+                return False
+        except ClusterError as failure:
+            _logger.warning("could not ask whose a token is: %s", failure)
+        session.known_s = now
+        return True
+
+    async def end(self, name: str) -> None:
+        session = self._by_name.pop(name, None)
+        if session is not None:
+            await session.reader.close()
+
+    async def close(self) -> None:
+        """End all."""
+        for name in list(self._by_name):
+            await self.end(name)

@@ -2,9 +2,9 @@
 
 from rolecall.page.views import places
 from rolecall.page.views.cr import CrPage, OwnedObject, cr, cr_parts
-from rolecall.page.views.crs import WINDOW, Window, cr_rows, crs
+from rolecall.page.views.crs import CR_WINDOW, Window, cr_rows, crs
 from rolecall.page.views.html import Html, el
-from rolecall.page.views.layout import Layout
+from rolecall.page.views.layout import PageLayout
 from rolecall.page.views.overview import Replica, overview, overview_parts
 from rolecall.page.views.plain_pages import error, login
 from rolecall.page.views.run import (
@@ -20,11 +20,11 @@ from rolecall.page.views.run import (
 )
 
 __all__ = [
-    "WINDOW",
+    "CR_WINDOW",
     "CrPage",
     "Html",
-    "Layout",
     "OwnedObject",
+    "PageLayout",
     "Replica",
     "RunPage",
     "Window",

@@ -10,10 +10,19 @@ from typing import Any
 
 from rolecall.history import KeptRun
 from rolecall.json_object import Json
-from rolecall.page.table import Row
+from rolecall.page.table import CrRow
 from rolecall.page.views import places
 from rolecall.page.views.html import Child, Html, el, inner, verbatim
-from rolecall.page.views.layout import Layout, badge, button, facts, page, section, table, time_of
+from rolecall.page.views.layout import (
+    PageLayout,
+    badge,
+    button,
+    facts,
+    page,
+    section,
+    table,
+    time_of,
+)
 from rolecall.workqueue import Key
 
 _NO_RUN = "None is kept. What ran before this pod began went with its disk."
@@ -35,7 +44,7 @@ class OwnedObject:
 @dataclass(frozen=True, slots=True)
 class CrPage:
     key: Key
-    row: Row | None
+    row: CrRow | None
     cr: Json | None  # live; None: it is not there
     runs: Sequence[KeptRun] = ()
     owned: Sequence[OwnedObject] = ()
@@ -45,7 +54,7 @@ class CrPage:
     problems: Sequence[str] = field(default_factory=tuple)
 
 
-def cr(shown: CrPage, layout: Layout) -> str:
+def cr(shown: CrPage, layout: PageLayout) -> str:
     return page(cr_title(shown.key), layout, cr_parts(shown, layout), live="/events")
 
 
@@ -54,7 +63,7 @@ def cr_title(key: Key) -> str:
     return f"{key.gvk.kind} {where}{key.name}"
 
 
-def cr_parts(shown: CrPage, layout: Layout) -> Html:
+def cr_parts(shown: CrPage, layout: PageLayout) -> Html:
     """What changes while one looks."""
     here = places.of_cr(shown.key)
     status = (shown.cr or {}).get("status")
@@ -95,7 +104,7 @@ def _now(shown: CrPage) -> Html:
     return facts(*pairs)
 
 
-def _actions(shown: CrPage, layout: Layout) -> Html | None:
+def _actions(shown: CrPage, layout: PageLayout) -> Html | None:
     if not shown.may_change or shown.cr is None:
         return None
     here = places.of_cr(shown.key)

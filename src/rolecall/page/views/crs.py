@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from urllib.parse import urlencode
 
-from rolecall.page.table import STATES, Query, Row
+from rolecall.page.table import STATES, CrRow, Query
 from rolecall.page.views import places
 from rolecall.page.views.html import Html, el, inner
-from rolecall.page.views.layout import Layout, badge, page, table, time_of
+from rolecall.page.views.layout import PageLayout, badge, page, table, time_of
 
-WINDOW = 100
+CR_WINDOW = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Window:
     """Some of the rows that a query found."""
 
     query: Query
-    rows: Sequence[Row]
+    rows: Sequence[CrRow]
     start: int
     total: int
     problem: str = ""  # why nothing could be found
 
 
-def crs(window: Window, kinds: Sequence[str], layout: Layout) -> str:
+def crs(window: Window, kinds: Sequence[str], layout: PageLayout) -> str:
     return page("Objects", layout, _form(window.query, kinds), _results(window), live="/events")
 
 
@@ -56,9 +56,9 @@ def _results(window: Window) -> Html:
 def _pages(window: Window) -> Html:
     links = []
     if window.start:
-        links.append(_link(window, max(0, window.start - WINDOW), "Previous", "prev"))
+        links.append(_link(window, max(0, window.start - CR_WINDOW), "Previous", "prev"))
     if window.start + len(window.rows) < window.total:
-        links.append(_link(window, window.start + WINDOW, "Next", "next"))
+        links.append(_link(window, window.start + CR_WINDOW, "Next", "next"))
     return el("nav", *links, class_="pages", aria_label="Pages of objects")
 
 
@@ -98,7 +98,7 @@ def _form(query: Query, kinds: Sequence[str]) -> Html:
     )
 
 
-def _row(row: Row) -> Html:
+def _row(row: CrRow) -> Html:
     next_time = inner((time_of(row.next_at), " ", row.next_why)) if row.next_at else "-"
     return el(
         "tr",
@@ -116,7 +116,7 @@ def _row(row: Row) -> Html:
     )
 
 
-def _what(row: Row) -> str:
+def _what(row: CrRow) -> str:
     match row.state:
         case "running":
             return row.task or "starting"

@@ -8,7 +8,7 @@ from rolecall.page.views.html import Child, Html, el, inner
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PageLayout:
     """Who reads, and what the page was made at."""
 
     reader_name: str = ""  # empty: nobody has logged in
@@ -19,7 +19,7 @@ class Layout:
     static: str = ""  # where the style sheet and the script are
 
 
-def page(title: str, layout: Layout, *content: Child, live: str = "") -> str:
+def page(title: str, layout: PageLayout, *content: Child, live: str = "") -> str:
     """A whole page; `live`: the stream that tells its script of changes."""
     head = el(
         "head",
@@ -85,7 +85,9 @@ def table(caption: str, columns: tuple[str, ...], rows: Child, **attributes: str
     )
 
 
-def button(layout: Layout, action: str, label: str, *, asks: str = "", more: Child = None) -> Html:
+def button(
+    layout: PageLayout, action: str, label: str, *, asks: str = "", more: Child = None
+) -> Html:
     """A change, as a form that works without the script."""
     return el(
         "form",
@@ -116,7 +118,7 @@ _CLASS = {
 }
 
 
-def _header(layout: Layout) -> Html:
+def _header(layout: PageLayout) -> Html:
     who: Child = None
     if layout.reader_name:
         leave = None

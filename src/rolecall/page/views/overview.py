@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from rolecall.page.table import STATES, Counts, Row
+from rolecall.page.table import STATES, Counts, CrRow
 from rolecall.page.views import places
 from rolecall.page.views.html import Child, Html, el
-from rolecall.page.views.layout import Layout, facts, page, section, table, time_of
+from rolecall.page.views.layout import PageLayout, facts, page, section, table, time_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Replica:
     runs_a_minute: float
 
 
-def overview(counts: Counts, replica: Replica, layout: Layout) -> str:
+def overview(counts: Counts, replica: Replica, layout: PageLayout) -> str:
     return page("Overview", layout, overview_parts(counts, replica), live="/events")
 
 
@@ -72,7 +72,7 @@ def _listed(kind: str, state: str = "") -> str:
     return "/crs?" + urlencode({"kind": kind, **({"state": state} if state else {})})
 
 
-def _running(rows: Sequence[Row]) -> Html:
+def _running(rows: Sequence[CrRow]) -> Html:
     if not rows:
         return el("p", "No run is under way.", class_="empty")
     told = [
@@ -107,6 +107,6 @@ def _replica(replica: Replica) -> Html:
     )
 
 
-def _name(row: Row) -> str:
+def _name(row: CrRow) -> str:
     where = f"{row.key.namespace}/" if row.key.namespace else ""
     return f"{row.key.gvk.kind} {where}{row.key.name}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rolecall.page.views.html import el
-from rolecall.page.views.layout import Layout, page
+from rolecall.page.views.layout import PageLayout, page
 
 LOGIN_TITLE = "Log in"
 
 
-def login(layout: Layout, problem: str = "", *, is_local: bool = False, back: str = "/") -> str:
+def login(layout: PageLayout, problem: str = "", *, is_local: bool = False, back: str = "/") -> str:
     told = el("p", problem, class_="problem", role="alert") if problem else None
     if is_local:
         return page(
@@ -45,5 +45,5 @@ def login(layout: Layout, problem: str = "", *, is_local: bool = False, back: st
     return page(LOGIN_TITLE, layout, told, form, hint)
 
 
-def error(code: int, what: str, way_out: str, layout: Layout) -> str:
+def error(code: int, what: str, way_out: str, layout: PageLayout) -> str:
     return page(what, layout, el("p", way_out), el("p", f"HTTP {code}", class_="none"))

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from rolecall.history import KeptRun
-from rolecall.page.run_tasks import Task, TaskEnd
+from rolecall.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.page.views import places
 from rolecall.page.views.cr import cr_title, moment
 from rolecall.page.views.html import Html, el, inner, verbatim
-from rolecall.page.views.layout import Layout, badge, facts, page, section, table
+from rolecall.page.views.layout import PageLayout, badge, facts, page, section, table
 from rolecall.record import RecordedRequest
 from rolecall.workqueue import Key
 
 _FIRST = ("failed", "unreachable", "", "changed", "ignored", "ok", "skipped")
-WINDOW = 200
+TASK_WINDOW = 200
 
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
     key: Key
     run: KeptRun
-    tasks: Sequence[Task]
+    tasks: Sequence[ShownTask]
     counter: int
     is_cut: bool
     by_time: bool
@@ -35,13 +35,13 @@ class RunPage:
     place_of: Any = str  # of a path
 
 
-def ordered(tasks: Sequence[Task], *, by_time: bool) -> list[Task]:
+def ordered(tasks: Sequence[ShownTask], *, by_time: bool) -> list[ShownTask]:
     if by_time:
         return list(tasks)
     return sorted(tasks, key=lambda task: (_FIRST.index(task.outcome), task.counter))
 
 
-def run(shown: RunPage, layout: Layout) -> str:
+def run(shown: RunPage, layout: PageLayout) -> str:
     here = places.of_run(shown.key, shown.run.run)
     is_live = shown.run.outcome == "running"
     return page(
@@ -77,7 +77,7 @@ def run_facts(run: KeptRun, here: str = "") -> Html:
     )
 
 
-def task_rows(shown: RunPage, tasks: Sequence[Task]) -> Html:
+def task_rows(shown: RunPage, tasks: Sequence[ShownTask]) -> Html:
     here = places.of_run(shown.key, shown.run.run)
     return inner(_task(shown, here, task) for task in tasks)
 
@@ -98,7 +98,7 @@ def task_details(ends: Sequence[TaskEnd], requests: Sequence[RecordedRequest] | 
     return el("div", *parts, class_="details")
 
 
-def task_page(key: Key, run: KeptRun, task: Task, details: Html, layout: Layout) -> str:
+def task_page(key: Key, run: KeptRun, task: ShownTask, details: Html, layout: PageLayout) -> str:
     """The same as a page of its own, for whoever has no script or was sent its address."""
     back = el("a", f"Run of {cr_title(key)}", href=places.of_run(key, run.run))
     shown = section("What it was given, and said", details, id_="details")
@@ -108,8 +108,8 @@ def task_page(key: Key, run: KeptRun, task: Task, details: Html, layout: Layout)
 def comparison(
     key: Key,
     runs: tuple[KeptRun, KeptRun],
-    tasks: tuple[Sequence[Task], Sequence[Task]],
-    layout: Layout,
+    tasks: tuple[Sequence[ShownTask], Sequence[ShownTask]],
+    layout: PageLayout,
 ) -> str:
     """Two runs of a CR: tasks that differ in how they ended, or took much longer, first."""
     first, second = ({(task.path, task.name): task for task in each} for each in tasks)
@@ -142,7 +142,7 @@ def comparison(
     )
 
 
-def stdout(key: Key, run: KeptRun, text: str, layout: Layout) -> str:
+def stdout(key: Key, run: KeptRun, text: str, layout: PageLayout) -> str:
     return page(
         f"Output of a run of {cr_title(key)}",
         layout,
@@ -159,7 +159,7 @@ def _tasks(shown: RunPage, here: str) -> Html:
         other = el("a", "failed and changed ones first", href=here)
     tasks = ordered(shown.tasks, by_time=shown.by_time)
     query = "order=time&" if shown.by_time else ""
-    rows = task_rows(shown, tasks[shown.start : shown.start + WINDOW])
+    rows = task_rows(shown, tasks[shown.start : shown.start + TASK_WINDOW])
     cut = el("p", "There were more than are shown.", class_="notice") if shown.is_cut else None
     return el(
         "div",
@@ -183,7 +183,7 @@ def _tasks(shown: RunPage, here: str) -> Html:
     )
 
 
-def _task(shown: RunPage, here: str, task: Task) -> Html:
+def _task(shown: RunPage, here: str, task: ShownTask) -> Html:
     link = el(
         "a",
         task.name or task.action or "a task without a name",

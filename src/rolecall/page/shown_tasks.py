@@ -38,7 +38,7 @@ MOST_TEXT = 200_000
 
 
 @dataclass(slots=True)
-class Task:
+class ShownTask:
     """One task, as far as it has come."""
 
     counter: int  # of its beginning
@@ -57,14 +57,14 @@ class Task:
 
 
 @dataclass(slots=True)
-class RunTasks:
+class ShownTasks:
     """What is known of one run's tasks up to `counter`; one at a time reads on."""
 
     folder: Path
     counter: int = 0
-    tasks: list[Task] = field(default_factory=list)
+    tasks: list[ShownTask] = field(default_factory=list)
     is_cut: bool = False  # there were more
-    _by_uuid: dict[str, Task] = field(default_factory=dict)
+    _by_uuid: dict[str, ShownTask] = field(default_factory=dict)
     _reading: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, most: int = 2000) -> bool:
@@ -79,7 +79,7 @@ class RunTasks:
                 self._take(number, _read(path))
             return len(names) > most
 
-    def after(self, counter: int) -> list[Task]:
+    def after(self, counter: int) -> list[ShownTask]:
         """Tasks that began or ended after it."""
         return [task for task in self.tasks if task.last_counter > counter]
 
@@ -91,7 +91,7 @@ class RunTasks:
             if len(self.tasks) >= _MOST_TASKS:
                 self.is_cut = True
                 return
-            task = Task(
+            task = ShownTask(
                 number,
                 _text(data.get("task")) or _text(data.get("name")),
                 _text(data.get("task_path")),
@@ -114,10 +114,10 @@ class RunsRead:
     """The runs that were looked at last, so that a reader who stays is not read for anew."""
 
     def __init__(self) -> None:
-        self._runs: OrderedDict[Path, RunTasks] = OrderedDict()
+        self._runs: OrderedDict[Path, ShownTasks] = OrderedDict()
 
-    def of(self, folder: Path) -> RunTasks:
-        run = self._runs.setdefault(folder, RunTasks(folder))
+    def of(self, folder: Path) -> ShownTasks:
+        run = self._runs.setdefault(folder, ShownTasks(folder))
         self._runs.move_to_end(folder)
         while len(self._runs) > _MOST_RUNS:
             self._runs.popitem(last=False)
@@ -135,7 +135,7 @@ class TaskEnd:
     stdout: str
 
 
-def ends_of(task: Task, folder: Path) -> Iterator[TaskEnd]:
+def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
     """Read what a task came to; in a thread."""
     for number in task.ends:
         for path in (folder / "job_events").glob(f"{number}-*.json"):
@@ -174,7 +174,7 @@ def beginning_of(path: Path, most: int) -> str:
     return text if size <= most else f"{text}\n… and {size - most:,} bytes more"
 
 
-def _end(task: Task, number: int, outcome: str, data: Mapping[str, Any]) -> None:
+def _end(task: ShownTask, number: int, outcome: str, data: Mapping[str, Any]) -> None:
     result = data.get("res")
     result = result if isinstance(result, dict) else {}
     if outcome == "ok" and result.get("changed") is True:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rolecall.page.run_tasks import RunsRead, RunTasks, beginning_of, cut, ends_of
+from rolecall.page.shown_tasks import RunsRead, ShownTasks, beginning_of, cut, ends_of
 
 
 class Play:
@@ -39,7 +39,7 @@ def play(tmp_path: Path) -> Play:
     return Play(tmp_path)
 
 
-def all_of(tasks: RunTasks) -> list[tuple[str, str]]:
+def all_of(tasks: ShownTasks) -> list[tuple[str, str]]:
     while tasks.read(2):
         pass
     return [(task.name, task.outcome) for task in tasks.tasks]
@@ -51,7 +51,7 @@ def test_each_task_has_its_outcome(play: Play) -> None:
     play.task("c", "skipped")
     play.task("d", "failed", msg="no")
     play.says("playbook_on_task_start", "e")
-    tasks = RunTasks(play.folder)
+    tasks = ShownTasks(play.folder)
     expected = [("a", "ok"), ("b", "changed"), ("c", "skipped"), ("d", "failed"), ("e", "")]
     assert all_of(tasks) == expected
     assert tasks.tasks[3].message == "no"
@@ -61,19 +61,19 @@ def test_each_task_has_its_outcome(play: Play) -> None:
 def test_failure_that_is_ignored_is_none(play: Play) -> None:
     play.says("playbook_on_task_start", "a")
     play.says("runner_on_failed", "a", host="h", ignore_errors=True, res={"msg": "no"})
-    assert all_of(RunTasks(play.folder)) == [("a", "ignored")]
+    assert all_of(ShownTasks(play.folder)) == [("a", "ignored")]
 
 
 def test_worst_of_several_hosts_counts(play: Play) -> None:
     play.says("playbook_on_task_start", "a")
     play.says("runner_on_failed", "a", host="one", res={})
     play.says("runner_on_ok", "a", host="two", res={"changed": True})
-    assert all_of(RunTasks(play.folder)) == [("a", "failed")]
+    assert all_of(ShownTasks(play.folder)) == [("a", "failed")]
 
 
 def test_what_comes_later_is_read_on_and_nothing_twice(play: Play) -> None:
     play.says("playbook_on_task_start", "a")
-    tasks = RunTasks(play.folder)
+    tasks = ShownTasks(play.folder)
     assert all_of(tasks) == [("a", "")]
     counter = tasks.counter
     play.says("runner_on_ok", "a", host="h", res={})
@@ -88,13 +88,13 @@ def test_file_that_cannot_be_read_hides_nothing_after_it(play: Play) -> None:
     play.counter += 1
     (play.folder / "job_events" / "3-x.json").write_text('{"event": "playbook_on_ta')
     play.task("b", "ok")
-    assert all_of(RunTasks(play.folder)) == [("a", "ok"), ("b", "ok")]
+    assert all_of(ShownTasks(play.folder)) == [("a", "ok"), ("b", "ok")]
 
 
 def test_two_who_read_at_the_same_time_see_each_task_once(play: Play) -> None:
     for number in range(300):
         play.task(str(number), "ok")
-    tasks = RunTasks(play.folder)
+    tasks = ShownTasks(play.folder)
     readers = [threading.Thread(target=all_of, args=[tasks]) for _ in range(4)]
     for each in readers:
         each.start()
@@ -114,13 +114,13 @@ def test_long_output_is_cut_with_a_word_on_how_much(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["[]", "null", '"x"', '{"event": 5, "event_data": [1]}', "{}"])
 def test_file_of_another_shape_says_nothing(play: Play, content: str) -> None:
     (play.folder / "job_events" / "1-x.json").write_text(content)
-    assert all_of(RunTasks(play.folder)) == []
+    assert all_of(ShownTasks(play.folder)) == []
 
 
 def test_details_are_what_the_task_was_given_and_said(play: Play) -> None:
     invocation = {"module_args": {"name": "web"}}
     play.task("a", "ok", changed=True, answer=42, invocation=invocation)
-    tasks = RunTasks(play.folder)
+    tasks = ShownTasks(play.folder)
     all_of(tasks)
     (end,) = ends_of(tasks.tasks[0], play.folder)
     assert (end.host, end.outcome, end.stdout) == ("localhost", "ok", "out")

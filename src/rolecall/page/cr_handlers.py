@@ -1,0 +1,170 @@
+"""The overview, the list of objects and each object's page: what there is for whoever asks, and the
+view that shows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import deque
+from typing import Any
+
+from aiohttp import web
+
+from rolecall.control import EnginePorts
+from rolecall.errors import ClusterError
+from rolecall.history import KeptRun, read_spec
+from rolecall.json_object import Json
+from rolecall.kube import NotFoundError
+from rolecall.page import owned, views
+from rolecall.page.answers import html_answer, is_fragment, number_in, rows_answer
+from rolecall.page.differences import differences
+from rolecall.page.guard import Asker
+from rolecall.page.lookup import Lookup
+from rolecall.page.ports import PagePorts
+from rolecall.page.table import CrRow, Query, counted, found
+from rolecall.page.views import CrPage, PageLayout, Replica, Window
+from rolecall.workqueue import Key
+
+_MOST_ROWS = 500
+_MINUTE_S = 60.0
+
+
+class CrPages:
+    """Handlers; each gets the request and who asks."""
+
+    def __init__(self, ports: PagePorts, lookup: Lookup, static: str) -> None:
+        self._lookup = lookup
+        self._engine: EnginePorts = ports.engine
+        self._static = static
+        self._ended: deque[float] = deque(maxlen=10_000)
+
+    def run_ended(self) -> None:
+        """Somewhere a run ended: what `runs in the last minute` counts."""
+        self._ended.append(self._engine.clock.monotonic())
+
+    def layout(self, asker: Asker | None, position: str = "") -> PageLayout:
+        notice = ""
+        if asker is not None and not self._engine.leads():
+            leader = self._engine.leader() or "another replica"
+            notice = f"This replica does not work now: {leader} does. What is shown may be old."
+        if asker is None:
+            return PageLayout(static=self._static)
+        return PageLayout(
+            reader_name=asker.reader.name,
+            is_local=asker.reader.is_local,
+            form_token=asker.session.form_token,
+            position=position,
+            notice=notice,
+            static=self._static,
+        )
+
+    async def overview(self, request: web.Request, asker: Asker) -> web.Response:
+        rows, position = await self._lookup.seen(asker)
+        counts = counted(rows, [gvk for gvk in self._engine.facts.kinds])
+        replica = self._replica()
+        if is_fragment(request):
+            return html_answer(views.overview_parts(counts, replica))
+        return html_answer(views.overview(counts, replica, self.layout(asker, position)))
+
+    async def crs(self, request: web.Request, asker: Asker) -> web.Response:
+        query = _query(request)
+        rows, position = await self._lookup.seen(asker)
+        problem, chosen = "", list[CrRow]()
+        try:
+            chosen = found(rows, query, await self._labelled(query, asker))
+        except ClusterError as failure:
+            problem = f"The cluster does not find this label: {failure.message}"
+        start, count = (
+            number_in(request.query, "from"),
+            number_in(request.query, "count") or views.CR_WINDOW,
+        )
+        some = chosen[start : start + min(count, _MOST_ROWS)]
+        window = Window(query, some, start, len(chosen), problem)
+        if is_fragment(request):
+            words = "1 object" if window.total == 1 else f"{window.total:,} objects"
+            return rows_answer(views.cr_rows(window), window.total, words)
+        kinds = sorted({gvk.kind for gvk in self._engine.facts.kinds})
+        return html_answer(views.crs(window, kinds, self.layout(asker, position)))
+
+    async def cr(self, request: web.Request, asker: Asker) -> web.Response:
+        key = await self._lookup.key(request, asker)
+        row, position = await self._lookup.row(key)
+        shown = await self._cr_page(key, row, asker)
+        layout = self.layout(asker, position)
+        page = views.cr_parts if is_fragment(request) else views.cr
+        return html_answer(page(shown, layout))
+
+    async def _labelled(self, query: Query, asker: Asker) -> frozenset[tuple[str, str]] | None:
+        if not query.label:
+            return None
+        named = set()
+        for gvk in self._engine.facts.kinds:
+            if query.kind.lower() not in ("", gvk.kind.lower()):
+                continue
+            pages = asker.reader.client.pages(
+                gvk, query.namespace, label_selector=query.label, metadata_only=True
+            )
+            async for page in pages:
+                for item in page.items:
+                    metadata = item["metadata"]
+                    named.add((metadata.get("namespace") or "", metadata["name"]))
+        return frozenset(named)
+
+    async def _cr_page(self, key: Key, row: CrRow | None, asker: Asker) -> CrPage:
+        problems: list[str] = []
+        cr: Json | None = None
+        try:
+            cr = await asker.reader.client.get(key.gvk, key.namespace, key.name)
+        except NotFoundError:
+            pass
+        except ClusterError as failure:
+            problems.append(f"It could not be read: {failure.message}")
+        may_read_log = await asker.reader.may_read_log(key)
+        runs = await asyncio.to_thread(self._lookup.kept, key)
+        things = []
+        if may_read_log and cr is not None:
+            written = await asyncio.to_thread(owned.written_by, runs)
+            uid = str(cr["metadata"].get("uid") or "")
+            things = await owned.as_they_are(written, uid, asker.reader.client)
+        return CrPage(
+            key,
+            row,
+            cr,
+            runs,
+            things,
+            await asyncio.to_thread(_changes_since, runs, cr),
+            await asker.reader.may_change(key),
+            may_read_log,
+            problems,
+        )
+
+    def _replica(self) -> Replica:
+        facts, now = self._engine.facts, self._engine.clock.monotonic()
+        while self._ended and now - self._ended[0] > _MINUTE_S:
+            self._ended.popleft()
+        return Replica(
+            facts.version,
+            socket.gethostname(),
+            facts.began.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            self._engine.leads(),
+            self._engine.leader(),
+            facts.server,
+            float(len(self._ended)),
+        )
+
+
+def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any, Any]] | None:
+    """Of the spec, since the newest good run that kept it; reads a file."""
+    if cr is None:
+        return None
+    for run in runs:
+        if run.outcome == "succeeded" and (then := read_spec(run.folder)) is not None:
+            return differences(then, cr.get("spec") or {})
+    return None
+
+
+def _query(request: web.Request) -> Query:
+    asked = request.query
+    names = ("kind", "namespace", "name", "state", "label")
+    return Query(*(asked.get(name, "").strip()[:253] for name in names))

@@ -1,0 +1,116 @@
+"""What a request is about, and whether whoever asks may know of it.
+
+Whoever may not know of a CR gets the same answer as where there is none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from aiohttp import web
+
+from rolecall.control import EnginePorts
+from rolecall.gvk import Gvk
+from rolecall.history import KeptRun, kept_cr
+from rolecall.page.feed import ChangeFeed
+from rolecall.page.guard import Asker, RefusedError
+from rolecall.page.ports import PagePorts
+from rolecall.page.shown_tasks import RunsRead, ShownTasks
+from rolecall.page.table import CrRow, Table
+from rolecall.page.views import places
+from rolecall.workqueue import Key
+
+_MOST_RUNS = 50
+_EVENTS_AT_ONCE = 2000
+_PARTS = ("group", "version", "kind", "namespace", "name")
+
+
+class Lookup:
+    def __init__(self, ports: PagePorts, table: Table, feed: ChangeFeed) -> None:
+        self._ports, self._table, self._feed = ports, table, feed
+        self._engine: EnginePorts = ports.engine
+        self._read = RunsRead()
+
+    async def key(self, request: web.Request, asker: Asker) -> Key:
+        info = request.match_info
+        key = places.key_of(*(info[part] for part in _PARTS))
+        if key.gvk not in self._engine.facts.kinds or not await asker.reader.may_get(key):
+            # The same answer for both: whoever may not know of it, is not told that it is there.
+            raise RefusedError(
+                404, f"There is no {key} that you may see", "Look for it among the objects."
+            )
+        return key
+
+    async def run(
+        self, request: web.Request, asker: Asker, part: str = "run"
+    ) -> tuple[Key, KeptRun]:
+        key = await self.key(request, asker)
+        if not await asker.reader.may_read_log(key):
+            raise RefusedError(
+                403,
+                f"You may not read what runs of {key} did",
+                f"It takes the right to get {self._engine.plurals().get(key.gvk, '')}/log of"
+                f" {key.gvk.group or 'the core group'}.",
+            )
+        runs = await asyncio.to_thread(self.kept, key)
+        named = [run for run in runs if run.run == request.match_info[part]]
+        if not named:
+            raise RefusedError(
+                404, "This run is not kept any more", "Its object's page lists those that are."
+            )
+        return key, named[0]
+
+    def kept(self, key: Key) -> list[KeptRun]:
+        """Its newest runs that are kept, newest first; reads files."""
+        cr = kept_cr(self._ports.root, key.gvk, key.namespace, key.name)
+        return cr.runs(_MOST_RUNS)
+
+    async def tasks(self, run: KeptRun) -> ShownTasks:
+        tasks = self._read.of(run.folder)
+        await self._read_on(tasks)
+        return tasks
+
+    async def key_to_change(self, request: web.Request, asker: Asker) -> Key:
+        key = await self.key(request, asker)
+        if not await asker.reader.may_change(key):
+            raise RefusedError(403, f"You may not change {key}", "It takes the right to patch it.")
+        return key
+
+    async def tasks_of(self, request: web.Request, asker: Asker) -> tuple[Key, KeptRun, ShownTasks]:
+        key, run = await self.run(request, asker)
+        return key, run, await self.tasks(run)
+
+    async def _read_on(self, tasks: ShownTasks) -> None:
+        has_more = True
+        while has_more:
+            has_more = await asyncio.to_thread(tasks.read, _EVENTS_AT_ONCE)
+
+    async def visible(self, keys: set[Key], asker: Asker) -> set[Key]:
+        """Of changed CRs, those that this reader may know of."""
+        seen = await self._namespaces(asker, keys)
+        return {key for key in keys if key.namespace in seen.get(key.gvk, frozenset())}
+
+    async def row(self, key: Key) -> tuple[CrRow | None, str]:
+        """What the engine knows of a CR, and the position that this is of."""
+        rows = await self._table.rows()
+        return rows.get(key), self._feed.position
+
+    async def seen(self, asker: Asker) -> tuple[list[CrRow], str]:
+        """The rows that this reader may list, and the position that they are of."""
+        rows = await self._table.rows()
+        position = self._feed.position
+        seen = await self._namespaces(asker, rows)
+        nothing: frozenset[str] = frozenset()
+        return [
+            row for key, row in rows.items() if key.namespace in seen.get(key.gvk, nothing)
+        ], position
+
+    async def _namespaces(self, asker: Asker, keys: Iterable[Key]) -> Mapping[Gvk, frozenset[str]]:
+        by_kind: dict[Gvk, set[str]] = {}
+        for key in keys:
+            by_kind.setdefault(key.gvk, set()).add(key.namespace)
+        return {
+            gvk: await asker.reader.seen_namespaces(gvk, namespaces)
+            for gvk, namespaces in by_kind.items()
+        }
