@@ -349,6 +349,7 @@ class Engine:
             leads=self._election.may_write,
             leader=lambda: self._election.leader,
             reconcile=self._queue.add_at_once,
+            page=lambda: self._page.address if self._page is not None else "",
         )
 
     def _made_reactor(self) -> Reactor:

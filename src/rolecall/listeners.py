@@ -95,8 +95,8 @@ class Listeners:
         self._ports["page"] = port = await stack.enter_async_context(listener)
         scheme = "http" if tls is None else "https"
         where = f"{scheme}://{address.host or 'localhost'}:{port}/"
-        said = f"{where}?token={token}" if token else where
-        _logger.info("page to look at", extra=log_fields(address=said))
+        page.address = f"{where}?token={token}" if token else where
+        _logger.info("page to look at", extra=log_fields(address=page.address))
         return page
 
     async def open_to_api_server(self, stack: AsyncExitStack, webhooks: WebhookServer) -> None:

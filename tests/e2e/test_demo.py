@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 from rolecall.runner.warm.processes import descendants_of, is_zombie
 from tests.e2e.engine import PATIENCE_S, ROOT
 from tests.fixtures.eventually import eventually
+
+
+def test_demo_prints_the_address_of_its_page(tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    with output.open("wb") as said:
+        demo = subprocess.Popen(
+            [sys.executable, "-m", "rolecall", "demo", "--name", f"looked-{os.getpid()}"],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        address = eventually(
+            lambda: re.findall(r"Look at it in a browser:\s+(\S+)", output.read_text()),
+            timeout_s=3 * PATIENCE_S,
+        )
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(address[0], timeout=PATIENCE_S) as answer:
+            assert "Kinds" in answer.read().decode()
+    finally:
+        demo.terminate()
+        assert demo.wait(PATIENCE_S) == 0
 
 
 def test_terminated_demo_takes_engine_and_cluster_along(tmp_path: Path) -> None:

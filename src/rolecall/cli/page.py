@@ -1,4 +1,4 @@
-"""`rolecall page`: the page of an operator in a cluster, with the login of one's own kubeconfig."""
+"""`rolecall page`: the page of this machine's engine, or of a cluster's with one's own login."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from rolecall.cli.cluster_line import say_cluster
+from rolecall.cli.engine_choice import Here, add_place, local_place
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.terminal import say
 from rolecall.clock import SystemClock
@@ -26,25 +27,23 @@ if TYPE_CHECKING:
 _TIMEOUTS = Timeouts(connect_s=5.0, total_s=20.0)
 _TOKEN_S = 3600
 _EPILOG = """\
-Goes through the API server, as `kubectl port-forward` does, and sees what your
+An engine of this machine says where its page is. One in a cluster is reached
+through the API server, as `kubectl port-forward` does it, with what your
 kubeconfig may see. Where that logs in with a client certificate, which cannot
-be passed on, name a ServiceAccount whose tokens you may ask for.
-
-The address that is printed lets one browser in. Ctrl-C ends it.
+be passed on, name a ServiceAccount whose tokens you may ask for. The address
+that is printed lets one browser in, until Ctrl-C ends it.
 """
 
 
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "page",
-        help="open the page of the operator in a cluster",
-        description="Opens the page of an operator in the cluster of your kubeconfig.",
+        help="open the operator's page in a browser",
+        description="Opens the page of the operator of this machine, else of the one in the cluster"
+        " of your kubeconfig.",
         epilog=_EPILOG,
         formatter_class=HelpText,
         allow_abbrev=False,
-    )
-    parser.add_argument(
-        "--operator", metavar="NAMESPACE/NAME", default="", help="if there are several"
     )
     parser.add_argument(
         "--service-account", metavar="NAMESPACE/NAME", default="", help="look with its rights"
@@ -53,12 +52,34 @@ def add_parser(subparsers: Subparsers) -> None:
         "--port", type=int, default=0, metavar="PORT", help="of this machine (default: a free one)"
     )
     parser.add_argument("--no-open", action="store_true", help="only print the address")
+    add_place(parser)
     parser.set_defaults(run=show_page)
 
 
 def show_page(arguments: argparse.Namespace) -> int:
-    asyncio.run(_show(arguments, os.environ))
+    """Until Ctrl-C for one in a cluster."""
+    here = None if arguments.service_account else local_place(arguments, os.environ)
+    if here is not None:
+        _open(_local_address(here), arguments)
+    else:
+        asyncio.run(_show(arguments, os.environ))
     return 0
+
+
+def _local_address(here: Here) -> str:
+    address = here.running().page()
+    if not address:
+        raise InputError(
+            "the engine of this machine serves no page",
+            hint="start it with --page-bind-address=127.0.0.1:8090 --page-access=local",
+        )
+    return address
+
+
+def _open(address: str, arguments: argparse.Namespace) -> None:
+    print(address, flush=True)
+    if not arguments.no_open:
+        webbrowser.open(address)
 
 
 async def _show(arguments: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -66,16 +87,14 @@ async def _show(arguments: argparse.Namespace, environ: Mapping[str, str]) -> No
     async with Client(credentials, timeouts=_TIMEOUTS) as client:
         say_cluster(credentials)
         authorization = await _authorization(client, arguments.service_account)
-        operator = await find_operator(client, arguments.operator)
+        operator = await find_operator(client, arguments.operator or "")
         pod, lead = await leading_pod(client, operator)
         say(f"engine of pod {operator.namespace}/{pod.name} {lead}")
         async with _reached(client, operator, pod) as there:
             forwarder = PageForwarder(there, authorization)
             async with forwarder.serving(arguments.port) as port:
                 address = f"http://127.0.0.1:{port}{forwarder.entrance}"
-                print(address, flush=True)
-                if not arguments.no_open:
-                    await asyncio.to_thread(webbrowser.open, address)
+                await asyncio.to_thread(_open, address, arguments)
                 await asyncio.Event().wait()
 
 

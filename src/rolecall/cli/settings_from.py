@@ -144,7 +144,7 @@ def _metrics(chosen: Chosen) -> MetricsSettings:
 
 
 def _page(chosen: Chosen) -> PageSettings:
-    bind, access = chosen["page-bind-address"], chosen["page-access"]
+    bind, access = chosen["page-bind-address"] or "", chosen["page-access"]
     if _is_dev(chosen) and not chosen.is_set("page-bind-address"):
         bind, access = "127.0.0.1:0", "local"
     folder = chosen["page-cert-path"]

@@ -65,3 +65,4 @@ class EnginePorts:
     leads: Callable[[], bool]
     leader: Callable[[], str]  # who does where this replica does not; empty: not known
     reconcile: Callable[[Key, Cause], None]  # at once
+    page: Callable[[], str]  # its address, with what lets one in where no user logs in; empty: none

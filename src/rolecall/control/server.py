@@ -2,6 +2,7 @@
 
     GET  /v1/state              what the engine is at
     GET  /v1/state?watch=1      the same, a line each time it changes
+    GET  /v1/page               where its page answers, with what lets one in
     POST /v1/reconcile          run a CR at once, past its backoff
 
 Whoever may open the socket is the engine's own user (`sockets`), so nothing more is asked of him. The
@@ -77,6 +78,7 @@ class _Control:
     def app(self) -> web.Application:
         app = web.Application(client_max_size=_LARGEST_REQUEST)
         app.router.add_get("/v1/state", self._answer_state)
+        app.router.add_get("/v1/page", self._answer_page)
         app.router.add_post("/v1/reconcile", self._answer_reconcile)
         return app
 
@@ -84,6 +86,9 @@ class _Control:
         if request.query.get("watch") not in (None, "", "0"):
             return await self._stream(request)
         return web.Response(text=await self._state(), content_type="application/json")
+
+    async def _answer_page(self, _request: web.Request) -> web.Response:
+        return web.json_response({"address": self._ports.page()})
 
     async def _state(self) -> str:
         taken = snapshot(self._ports, self._wall)

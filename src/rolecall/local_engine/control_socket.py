@@ -87,6 +87,10 @@ class LocalEngine:
         """Bring keys back now; raises `ControlRefusedError`."""
         return self._ask("POST", "/v1/reconcile", what)
 
+    def page(self) -> str:
+        """Where its page answers, with what lets one in; empty: it serves none."""
+        return str(self._ask("GET", "/v1/page")["address"])
+
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Json:
         sent = None if body is None else json.dumps(body)
         connection = self._connection(_ANSWER_S)

@@ -45,6 +45,7 @@ class OperatorPage:
         self._runs = RunPages(lookup, self._pages.layout)
         self._actions = Actions(ports, lookup, self._guard)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
+        self.address = ""  # once it is served
         self.run_ended = self._pages.run_ended
 
     async def run(self) -> None:

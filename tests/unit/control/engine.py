@@ -47,6 +47,7 @@ class World:
     delayed: list[Delayed] = field(default_factory=list)
     leads: bool = True
     asked: list[tuple[str, str]] = field(default_factory=list)
+    page: str = ""
 
     def __post_init__(self) -> None:
         self.clock = SystemClock()
@@ -62,6 +63,7 @@ class World:
             leads=lambda: self.leads,
             leader=lambda: "the-other-pod",
             reconcile=lambda key, cause: self.asked.append((str(key), cause.text)),
+            page=lambda: self.page,
         )
 
     @asynccontextmanager

@@ -121,7 +121,9 @@ async def _go_on(live_rows: LiveRows, live: Live) -> None:
 def _what_next(running: RunningDemo, rows: Sequence[Row]) -> str:
     """Commands to try, with names that are really there."""
     edited = next((row for row in rows if row.dependents), rows[0])
+    page = running.page()
     lines = [
+        *(["Look at it in a browser:", f"  {page}"] if page else []),
         "Try in another terminal:",
         f"  export KUBECONFIG={running.kubeconfig}",
         f"  kubectl get {','.join(sorted({row.kind.lower() for row in rows}))}",

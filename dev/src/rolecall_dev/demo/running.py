@@ -18,6 +18,8 @@ from types import TracebackType
 from typing import Self
 
 from rolecall.errors import RolecallError
+from rolecall.history import roots_of
+from rolecall.local_engine import engines_of
 from rolecall_dev import localcluster
 from rolecall_dev.demo.project import DemoProject, Sample
 from rolecall_dev.localcluster import Say
@@ -33,6 +35,8 @@ _FREE_PORTS = (
     "--metrics-bind-address=0",
     "--health-probe-bind-address=0",
     "--webhook-bind-address=127.0.0.1:0",
+    "--page-bind-address=127.0.0.1:0",
+    "--page-access=local",
 )
 
 # What the manager's Deployment sets too.
@@ -66,6 +70,7 @@ class RunningDemo:
         self._cluster = _enter_cluster(self._ending, name, say)
         self._ending.callback(self._end_engine)
         self.log = self._cluster.layout.folder / "engine.log"
+        self._runs = self._cluster.layout.folder / "runs"
 
     @property
     def kubeconfig(self) -> Path:
@@ -89,8 +94,7 @@ class RunningDemo:
         self._cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
 
     def start_engine(self) -> None:
-        runs = self._cluster.layout.folder / "runs"
-        command = [sys.executable, "-m", "rolecall", "run", f"--artifacts-dir={runs}"]
+        command = [sys.executable, "-m", "rolecall", "run", f"--artifacts-dir={self._runs}"]
         with self.log.open("wb") as log:
             self._engine = subprocess.Popen(
                 [*command, *_FREE_PORTS, *self._arguments],
@@ -115,6 +119,12 @@ class RunningDemo:
             raise RolecallError(
                 "the operator ended; its last output:\n" + "\n".join(f"  {line}" for line in said)
             )
+
+    def page(self) -> str:
+        """The address at which the engine shows what it does; empty: it serves no page."""
+        for engine, _ in engines_of(roots_of(self._runs)):
+            return engine.page()
+        return ""
 
     def ways(self) -> dict[str, int]:
         """How many runs went each way, as the engine's log tells."""
