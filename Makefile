@@ -16,6 +16,9 @@ BUNDLE_IMG ?= $(IMAGE_TAG_BASE)-bundle:v$(VERSION)
 CATALOG_IMG ?= $(IMAGE_TAG_BASE)-catalog:v$(VERSION)
 # The folder of config/ that is deployed: all-namespaces, replicas, or default for its own namespace only.
 OVERLAY ?= all-namespaces
+# Anything: the operator serves a page to look at (config/page).
+PAGE ?=
+DEPLOYED = $(if $(PAGE),build/overlay,config/$(OVERLAY))
 CONTAINER_TOOL ?= docker
 # A base that is here already, where no registry can be reached: BASE_IMAGE=localhost/debian:bookworm
 BASE_IMAGE ?=
@@ -163,15 +166,20 @@ image-archive: ## The same where no registry can be reached, from Debian package
 	@ANSIBLE_CORE= sh tools/setup.sh $(PYTHON) # the one asked for is the image's, not this clone's
 	@$(BIN)/python tools/image_archive.py $(IMG) $(ARCHIVE) $(if $(TARGET),TARGET=$(TARGET)) $(if $(PLATFORM),PLATFORM=$(PLATFORM)) ANSIBLE_CORE=$(IMAGE_CORE)
 
+.PHONY: build/overlay/kustomization.yaml
+build/overlay/kustomization.yaml: # each time, since OVERLAY may be another
+	@mkdir -p $(@D)
+	@printf '%s\n' 'resources: [../../config/$(OVERLAY)]' 'components: [../../config/page]' > $@
+
 .PHONY: deploy
-deploy: setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it; default: for its own namespace only)
-	@$(KUBECTL) kustomize config/$(OVERLAY) | sed 's|image: controller:latest|image: $(IMG)|' | $(KUBECTL) apply -f -
+deploy: $(if $(PAGE),build/overlay/kustomization.yaml) setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it; default: for its own namespace only; PAGE=1: with its page)
+	@$(KUBECTL) kustomize $(DEPLOYED) | sed 's|image: controller:latest|image: $(IMG)|' | $(KUBECTL) apply -f -
 
 .PHONY: undeploy
-undeploy: setup ## Remove the operator with everything that belongs to it
+undeploy: $(if $(PAGE),build/overlay/kustomization.yaml) setup ## Remove the operator with everything that belongs to it
 	@# The custom resources first, while there is somebody to finalize them.
 	@$(KUBECTL) delete --ignore-not-found -k crds
-	@$(KUBECTL) delete --ignore-not-found -k config/$(OVERLAY)
+	@$(KUBECTL) delete --ignore-not-found -k $(DEPLOYED)
 
 .PHONY: bundle
 bundle: setup ## Write the OLM bundle for VERSION with the image IMG (REPLACES=VERSION: that it follows)

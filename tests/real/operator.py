@@ -40,7 +40,12 @@ class Operator:
 
     def make(self, target: str, *variables: str) -> str:
         """A target of our Makefile, on this cluster."""
-        own = (f"NAME={self.cluster.name}", f"PYTHON={sys.executable}", "OVERLAY=replicas")
+        own = (
+            f"NAME={self.cluster.name}",
+            f"PYTHON={sys.executable}",
+            "OVERLAY=replicas",
+            "PAGE=1",
+        )
         return make(ROOT, target, *own, *variables)
 
     def deploy(self, image: str) -> None:

@@ -5,11 +5,8 @@ Each test leaves two healthy replicas behind, since the whole tier shares them.
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,35 +16,10 @@ from rolecall.json_object import Json
 from tests.fixtures.eventually import eventually
 from tests.real import images
 from tests.real.operator import NAMESPACE, Operator
+from tests.real.person import Person, person_with
 from tests.real.world import PATIENCE_S, World, mapping
 
 NAME = "shop"
-
-
-class Person:
-    """Somebody with a kubeconfig, somewhere else."""
-
-    def __init__(self, kubeconfig: Path, empty: Path) -> None:
-        kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-        own = {"KUBECONFIG": str(kubeconfig), "ROLECALL_ARTIFACTS_DIR": str(empty)}
-        self.environ = kept | own
-
-    def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "rolecall", *words]
-
-    def try_(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*words), env=self.environ, capture_output=True, text=True, check=False
-        )
-
-    def rolecall(self, *words: str) -> subprocess.CompletedProcess[str]:
-        said = self.try_(*words)
-        assert said.returncode == 0, said.stderr
-        return said
-
-    def json(self, *words: str) -> Json:
-        found: Json = json.loads(self.rolecall(*words, "-o", "json").stdout)
-        return found
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +139,6 @@ def test_pause_is_the_persons_and_resume_ends_it(person: Person, world: World) -
 def test_who_may_not_exec_is_told_the_rule(
     operator: Operator, world: World, tmp_path: Path
 ) -> None:
-    cluster = operator.cluster
     world.kubectl("create", "serviceaccount", "looker")
     who = f"--serviceaccount={world.namespace}:looker"
     verbs = ("--verb=get,list", "--resource=pods,leases.coordination.k8s.io")
@@ -175,14 +146,7 @@ def test_who_may_not_exec_is_told_the_rule(
     operator.kubectl("create", "rolebinding", "looker", "--role=looker", who)
     try:
         token = world.kubectl("create", "token", "looker").strip()
-        kubeconfig = tmp_path / "kubeconfig"
-        kubeconfig.write_text(cluster.kubeconfig.read_text())
-        for change in (
-            ("set-credentials", "looker", f"--token={token}"),
-            ("set-context", "--current", "--user=looker", f"--namespace={NAMESPACE}"),
-        ):
-            cluster.kubectl("config", f"--kubeconfig={kubeconfig}", *change)
-        said = Person(kubeconfig, tmp_path).try_("status")
+        said = person_with(token, operator, tmp_path).try_("status")
     finally:
         operator.kubectl("delete", "role,rolebinding", "looker")
     assert said.returncode == 3

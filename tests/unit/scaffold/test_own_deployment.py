@@ -13,9 +13,12 @@ from rolecall_dev.scaffold.templates import rendered
 
 ROOT = Path(__file__).parents[3]
 VALUES = {"project": "rolecall", "domain": "rolecall.dev", "version": "0.1.0"}
-FOLDERS = ("default", "manager", "network-policy", "prometheus", "replicas", "scorecard")
-# A new project gets it along with its first conversion.
-OURS = {"config/default/kustomization.yaml": "components:\n  - ../webhooks\n"}
+FOLDERS = ("default", "manager", "network-policy", "page", "prometheus", "replicas", "scorecard")
+# New projects get them along with their first conversion, and with each kind.
+OURS = {
+    "config/default/kustomization.yaml": "components:\n  - ../webhooks\n",
+    "config/page/kustomization.yaml": "  - page_reader_role.yaml\n",
+}
 RBAC = ("metrics_auth_role", "metrics_auth_role_binding", "metrics_reader_role")
 SHARED = {
     path: content

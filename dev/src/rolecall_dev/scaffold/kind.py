@@ -26,6 +26,8 @@ from rolecall_dev.scaffold.project_file import FILE, ProjectFile, ProjectResourc
 from rolecall_dev.scaffold.templates import rendered
 from rolecall_dev.scaffold.yaml_lists import ListItem, with_item
 
+# Roles that people get, and nothing of the operator itself.
+_PEOPLE = ("admin", "editor", "viewer", "log_reader")
 _KUSTOMIZATION = (
     "---\napiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n"
 )
@@ -143,7 +145,7 @@ def _refuse_second_watch(changes: Changes, gvk: Gvk, *, force: bool) -> None:
 
 def _add_entries(changes: Changes, wanted: NewKind, gvk: Gvk, values: dict[str, str]) -> None:
     crd = f"bases/{gvk.group}_{values['plural']}.yaml"
-    people = [f"{values['rbac_file']}_{who}_role.yaml" for who in ("admin", "editor", "viewer")]
+    people = [f"{values['rbac_file']}_{who}_role.yaml" for who in _PEOPLE]
     items = [
         ListItem("watches.yaml", "watch", _watch(wanted, gvk)),
         _resource("config/crd", crd, "crdkustomizeresource"),
