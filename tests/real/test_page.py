@@ -72,7 +72,7 @@ def assert_shows_its_run(
     where: str, browser: urllib.request.OpenerDirector, namespace: str
 ) -> None:
     objects = read(browser, f"{where}crs?kind=Mapping")
-    assert f">{NAME}<" in objects
+    assert f">Mapping {NAME}<" in objects
     assert set(re.findall(r'href="/cr/[^/"]+/[^/"]+/Mapping/([^/"]+)/', objects)) == {namespace}
     path = re.search(rf'href="/(cr/[^"]+/{NAME})"', objects)
     assert path is not None
