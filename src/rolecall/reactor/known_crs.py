@@ -109,6 +109,7 @@ class KnownCrs:
             if len(line) > _LARGE_BYTES:
                 self._follows_metadata = True
                 raise ListAgain
+        self._newest.renew(Key(self._watch.gvk, *_place_of(metadata)), line)
         self._learn(metadata, line, is_start=is_first)
 
     def on_list_complete(self) -> None:

@@ -84,6 +84,14 @@ def test_object_that_went_unseen_is_not_kept(stream: Stream) -> None:
     assert stream.tells() is None
 
 
+def test_object_that_a_later_list_shows_changed_is_not_kept_as_it_was(stream: Stream) -> None:
+    stream.known.on_event(event(generation=2, resourceVersion="2"))
+    stream.known.on_list_begins()
+    stream.known.on_listed({"metadata": metadata(generation=2, resourceVersion="3")})
+    stream.known.on_list_complete()
+    assert stream.tells() is None
+
+
 def test_lists_are_of_metadata_and_events_of_whole_objects(stream: Stream) -> None:
     assert not stream.known.wants_metadata_only
     stream.known.on_list_begins()
