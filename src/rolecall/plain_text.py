@@ -15,19 +15,28 @@ _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\
 
 def plain(text: str) -> str:
     """In one line, and harmless."""
-    return "".join(_harmless(each) for each in _STEERING.sub("", " ".join(text.split())))
+    return _without_controls(" ".join(text.split()))
 
 
 def harmless(line: str, *, keeps_colours: bool = False) -> str:
     """A line of output without what steers a terminal; colours may stay."""
     if not keeps_colours:
-        return "".join(_harmless(each) for each in _STEERING.sub("", line))
+        return _without_controls(line)
     parts = _COLOUR.split(line)
     colours = [*_COLOUR.findall(line), ""]
     return "".join(harmless(part) + colour for part, colour in zip(parts, colours, strict=True))
 
 
+def _without_controls(line: str) -> str:
+    if line.isprintable():
+        return line  # nearly all lines, of which there may be megabytes
+    return "".join(_harmless(each) for each in _STEERING.sub("", line))
+
+
 def _harmless(each: str) -> str:
-    # Control characters, and those that turn the direction of writing round.
-    is_steering = unicodedata.category(each) in ("Cc", "Cf") and each != "\t"
-    return "" if is_steering else each
+    # Control characters, those that turn the direction of writing round, and halves of a character,
+    # which nobody could write down.
+    category = unicodedata.category(each)
+    if category == "Cs":
+        return "\ufffd"
+    return "" if category in ("Cc", "Cf") and each != "\t" else each

@@ -111,7 +111,10 @@ def read_file(folder: Path) -> KeptRun | None:
 def _read(name: str, value: Any) -> Any:
     """A field as its type wants it; None where it is another."""
     wanted, convert = _FIELDS.get(name, (str, str))
-    return convert(value) if isinstance(value, wanted) else None
+    try:
+        return convert(value) if isinstance(value, wanted) else None
+    except OverflowError:  # a number with hundreds of digits
+        return None
 
 
 def _time(text: str) -> datetime | None:

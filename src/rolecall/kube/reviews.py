@@ -30,7 +30,8 @@ class TokenUser:
     name: str
     uid: str = ""
     groups: tuple[str, ...] = ()
-    extra: Json = field(default_factory=dict, compare=False, hash=False)
+    # Part of who it is: a token may be for less than its user, and says so here.
+    extra: Json = field(default_factory=dict, hash=False)
 
 
 async def user_of(api: ReviewApi, token: str) -> TokenUser | None:

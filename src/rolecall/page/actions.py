@@ -12,6 +12,7 @@ from aiohttp import web
 
 from rolecall.errors import ClusterError
 from rolecall.log_fields import log_fields
+from rolecall.page.answers import form_of
 from rolecall.page.guard import Asker, Guard, RefusedError, redirect
 from rolecall.page.lookup import Lookup
 from rolecall.page.ports import PagePorts
@@ -33,13 +34,18 @@ class Actions:
         if not engine.leads():
             who = engine.leader() or "another replica"
             raise RefusedError(409, "This replica does not work now", f"Ask {who}.")
+        known = engine.known().get(key.gvk, {}).get((key.namespace, key.name))
+        if known is None or not known.is_selected:
+            raise RefusedError(
+                404, f"This operator does not work on {key}", "Look for it among the objects."
+            )
         engine.reconcile(key, PERSON)
         _tell("reconcile", key, asker)
         return redirect(places.of_cr(key))
 
     async def pause(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._asked(request, asker)
-        because = str((await request.post()).get("because") or "")[:_LONGEST_REASON]
+        because = (await form_of(request)).get("because", "")[:_LONGEST_REASON]
         return await self._patched(key, asker, pausing(asker.reader.name, because), "pause")
 
     async def resume(self, request: web.Request, asker: Asker) -> web.Response:

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
 
+_FORM = "application/x-www-form-urlencoded"
+_MOST_FIELDS = 20
+
+
 def number_in(values: Mapping[str, str], name: str) -> int:
-    text = values.get(name, "")
-    return int(text) if text.isdigit() and len(text) < 9 else 0
+    return number_of(values.get(name, ""))
+
+
+def number_of(text: str) -> int:
+    """A whole number of some digits; 0 for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+async def form_of(request: web.Request) -> dict[str, str]:
+    """The fields of a form that was sent; of any other body none, whatever it says it is."""
+    if request.content_type != _FORM:
+        return {}
+    body = await request.read()
+    try:
+        fields = parse_qsl(body.decode(errors="replace"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return {}
+    return dict(fields)
 
 
 def is_fragment(request: web.Request) -> bool:

@@ -20,6 +20,7 @@ from rolecall.page import owned, views
 from rolecall.page.answers import html_answer, is_fragment, number_in, rows_answer
 from rolecall.page.differences import differences
 from rolecall.page.guard import Asker
+from rolecall.page.labels import labelled
 from rolecall.page.lookup import Lookup
 from rolecall.page.ports import PagePorts
 from rolecall.page.table import CrRow, Query, counted, found
@@ -70,10 +71,13 @@ class CrPages:
     async def crs(self, request: web.Request, asker: Asker) -> web.Response:
         query = _query(request)
         rows, position = await self._lookup.seen(asker)
-        problem, chosen = "", list[CrRow]()
+        problem, chosen = "", found(rows, query)
         try:
-            chosen = found(rows, query, await self._labelled(query, asker))
+            if query.label:
+                keys = [row.key for row in chosen]
+                chosen = found(chosen, query, await labelled(keys, query.label, asker.reader.client))
         except ClusterError as failure:
+            chosen = []
             problem = f"The cluster does not find this label: {failure.message}"
         start, count = (
             number_in(request.query, "from"),
@@ -94,22 +98,6 @@ class CrPages:
         layout = self.layout(asker, position)
         page = views.cr_parts if is_fragment(request) else views.cr
         return html_answer(page(shown, layout))
-
-    async def _labelled(self, query: Query, asker: Asker) -> frozenset[tuple[str, str]] | None:
-        if not query.label:
-            return None
-        named = set()
-        for gvk in self._engine.facts.kinds:
-            if query.kind.lower() not in ("", gvk.kind.lower()):
-                continue
-            pages = asker.reader.client.pages(
-                gvk, query.namespace, label_selector=query.label, metadata_only=True
-            )
-            async for page in pages:
-                for item in page.items:
-                    metadata = item["metadata"]
-                    named.add((metadata.get("namespace") or "", metadata["name"]))
-        return frozenset(named)
 
     async def _cr_page(self, key: Key, row: CrRow | None, asker: Asker) -> CrPage:
         problems: list[str] = []
@@ -160,7 +148,10 @@ def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any,
         return None
     for run in runs:
         if run.outcome == "succeeded" and (then := read_spec(run.folder)) is not None:
-            return differences(then, cr.get("spec") or {})
+            try:
+                return differences(then, cr.get("spec") or {})
+            except RecursionError:  # nested deeper than anybody could read
+                return None
     return None
 
 

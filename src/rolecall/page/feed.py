@@ -16,6 +16,7 @@ from collections.abc import Collection
 from rolecall.workqueue import Key
 
 _MOST_KEPT = 4096
+_LONGEST_NUMBER = 15
 
 
 class ChangeFeed:
@@ -46,7 +47,8 @@ class ChangeFeed:
     def number_at(self, position: str) -> int | None:
         """The number of a position; None: of another life, or of none."""
         life, _, number = position.rpartition("-")
-        if life != self._life or not number.isdigit() or int(number) > self.number:
+        is_number = number.isascii() and number.isdigit() and len(number) <= _LONGEST_NUMBER
+        if life != self._life or not is_number or int(number) > self.number:
             return None
         return int(number)
 

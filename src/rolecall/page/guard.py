@@ -7,7 +7,6 @@ The headers allow scripts and styles of this page alone, nothing inline, and no 
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import logging
 from collections.abc import Awaitable, Callable
@@ -18,8 +17,9 @@ from aiohttp import web
 
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError
-from rolecall.page.access import AccessReviews, RateLimits, Session, Sessions
+from rolecall.page.access import AccessReviews, RateLimits, Session, Sessions, TokenSessions
 from rolecall.page.access.reader import LocalReader, PageReader, Plurals, TokenReader
+from rolecall.page.answers import form_of
 from rolecall.page.ports import PagePorts
 
 COOKIE = "rolecall_page"
@@ -65,7 +65,7 @@ class Guard:
         self._reviews = AccessReviews(ports.own, clock)
         self._logins = RateLimits(clock, at_once=10, a_second=1 / 6)
         self._requests = RateLimits(clock, at_once=100, a_second=30)
-        self._by_token: dict[bytes, str] = {}  # sessions of forwarders, by a hash of their token
+        self._by_token = TokenSessions(self._sessions)
 
     @property
     def is_local(self) -> bool:
@@ -91,15 +91,15 @@ class Guard:
     async def checked(self, request: web.Request, asker: Asker) -> None:
         """Raises `RefusedError` for a change that a page of somebody else's sent."""
         self.check_site(request)
-        form = await request.post()
+        form = await form_of(request)
         told = form.get("form_token") or request.headers.get("X-Form-Token") or ""
-        if not isinstance(told, str) or not asker.session.has_form_token(told):
+        if not asker.session.has_form_token(told):
             raise RefusedError(403, "This form is not of this session", "Load its page again.")
 
     @staticmethod
     def check_site(request: web.Request) -> None:
         site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-        is_ours = origin in (None, "null") or urlsplit(origin or "").netloc == request.host
+        is_ours = origin in (None, "null") or _host_of(origin) == request.host
         if site not in (None, "same-origin", "none") or not is_ours:
             raise RefusedError(403, "Another site sent this", "Do it on the page itself.")
 
@@ -113,12 +113,16 @@ class Guard:
 
     async def log_in_here(self, request: web.Request) -> web.Response | None:
         """Whoever has the address that was printed on this machine; None: it has another token."""
-        self._logins.take(request.remote or "")
-        told = request.query.get("token", "")
-        if not self.is_local or not hmac.compare_digest(told.encode(), self._local_token.encode()):
+        if not self.is_local:
+            return None
+        told = request.query.get("token", "").encode(errors="replace")
+        if not hmac.compare_digest(told, self._local_token.encode()):
+            # Only who is wrong is counted: pages of others can send the browser here, too.
+            self._logins.take(request.remote or "")
             return None
         session = await self._sessions.begin(LocalReader(self._ports.own))
-        return self._with_cookie(redirect(request.path), session)
+        rest = [(name, value) for name, value in request.query.items() if name != "token"]
+        return self._with_cookie(redirect(_safe(str(request.rel_url.with_query(rest)))), session)
 
     async def log_out(self, request: web.Request) -> web.Response:
         await self._sessions.end(request.cookies.get(COOKIE, ""))
@@ -144,23 +148,18 @@ class Guard:
         """The session of a program that sends its token each time, as `rolecall page` does."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         token = token.strip()
-        if self.is_local or scheme.lower() != "bearer" or not token:
+        if self.is_local or scheme.lower() != "bearer" or not _can_be_token(token):
             return None, ""
-        key = hashlib.sha256(token.encode()).digest()
-        name = self._by_token.get(key, "")
-        if name and (session := await self._sessions.find(name)) is not None:
-            return session, name
-        self._logins.take(request.remote or "")
-        name = await self._session_of(token) or ""
-        if not name:
-            return None, ""
-        if len(self._by_token) > 1000:
-            self._by_token.clear()
-        self._by_token[key] = name
-        return await self._sessions.find(name), name
+
+        async def log_in(token: str) -> str | None:
+            self._logins.take(request.remote or "")
+            return await self._session_of(token)
+
+        name, session = await self._by_token.of(token, log_in) or ("", None)
+        return session, name
 
     async def _session_of(self, token: str) -> str | None:
-        if self.is_local or not token or len(token) > _LARGEST_TOKEN:
+        if self.is_local or not _can_be_token(token):
             return None
         try:
             user = await self._reviews.user_of(token)
@@ -188,5 +187,26 @@ def login_of(request: web.Request) -> str:
 
 
 def _safe(back: str) -> str:
-    """A path of this page; anything else leads to the overview."""
-    return back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/"
+    """A path of this page; anything else leads to the overview.
+
+    Browsers skip tabs and line ends in an address, and take `\\` for `/`.
+    """
+    is_path = back.startswith("/") and not back.startswith("//") and "\\" not in back
+    return back if is_path and _is_visible_ascii(back) else "/"
+
+
+def _can_be_token(text: str) -> bool:
+    return 0 < len(text) <= _LARGEST_TOKEN and _is_visible_ascii(text)
+
+
+def _is_visible_ascii(text: str) -> bool:
+    """What may stand in a header as it is."""
+    return text.isascii() and text.isprintable() and " " not in text
+
+
+def _host_of(origin: str | None) -> str | None:
+    """With its port; None: it is no address."""
+    try:
+        return urlsplit(origin or "").netloc or None
+    except ValueError:
+        return None

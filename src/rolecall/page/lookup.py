@@ -6,13 +6,14 @@ Whoever may not know of a CR gets the same answer as where there is none.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 
 from aiohttp import web
 
 from rolecall.control import EnginePorts
 from rolecall.gvk import Gvk
-from rolecall.history import KeptRun, kept_cr
+from rolecall.history import KeptRun, kept_cr, read_run
 from rolecall.page.feed import ChangeFeed
 from rolecall.page.guard import Asker, RefusedError
 from rolecall.page.ports import PagePorts
@@ -24,6 +25,8 @@ from rolecall.workqueue import Key
 _MOST_RUNS = 50
 _EVENTS_AT_ONCE = 2000
 _PARTS = ("group", "version", "kind", "namespace", "name")
+_NAMESPACE = re.compile(r"([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?")
+_LONGEST_NAME = 253
 
 
 class Lookup:
@@ -35,8 +38,9 @@ class Lookup:
     async def key(self, request: web.Request, asker: Asker) -> Key:
         info = request.match_info
         key = places.key_of(*(info[part] for part in _PARTS))
-        if key.gvk not in self._engine.facts.kinds or not await asker.reader.may_get(key):
-            # The same answer for both: whoever may not know of it, is not told that it is there.
+        is_one = key.gvk in self._engine.facts.kinds and _can_be(key)
+        if not is_one or not await asker.reader.may_get(key):
+            # The same answer for all: whoever may not know of it, is not told that it is there.
             raise RefusedError(
                 404, f"There is no {key} that you may see", "Look for it among the objects."
             )
@@ -61,6 +65,13 @@ class Lookup:
             )
         return key, named[0]
 
+    async def run_now(self, key: Key, run: KeptRun, asker: Asker) -> KeptRun:
+        """The same run a moment later; raises `RefusedError` where the reader lost the right."""
+        reader = asker.reader
+        if not await reader.may_get(key) or not await reader.may_read_log(key):
+            raise RefusedError(403, f"You may not read what runs of {key} did", "Load its page.")
+        return await asyncio.to_thread(read_run, run.folder)
+
     def kept(self, key: Key) -> list[KeptRun]:
         """Its newest runs that are kept, newest first; reads files."""
         cr = kept_cr(self._ports.root, key.gvk, key.namespace, key.name)
@@ -76,10 +87,6 @@ class Lookup:
         if not await asker.reader.may_change(key):
             raise RefusedError(403, f"You may not change {key}", "It takes the right to patch it.")
         return key
-
-    async def tasks_of(self, request: web.Request, asker: Asker) -> tuple[Key, KeptRun, ShownTasks]:
-        key, run = await self.run(request, asker)
-        return key, run, await self.tasks(run)
 
     async def _read_on(self, tasks: ShownTasks) -> None:
         has_more = True
@@ -114,3 +121,14 @@ class Lookup:
             gvk: await asker.reader.seen_namespaces(gvk, namespaces)
             for gvk, namespaces in by_kind.items()
         }
+
+
+def _can_be(key: Key) -> bool:
+    """Whether an object can have this name: its runs lie in a folder that is called so.
+
+    Rights are asked of names as they are; one with `../` would lead to the runs of others.
+    """
+    name = key.name
+    is_segment = name not in ("", ".", "..") and not set(name) & set("/\\%")
+    is_name = is_segment and name.isprintable() and len(name) <= _LONGEST_NAME
+    return is_name and _NAMESPACE.fullmatch(key.namespace) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
@@ -57,8 +58,8 @@ async def _look(place: _Place, task: str, uid: str, client: Client) -> OwnedObje
         return OwnedObject(plural, namespace, name, "", None, task, is_gone=True)
     except ClusterError:
         return None  # not for this reader
-    owners = (found.get("metadata") or {}).get("ownerReferences") or ()
-    if not any(isinstance(owner, dict) and owner.get("uid") == uid for owner in owners):
+    owners = _list(_dict(found.get("metadata")).get("ownerReferences"))
+    if not any(_dict(owner).get("uid") == uid for owner in owners):
         return None
     health, is_well = health_of(resource.gvk, found)
     return OwnedObject(resource.gvk.kind, namespace, name, health, is_well, task)
@@ -66,8 +67,8 @@ async def _look(place: _Place, task: str, uid: str, client: Client) -> OwnedObje
 
 def health_of(gvk: Gvk, found: Json) -> tuple[str, bool | None]:
     """In a word or two, and whether that is good; None: nobody can say."""
-    spec, status = found.get("spec") or {}, found.get("status") or {}
-    if (found.get("metadata") or {}).get("deletionTimestamp"):
+    spec, status = _dict(found.get("spec")), _dict(found.get("status"))
+    if _dict(found.get("metadata")).get("deletionTimestamp"):
         return "is being deleted", False
     match gvk.kind:
         case "Deployment" | "StatefulSet" | "ReplicaSet":
@@ -86,11 +87,21 @@ def health_of(gvk: Gvk, found: Json) -> tuple[str, bool | None]:
 
 
 def _by_condition(status: Json) -> tuple[str, bool | None]:
-    for each in status.get("conditions") or ():
-        if isinstance(each, dict) and each.get("type") in ("Ready", "Available", "Established"):
+    for each in map(_dict, _list(status.get("conditions"))):
+        kind = str(each.get("type"))
+        if kind in ("Ready", "Available", "Established"):
             is_true = each.get("status") == "True"
-            return str(each["type"]) if is_true else f"not {each['type']}", is_true
+            return kind if is_true else f"not {kind}", is_true
     return "there", None
+
+
+def _dict(value: object) -> Json:
+    """Objects of other people's kinds may have anything in these places."""
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _writes_of(record: RunRecord) -> dict[_Place, str]:

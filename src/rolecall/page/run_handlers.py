@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 from aiohttp import web
 
@@ -12,8 +12,8 @@ from rolecall.page import views
 from rolecall.page.answers import html_answer, is_fragment, number_in, rows_answer
 from rolecall.page.guard import Asker, RefusedError
 from rolecall.page.lookup import Lookup
-from rolecall.page.shown_tasks import beginning_of, ends_of
-from rolecall.page.views import PageLayout, RunPage, places
+from rolecall.page.shown_tasks import ShownTask, beginning_of, ends_of
+from rolecall.page.views import Html, PageLayout, RunPage, places
 from rolecall.record import read_record
 
 _MOST_ROWS = 500
@@ -55,31 +55,32 @@ class RunPages:
             raise RefusedError(404, "There is no such task", "Look at the run's page again.")
         task = tasks.tasks[index]
 
-        def read() -> tuple[list[Any], list[Any] | None]:
-            ends = list(ends_of(task, run.folder))
-            record = read_record(run.folder)
-            if record is None:
-                return ends, None
-            numbers = {number for number, each in enumerate(record.tasks) if each.uuid == task.uuid}
-            return ends, [each for each in record.requests if each.task in numbers]
-
-        ends, requests = await asyncio.to_thread(read)
-        details = views.task_details(ends, requests)
+        details = await asyncio.to_thread(_details, task, run.folder)
         if is_fragment(request):
             return html_answer(details)
         return html_answer(views.task_page(key, run, task, details, self._layout(asker)))
 
     async def stdout(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._lookup.run(request, asker)
-
         text = await asyncio.to_thread(beginning_of, run.stdout, _MOST_OUTPUT)
-        return html_answer(views.stdout(key, run, text, self._layout(asker)))
+        layout = self._layout(asker)
+        return html_answer(await asyncio.to_thread(views.stdout, key, run, text, layout))
 
     async def compare(self, request: web.Request, asker: Asker) -> web.Response:
         key, first = await self._lookup.run(request, asker, "first")
         _, second = await self._lookup.run(request, asker, "second")
         tasks = (await self._lookup.tasks(first)).tasks, (await self._lookup.tasks(second)).tasks
-        return html_answer(views.comparison(key, (first, second), tasks, self._layout(asker)))
+        runs, layout = (first, second), self._layout(asker)
+        return html_answer(await asyncio.to_thread(views.comparison, key, runs, tasks, layout))
+
+
+def _details(task: ShownTask, folder: Path) -> Html:
+    """What a task was given, said and asked; in a thread, since it may be megabytes."""
+    ends, record = list(ends_of(task, folder)), read_record(folder)
+    if record is None:
+        return views.task_details(ends, None)
+    numbers = {number for number, each in enumerate(record.tasks) if each.uuid == task.uuid}
+    return views.task_details(ends, [each for each in record.requests if each.task in numbers])
 
 
 def _short(path: str) -> str:

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from rolecall.page.access import TooManyError
 from rolecall.page.actions import Actions
+from rolecall.page.answers import form_of
 from rolecall.page.cr_handlers import CrPages
 from rolecall.page.feed import ChangeFeed
 from rolecall.page.guard import Asker, Guard, PageHandler, RefusedError, login_of, redirect
@@ -135,8 +136,8 @@ class OperatorPage:
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
         self._guard.check_site(request)
-        form = await request.post()
-        token, back = (str(form.get(name) or "") for name in ("token", "back"))
+        form = await form_of(request)
+        token, back = form.get("token", ""), form.get("back", "")
         try:
             return await self._guard.log_in(request, token.strip(), back)
         except RefusedError as refusal:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -30,10 +31,14 @@ _ENDS = {
     "runner_on_unreachable": "unreachable",
     "runner_on_async_failed": "failed",
 }
+_COUNTER = re.compile("[0-9]{1,15}")
 _WORST = ("failed", "unreachable", "ignored", "changed", "ok", "skipped", "")
 _LARGEST_FILE = 8_000_000
 _MOST_RUNS = 4
 _MOST_TASKS = 20_000
+_MOST_HOSTS = 20  # of one task that are shown
+_LONGEST_NAME = 500
+_LONGEST_S = 1e9  # what is longer was not measured
 MOST_TEXT = 200_000
 
 
@@ -86,17 +91,17 @@ class ShownTasks:
     def _take(self, number: int, event: Json) -> None:
         data = event.get("event_data")
         data = data if isinstance(data, dict) else {}
-        kind, uuid = event.get("event"), _text(data.get("task_uuid"))
+        kind, uuid = _text(event.get("event")), _text(data.get("task_uuid"))[:_LONGEST_NAME]
         if kind in _STARTS:
             if len(self.tasks) >= _MOST_TASKS:
                 self.is_cut = True
                 return
             task = ShownTask(
                 number,
-                _text(data.get("task")) or _text(data.get("name")),
-                _text(data.get("task_path")),
-                _text(data.get("resolved_action")) or _text(data.get("task_action")),
-                _text(event.get("created")),
+                (_text(data.get("task")) or _text(data.get("name")))[:_LONGEST_NAME],
+                _text(data.get("task_path"))[:_LONGEST_NAME],
+                (_text(data.get("resolved_action")) or _text(data.get("task_action")))[:_LONGEST_NAME],
+                _text(event.get("created"))[:_LONGEST_NAME],
                 uuid=uuid,
                 last_counter=number,
             )
@@ -104,7 +109,7 @@ class ShownTasks:
             self._by_uuid[uuid] = task
         elif (known := self._by_uuid.get(uuid)) is not None:
             known.last_counter = number
-            if isinstance(kind, str) and kind.startswith("runner_item_on_"):
+            if kind.startswith("runner_item_on_"):
                 known.items += 1
             elif kind in _ENDS:
                 _end(known, number, _ENDS[kind], data)
@@ -137,7 +142,7 @@ class TaskEnd:
 
 def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
     """Read what a task came to; in a thread."""
-    for number in task.ends:
+    for number in task.ends[:_MOST_HOSTS]:
         for path in (folder / "job_events").glob(f"{number}-*.json"):
             event = _read(path)
             data = event.get("event_data")
@@ -154,6 +159,8 @@ def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
                 _pretty(result),
                 cut(_text(event.get("stdout"))),
             )
+    if (more := len(task.ends) - _MOST_HOSTS) > 0:
+        yield TaskEnd(f"and {more:,} hosts more", "", "", "", "")
 
 
 def cut(text: str, most: int = MOST_TEXT) -> str:
@@ -185,7 +192,7 @@ def _end(task: ShownTask, number: int, outcome: str, data: Mapping[str, Any]) ->
             outcome = "ignored"
     task.outcome = min(task.outcome, outcome, key=_WORST.index) if task.outcome else outcome
     seconds = data.get("duration")
-    if isinstance(seconds, int | float):
+    if isinstance(seconds, int | float) and 0 <= seconds < _LONGEST_S:
         task.seconds = max(task.seconds, float(seconds))
     task.hosts += 1
     task.ends.append(number)
@@ -198,7 +205,7 @@ def _files_after(folder: Path, counter: int) -> list[tuple[int, Path]]:
             for entry in entries:
                 number, mark, rest = entry.name.partition("-")
                 is_whole = bool(mark) and rest.endswith(".json") and "partial" not in rest
-                if is_whole and number.isdigit() and int(number) > counter:
+                if is_whole and _COUNTER.fullmatch(number) and int(number) > counter:
                     found.append((int(number), Path(entry.path)))
     except OSError:
         return []

@@ -11,11 +11,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator
 
 from aiohttp import web
 
 from rolecall.page.access import TooManyError
+from rolecall.page.answers import number_of
 from rolecall.page.feed import ChangeFeed
 from rolecall.page.guard import Asker, Guard, RefusedError
 from rolecall.page.lookup import Lookup
@@ -27,6 +29,7 @@ _BEAT_S = 15.0  # something is said so often, so that a reader who went is notic
 _LOOK_S = 0.5  # at the files of a run in flight
 _MOST_OF_A_SESSION, _MOST = 6, 200
 _MOST_NAMED = 200
+_logger = logging.getLogger(__name__)
 
 
 class PageStreams:
@@ -52,12 +55,12 @@ class PageStreams:
     async def run(self, request: web.Request, asker: Asker) -> web.StreamResponse:
         """Tasks of one run, until it has ended."""
         said = request.headers.get("Last-Event-ID") or request.query.get("after", "")
-        counter = int(said) if said.isdigit() and len(said) < 9 else 0
-        await self._lookup.run(request, asker)  # else refused before anything is sent
+        counter = number_of(said)
+        key, run = await self._lookup.run(request, asker)  # else refused before anything is sent
         async with self._stream(request, asker) as response:
             beat_s = self._clock.monotonic()
             while True:
-                _, run, tasks = await self._lookup.tasks_of(request, asker)
+                tasks = await self._lookup.tasks(run)
                 if tasks.counter > counter:
                     counter = tasks.counter
                     beat_s = self._clock.monotonic()
@@ -67,8 +70,10 @@ class PageStreams:
                     return response
                 if self._clock.monotonic() - beat_s > _BEAT_S:
                     beat_s = self._clock.monotonic()
-                    await self._beat(response, asker)
+                    await _beat(response)
                 await self._clock.sleep(_LOOK_S)
+                await self._check(asker)
+                run = await self._lookup.run_now(key, run, asker)
         return response
 
     async def _told_beyond(self, number: int, response: web.StreamResponse, asker: Asker) -> int:
@@ -77,10 +82,12 @@ class PageStreams:
             async with asyncio.timeout(_BEAT_S):
                 await self._feed.wait_beyond(number)
         except TimeoutError:
-            await self._beat(response, asker)
+            await self._check(asker)
+            await _beat(response)
             await self._table.rows()
             return number
         await self._clock.sleep(_TOGETHER_S)
+        await self._check(asker)
         await self._table.rows()  # which says that somebody looks
         keys, now, position = self._feed.since(number), self._feed.number, self._feed.position
         if keys is None:
@@ -93,10 +100,10 @@ class PageStreams:
             await _tell(response, "changed", position, {"keys": told})
         return now
 
-    async def _beat(self, response: web.StreamResponse, asker: Asker) -> None:
+    async def _check(self, asker: Asker) -> None:
+        """Also while there is much to tell: whoever logged out, or lost his token, is told no more."""
         if not await self._guard.is_still_in(asker):
             raise RefusedError(401, "The session is over", "Log in again.")
-        await response.write(b": still there\n\n")
 
     @contextlib.asynccontextmanager
     async def _stream(
@@ -113,12 +120,19 @@ class PageStreams:
             )
             Guard.headers(response)
             await response.prepare(request)
-            # The reader went, or lost the right: the stream ends, and asking again tells him why.
-            with contextlib.suppress(ConnectionError, RefusedError):
+            try:
                 yield response
+            except (ConnectionError, RefusedError):
+                pass  # the reader went, or lost the right: asking again tells him why
+            except Exception:  # a bug; an answer that has begun cannot become a page about it
+                _logger.exception("internal error: a stream of the page ended: %s", request.path)
         finally:
             session.streams -= 1
             self._open -= 1
+
+
+async def _beat(response: web.StreamResponse) -> None:
+    await response.write(b": still there\n\n")
 
 
 async def _tell(response: web.StreamResponse, kind: str, position: str, data: object) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,6 +27,8 @@ _SHORTEST_PAUSE_S = 0.5
 _PAUSES_PER_WORK = 20
 _KEPT_S = 60.0
 _FILES_READ_S = 0.3
+# Ten thousand rows are kept, and what a play said may be long.
+_LONGEST_WORDS = 300
 
 
 class CrRow(NamedTuple):
@@ -141,9 +143,9 @@ def counted(rows: Iterable[CrRow], kinds: Sequence[Gvk]) -> Counts:
 
 
 def found(
-    rows: Iterable[CrRow], query: Query, labelled: frozenset[tuple[str, str]] | None
+    rows: Iterable[CrRow], query: Query, labelled: Container[Key] | None = None
 ) -> list[CrRow]:
-    """Those that a query means; `labelled`: namespace and name of those with its label."""
+    """Those that a query means; `labelled`: those with its label, where it asks for one."""
     kind, name = query.kind.lower(), query.name.lower()
     return [
         row
@@ -152,7 +154,7 @@ def found(
         and query.namespace in ("", row.key.namespace)
         and query.state in ("", row.state)
         and name in row.key.name.lower()
-        and (labelled is None or (row.key.namespace, row.key.name) in labelled)
+        and (labelled is None or row.key in labelled)
     ]
 
 
@@ -164,15 +166,15 @@ def _row(key: Key, cr: Json) -> CrRow:
         cr["state"],
         cr["generation"],
         cr["run"] or "",
-        cr["task"],
-        cr["place"],
+        cr["task"][:_LONGEST_WORDS],
+        cr["place"][:_LONGEST_WORDS],
         str((cr.get(since) if since else last.get("ended")) or ""),
-        cr["cause"],
+        cr["cause"][:_LONGEST_WORDS],
         cr["urgency"] or "",
         last.get("run") or "",
         last.get("outcome") or "",
         last.get("ended") or "",
-        last.get("reason") or "",
+        (last.get("reason") or "")[:_LONGEST_WORDS],
         cr["next_at"] or "",
         cr["next_why"] or "",
     )

@@ -109,7 +109,11 @@ class TokenReader:
         return self._user.name
 
     async def is_known(self) -> bool:
-        return await self._reviews.user_of(self._token) == self._user
+        user = await self._reviews.user_of(self._token)
+        if user is None or (user.name, user.uid) != (self._user.name, self._user.uid):
+            return False
+        self._user = user  # with the groups of now
+        return True
 
     async def close(self) -> None:
         await self.client.close()

@@ -32,9 +32,10 @@ class Session:
     # What a form must bring along: a page of somebody else's cannot read it.
     form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     streams: int = 0  # open now
+    is_over: bool = False  # for what lasts longer than its request
 
     def has_form_token(self, told: str) -> bool:
-        return hmac.compare_digest(self.form_token.encode(), told.encode())
+        return hmac.compare_digest(self.form_token.encode(), told.encode(errors="replace"))
 
 
 class Sessions:
@@ -65,7 +66,9 @@ class Sessions:
         return session
 
     async def is_known(self, session: Session) -> bool:
-        """Whether the cluster took its token not long ago, or takes it now."""
+        """Whether nobody ended it, and the cluster took its token not long ago, or takes it now."""
+        if session.is_over:
+            return False
         now = self._clock.monotonic()
         if now - session.known_s < CHECKED_S:
             return True
@@ -75,11 +78,12 @@ class Sessions:
         except ClusterError as failure:
             _logger.warning("could not ask whose a token is: %s", failure)
         session.known_s = now
-        return True
+        return not session.is_over
 
     async def end(self, name: str) -> None:
         session = self._by_name.pop(name, None)
         if session is not None:
+            session.is_over = True
             await session.reader.close()
 
     async def close(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rolecall.history import KeptRun
 from rolecall.json_object import Json
+from rolecall.page.shown_tasks import cut
 from rolecall.page.table import CrRow
 from rolecall.page.views import places
 from rolecall.page.views.html import Child, Html, el, inner, verbatim
@@ -25,6 +26,7 @@ from rolecall.page.views.layout import (
 )
 from rolecall.workqueue import Key
 
+_MOST_CONDITIONS, _MOST_CHANGES = 100, 200
 _NO_RUN = "None is kept. What ran before this pod began went with its disk."
 
 
@@ -83,7 +85,8 @@ def cr_parts(shown: CrPage, layout: PageLayout) -> Html:
 
 
 def _now(shown: CrPage) -> Html:
-    row, metadata = shown.row, (shown.cr or {}).get("metadata") or {}
+    row, metadata = shown.row, (shown.cr or {}).get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
     pairs: list[tuple[str, Child]] = [("State", badge(row.state if row else "unknown"))]
     if shown.cr is None:
         pairs = [("State", "it is not in the cluster; its runs are kept")]
@@ -119,29 +122,32 @@ def _actions(shown: CrPage, layout: PageLayout) -> Html | None:
 
 
 def _conditions(found: object) -> Html:
-    rows = []
-    for each in found if isinstance(found, list) else []:
-        if not isinstance(each, dict):
-            continue
-        rows.append(
-            el(
-                "tr",
-                el("th", str(each.get("type") or ""), scope="row"),
-                el("td", str(each.get("status") or "")),
-                el("td", str(each.get("reason") or "")),
-                el("td", _long(str(each.get("message") or "")), class_="what"),
-                el("td", time_of(str(each.get("lastTransitionTime") or ""))),
-            )
+    told = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    rows = [
+        el(
+            "tr",
+            el("th", str(each.get("type") or ""), scope="row"),
+            el("td", str(each.get("status") or "")),
+            el("td", str(each.get("reason") or "")),
+            el("td", _long(str(each.get("message") or "")), class_="what"),
+            el("td", time_of(str(each.get("lastTransitionTime") or ""))),
         )
+        for each in told[:_MOST_CONDITIONS]
+    ]
     if not rows:
         return el("p", "None is written yet.", class_="empty")
-    return table("Conditions", ("Type", "Status", "Reason", "Message", "Since"), rows)
+    columns = ("Type", "Status", "Reason", "Message", "Since")
+    return inner((table("Conditions", columns, rows), _more(len(told) - _MOST_CONDITIONS)))
+
+
+def _more(count: int) -> Html | None:
+    return el("p", f"There are {count:,} more.", class_="notice") if count > 0 else None
 
 
 def _long(text: str) -> Child:
     if len(text) < 300:
         return text
-    return el("details", el("summary", text[:200] + "…"), el("pre", verbatim(text[:50_000])))
+    return el("details", el("summary", text[:200] + "…"), el("pre", verbatim(cut(text, 50_000))))
 
 
 def _changes(changes: Sequence[tuple[str, Any, Any]] | None) -> Html:
@@ -156,9 +162,10 @@ def _changes(changes: Sequence[tuple[str, Any, Any]] | None) -> Html:
             el("td", _value(then), class_="removed"),
             el("td", _value(now), class_="added"),
         )
-        for path, then, now in changes[:200]
+        for path, then, now in changes[:_MOST_CHANGES]
     ]
-    return table("Changes of the spec", ("Field", "At the last good run", "Now"), rows)
+    columns = ("Field", "At the last good run", "Now")
+    return inner((table("Changes of the spec", columns, rows), _more(len(changes) - _MOST_CHANGES)))
 
 
 def _value(value: object) -> str:
@@ -199,19 +206,17 @@ def _runs(shown: CrPage) -> Html:
         return el("p", _NO_RUN, class_="empty")
     rows, before = [], None
     for run in reversed(shown.runs):
-        rows.append(_run(shown.key, run, before))
+        rows.append(_run(shown, run, before))
         before = run
     columns = ("Began", "Outcome", "Took", "Cause", "Generation", "What", "Compare")
     return table("Runs, newest first", columns, list(reversed(rows)))
 
 
-def _run(key: Key, run: KeptRun, before: KeptRun | None) -> Html:
-    compare = None
+def _run(shown: CrPage, run: KeptRun, before: KeptRun | None) -> Html:
+    key, compare = shown.key, None
     if before is not None:
-        to = f"{places.of_cr(key)}/compare/{before.run}/{run.run}"
+        to = places.of_comparison(key, before.run, run.run)
         compare = el("a", "with the one before", href=to)
-    failed = run.failed_task
-    what = f"{failed.place} {failed.name}: {failed.message}" if failed else run.reason
     return el(
         "tr",
         el("th", el("a", moment(run), href=places.of_run(key, run.run)), scope="row"),
@@ -219,9 +224,17 @@ def _run(key: Key, run: KeptRun, before: KeptRun | None) -> Html:
         el("td", f"{run.seconds:.2f} s" if run.seconds is not None else "-", class_="number"),
         el("td", run.cause),
         el("td", str(run.generation or "-"), class_="number"),
-        el("td", what or f"{len(run.changed_tasks)} changed", class_="what"),
+        el("td", _what(run, shown.may_read_log), class_="what"),
         el("td", compare),
     )
+
+
+def _what(run: KeptRun, may_read_log: bool) -> str:
+    if not may_read_log:
+        return "-"  # what tasks said is part of the log
+    failed = run.failed_task
+    said = f"{failed.place} {failed.name}: {failed.message}" if failed else run.reason
+    return cut(said, 500) or f"{len(run.changed_tasks)} changed"
 
 
 def moment(run: KeptRun) -> Html:

@@ -67,7 +67,8 @@ def _link(window: Window, start: int, label: str, rel: str) -> Html:
 
 
 def _words(query: Query) -> str:
-    return urlencode({key: value for key, value in asdict(query).items() if value})
+    told = {key: value for key, value in asdict(query).items() if value}
+    return urlencode(told, errors="replace")
 
 
 def _form(query: Query, kinds: Sequence[str]) -> Html:

@@ -1,8 +1,9 @@
 """HTML as Python values: all text is escaped unless it was made here.
 
 `el("p", "a < b", id="x")`; names of attributes are Python's, `_` stands for `-`, and a trailing one
-is dropped (`class_`). What steers the direction of writing is taken out, as terminals do not get it
-either. Rejected: a template language. Ours has a hundred lines, no file of its own to be found at
+is dropped (`class_`). What steers the direction of writing, and terminals with their colours, is taken
+out. Text is cut where nobody would read on, with a word on how much there was; a link that does not
+lead to this page or to the web is left out. Rejected: a template language. Ours has a hundred lines, no file of its own to be found at
 run time, and nothing that could forget to escape.
 """
 
@@ -11,9 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from rolecall.plain_text import plain
+from rolecall.page.shown_tasks import cut
+from rolecall.plain_text import harmless, plain
 
 _EMPTY = frozenset({"br", "hr", "img", "input", "link", "meta"})
+_LINKS = frozenset({"href", "src", "action"})
+_NO_ICON = "data:,"
+_LONGEST_TEXT, _LONGEST_VALUE = 2_000, 20_000
 
 
 class Html(str):
@@ -39,8 +44,8 @@ def inner(children: Iterable[Child]) -> Html:
 
 
 def verbatim(text: str) -> Html:
-    """Text of several lines, for `pre`; harmless, and with its line ends."""
-    return Html("\n".join(escape(_line(line)) for line in text.split("\n")))
+    """Text of several lines, for `pre`; harmless, and as it was laid out."""
+    return Html("\n".join(escape(harmless(line)) for line in text.split("\n")))
 
 
 def _child(child: Child) -> str:
@@ -49,7 +54,7 @@ def _child(child: Child) -> str:
     if isinstance(child, Html):
         return child
     if isinstance(child, str):
-        return escape(_spaced(child))
+        return escape(_spaced(cut(child, _LONGEST_TEXT)))
     return inner(child)
 
 
@@ -65,11 +70,14 @@ def _attribute(key: str, value: str | bool | int | None) -> str:
         return ""
     if value is True:
         return f" {name}"
-    text = value if isinstance(value, Html) else plain(str(value))
+    text = plain(str(value)[:_LONGEST_VALUE])
+    if name in _LINKS and not _leads_well(text):
+        return ""
     return f' {name}="{escape(text)}"'
 
 
-def _line(line: str) -> str:
-    """`plain` would join what is indented."""
-    indent = len(line) - len(line.lstrip(" "))
-    return " " * indent + plain(line.replace(" ", "\u00a0")).replace("\u00a0", " ")
+def _leads_well(link: str) -> bool:
+    """To this page, a place on it, or the web: never to a script."""
+    if link.startswith(("//", "/\\")):
+        return False
+    return link == _NO_ICON or link.startswith(("/", "#", "http://", "https://"))

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from rolecall.page.views.html import Child, Html, el, inner
 
 
+_LONGEST_TIME = 40
+
+
 @dataclass(frozen=True, slots=True)
 class PageLayout:
     """Who reads, and what the page was made at."""
@@ -48,6 +51,7 @@ def time_of(text: str) -> Html:
     """A moment: in UTC, until the script shows it in the reader's zone."""
     if not text:
         return el("span", "-")
+    text = text[:_LONGEST_TIME]
     return el("time", text.replace("T", " ").replace("Z", " UTC"), datetime=text)
 
 

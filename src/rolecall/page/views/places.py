@@ -13,14 +13,22 @@ _CORE, _NO_NAMESPACE = "core", "-"
 def of_cr(key: Key) -> str:
     gvk = key.gvk
     parts = (gvk.group or _CORE, gvk.version, gvk.kind, key.namespace or _NO_NAMESPACE, key.name)
-    return "/cr/" + "/".join(quote(part, safe="") for part in parts)
+    return "/cr/" + "/".join(map(_segment, parts))
 
 
 def of_run(key: Key, run: str) -> str:
-    return f"{of_cr(key)}/runs/{quote(run, safe='')}"
+    return f"{of_cr(key)}/runs/{_segment(run)}"
+
+
+def of_comparison(key: Key, first: str, second: str) -> str:
+    return f"{of_cr(key)}/compare/{_segment(first)}/{_segment(second)}"
 
 
 def key_of(group: str, version: str, kind: str, namespace: str, name: str) -> Key:
     """The CR of an address."""
     gvk = Gvk("" if group == _CORE else group, version, kind)
     return Key(gvk, "" if namespace == _NO_NAMESPACE else namespace, name)
+
+
+def _segment(text: str) -> str:
+    return quote(text, safe="", errors="replace")

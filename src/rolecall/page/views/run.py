@@ -87,7 +87,7 @@ def task_details(ends: Sequence[TaskEnd], requests: Sequence[RecordedRequest] | 
     parts: list[Html] = []
     for end in ends:
         parts += [
-            el("h3", f"{end.host}: {end.outcome}"),
+            el("h3", f"{end.host}: {end.outcome}" if end.outcome else end.host),
             _text("Arguments", end.arguments),
             _text("Result", end.result),
             _text("Output", end.stdout),
