@@ -136,6 +136,7 @@ async def shown(
         yield Shown(world, cluster, clock, page, port, session)
         following.cancel()
         await asyncio.wait([following])
+    await asyncio.get_running_loop().shutdown_default_executor()
 
 
 def place(name: str, namespace: str = "shop") -> str:
