@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-
 _FORM = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 20
 

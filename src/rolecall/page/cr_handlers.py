@@ -75,7 +75,9 @@ class CrPages:
         try:
             if query.label:
                 keys = [row.key for row in chosen]
-                chosen = found(chosen, query, await labelled(keys, query.label, asker.reader.client))
+                chosen = found(
+                    chosen, query, await labelled(keys, query.label, asker.reader.client)
+                )
         except ClusterError as failure:
             chosen = []
             problem = f"The cluster does not find this label: {failure.message}"

@@ -100,7 +100,9 @@ class ShownTasks:
                 number,
                 (_text(data.get("task")) or _text(data.get("name")))[:_LONGEST_NAME],
                 _text(data.get("task_path"))[:_LONGEST_NAME],
-                (_text(data.get("resolved_action")) or _text(data.get("task_action")))[:_LONGEST_NAME],
+                (_text(data.get("resolved_action")) or _text(data.get("task_action")))[
+                    :_LONGEST_NAME
+                ],
                 _text(event.get("created"))[:_LONGEST_NAME],
                 uuid=uuid,
                 last_counter=number,

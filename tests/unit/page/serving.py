@@ -117,9 +117,7 @@ class Shown:
 
 
 @asynccontextmanager
-async def shown(
-    root: Path, *, local_token: str = "", is_tls: bool = False
-) -> AsyncIterator[Shown]:
+async def shown(root: Path, *, local_token: str = "", is_tls: bool = False) -> AsyncIterator[Shown]:
     world, cluster, clock = World(root), FakeCluster(), SteppedClock()
     ports = PagePorts(
         replace(world.ports, clock=clock),

@@ -22,7 +22,9 @@ async def page(tmp_path: Path) -> AsyncIterator[Shown]:
         yield page
 
 
-async def does(page: Shown, action: str, name: str = "a", user: str = "anna", **form: str) -> Answer:
+async def does(
+    page: Shown, action: str, name: str = "a", user: str = "anna", **form: str
+) -> Answer:
     token = f"token-of-{user}"
     told = {"form_token": await page.form_token(token=token), **form}
     return await page.asks(f"{place(name)}/{action}", told, token=token)
@@ -53,7 +55,9 @@ async def test_who_may_not_patch_changes_nothing_and_sees_no_button(
     refused = await does(page, action, user="looker")
     assert refused.code == 403
     assert (page.cluster.patches, page.world.asked) == ([], [])
-    assert f"{place('a')}/{action}" not in (await page.asks(place("a"), token="token-of-looker")).text
+    assert (
+        f"{place('a')}/{action}" not in (await page.asks(place("a"), token="token-of-looker")).text
+    )
 
 
 async def test_object_of_nobody_is_not_put_into_the_queue(page: Shown) -> None:

@@ -14,7 +14,9 @@ from tests.unit.control.engine import NOON
 from tests.unit.page.serving import CR, Shown, place, shown
 
 TEAM, CHIEF = "token-of-team", "token-of-chief"
-RULES = [(verb, resource, "team") for verb in ("get", "list", "patch") for resource in ("websites",)]
+RULES = [
+    (verb, resource, "team") for verb in ("get", "list", "patch") for resource in ("websites",)
+]
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """HTML as Python values: all text is escaped unless it was made here.
 
 `el("p", "a < b", id="x")`; names of attributes are Python's, `_` stands for `-`, and a trailing one
-is dropped (`class_`). What steers the direction of writing, and terminals with their colours, is taken
-out. Text is cut where nobody would read on, with a word on how much there was; a link that does not
-lead to this page or to the web is left out. Rejected: a template language. Ours has a hundred lines, no file of its own to be found at
-run time, and nothing that could forget to escape.
+is dropped (`class_`). What steers the direction of writing, and terminals with their colours, is
+taken out. Text is cut where nobody would read on, with a word on how much there was; a link that
+does not lead to this page or to the web is left out. Rejected: a template language. Ours has a
+hundred lines, no file of its own to be found at run time, and nothing that could forget to escape.
 """
 
 from __future__ import annotations

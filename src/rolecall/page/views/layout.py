@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from rolecall.page.views.html import Child, Html, el, inner
 
-
 _LONGEST_TIME = 40
 
 

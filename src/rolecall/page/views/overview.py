@@ -69,7 +69,9 @@ def _count(kind: str, state: str, count: int) -> Child:
 
 
 def _listed(kind: str, state: str = "") -> str:
-    return "/crs?" + urlencode({"kind": kind, **({"state": state} if state else {})}, errors="replace")
+    return "/crs?" + urlencode(
+        {"kind": kind, **({"state": state} if state else {})}, errors="replace"
+    )
 
 
 def _running(rows: Sequence[CrRow]) -> Html:
