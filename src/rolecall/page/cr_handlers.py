@@ -24,7 +24,7 @@ from rolecall.page.labels import labelled
 from rolecall.page.lookup import Lookup
 from rolecall.page.ports import PagePorts
 from rolecall.page.table import CrRow, Query, counted, found
-from rolecall.page.views import CrPage, PageLayout, Replica, Window
+from rolecall.page.views import CrPage, OwnedObject, PageLayout, Replica, Window
 from rolecall.workqueue import Key
 
 _MOST_ROWS = 500
@@ -112,11 +112,11 @@ class CrPages:
             problems.append(f"It could not be read: {failure.message}")
         may_read_log = await asker.reader.may_read_log(key)
         runs = await asyncio.to_thread(self._lookup.kept, key)
-        things = []
+        things, unseen = list[OwnedObject](), 0
         if may_read_log and cr is not None:
-            written = await asyncio.to_thread(owned.written_by, runs)
-            uid = str(cr["metadata"].get("uid") or "")
-            things = await owned.as_they_are(written, uid, asker.reader.client)
+            wanted = await asyncio.to_thread(owned.wanted_by, runs)
+            things = await owned.as_they_are(wanted, key, cr, asker.reader.client)
+            unseen = max(0, len(wanted) - owned.MOST)
         return CrPage(
             key,
             row,
@@ -127,6 +127,7 @@ class CrPages:
             await asker.reader.may_change(key),
             may_read_log,
             problems,
+            unseen,
         )
 
     def _replica(self) -> Replica:

@@ -1,118 +1,105 @@
-"""What a CR owns: the objects that its kept runs wrote, as they are now, read as the reader."""
+"""What a CR owns: the objects that its runs last made sure of, as they are now, read as the reader.
+
+An idempotent role writes an object once and looks at it from then on; so what the newest runs wrote
+says little, and what they would have written had it differed counts as well. Whether it is the CR's is
+asked of the object as it is now: by owner reference, or by the annotations that stand for one.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rolecall.errors import ClusterError
-from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
+from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
+from rolecall.page.health import health_of
 from rolecall.page.views import OwnedObject
-from rolecall.record import RunRecord, read_record
+from rolecall.record import ObjectId, ObjectPlace, RunRecord, id_of, read_record, touched_by
+from rolecall.workqueue import Key
 
-_MOST = 60
+MOST = 100
 _AT_ONCE = 8
 _RUNS_LOOKED_AT = 5
 
-_Place = tuple[str, str, str, str, str]  # group, version, plural, namespace, name
+WantedObjects = Mapping[ObjectPlace, str]  # each with the place of the task that last asked for it
 
 
-def written_by(runs: Sequence[KeptRun]) -> dict[_Place, str]:
-    """Objects that the newest runs wrote, with the task that did it last; reads files."""
-    found: dict[_Place, str] = {}
+def wanted_by(runs: Sequence[KeptRun]) -> WantedObjects:
+    """What the newest runs that left a record made sure of; reads files."""
+    found: dict[ObjectId, tuple[ObjectPlace, str]] = {}
     for run in runs[:_RUNS_LOOKED_AT]:
         record = read_record(run.folder)
-        if record is not None:
-            for place, task in _writes_of(record).items():
-                found.setdefault(place, task)
-    return found
+        if record is None:
+            continue
+        tasks = _tasks_of(record)
+        for name, touched in touched_by(record).objects.items():
+            if touched.is_wanted:
+                found.setdefault(name, (touched.place, tasks.get(name, "")))
+    return dict(found.values())
 
 
-async def as_they_are(written: Mapping[_Place, str], uid: str, client: Client) -> list[OwnedObject]:
-    """Those of them that the CR owns, or that are gone."""
+async def as_they_are(
+    wanted: WantedObjects, key: Key, cr: Json, client: Client
+) -> list[OwnedObject]:
+    """The first `MOST` of them that the CR owns, or that are gone."""
     gate = asyncio.Semaphore(_AT_ONCE)
+    uid = str(_dict(cr.get("metadata")).get("uid") or "")
 
-    async def look(place: _Place, task: str) -> OwnedObject | None:
+    async def look(place: ObjectPlace, task: str) -> OwnedObject | None:
         async with gate:
-            return await _look(place, task, uid, client)
+            return await _look(place, task, (key, uid), client)
 
-    looks = [look(place, task) for place, task in list(written.items())[:_MOST]]
-    seen = await asyncio.gather(*looks)
+    seen = await asyncio.gather(*(look(*each) for each in list(wanted.items())[:MOST]))
     return sorted(
         (each for each in seen if each is not None), key=lambda each: (each.kind, each.name)
     )
 
 
-async def _look(place: _Place, task: str, uid: str, client: Client) -> OwnedObject | None:
-    group, version, plural, namespace, name = place
+async def _look(
+    place: ObjectPlace, task: str, owner: tuple[Key, str], client: Client
+) -> OwnedObject | None:
     try:
-        resource = await client.discovery.by_plural(group, version, plural)
+        resource = await client.discovery.by_plural(place.group, place.version, place.resource)
         if resource is None:
             return None
-        found = await client.get(resource.gvk, namespace, name)
+        found = await client.get(resource.gvk, place.namespace, place.name)
     except NotFoundError:
-        return OwnedObject(plural, namespace, name, "", None, task, is_gone=True)
+        return OwnedObject(
+            place.resource, place.namespace, place.name, "", None, task, is_gone=True
+        )
     except ClusterError:
         return None  # not for this reader
-    owners = _list(_dict(found.get("metadata")).get("ownerReferences"))
-    if not any(_dict(owner).get("uid") == uid for owner in owners):
+    if not _is_owned(_dict(found.get("metadata")), *owner):
         return None
     health, is_well = health_of(resource.gvk, found)
-    return OwnedObject(resource.gvk.kind, namespace, name, health, is_well, task)
+    return OwnedObject(resource.gvk.kind, place.namespace, place.name, health, is_well, task)
 
 
-def health_of(gvk: Gvk, found: Json) -> tuple[str, bool | None]:
-    """In a word or two, and whether that is good; None: nobody can say."""
-    spec, status = _dict(found.get("spec")), _dict(found.get("status"))
-    if _dict(found.get("metadata")).get("deletionTimestamp"):
-        return "is being deleted", False
-    match gvk.kind:
-        case "Deployment" | "StatefulSet" | "ReplicaSet":
-            wanted, ready = spec.get("replicas", 1), status.get("readyReplicas") or 0
-            return f"{ready} of {wanted} ready", ready == wanted
-        case "DaemonSet":
-            wanted, ready = status.get("desiredNumberScheduled"), status.get("numberReady")
-            return f"{ready} of {wanted} ready", ready == wanted
-        case "Pod" | "PersistentVolumeClaim" | "PersistentVolume" | "Namespace":
-            phase = str(status.get("phase") or "")
-            return phase, phase in ("Running", "Succeeded", "Bound", "Active", "Available")
-        case "Job":
-            failed = status.get("failed") or 0
-            return f"{status.get('succeeded') or 0} succeeded, {failed} failed", not failed
-    return _by_condition(status)
+def _is_owned(metadata: Json, key: Key, uid: str) -> bool:
+    owners = metadata.get("ownerReferences")
+    rows = owners if isinstance(owners, list) else ()
+    if any(_dict(each).get("uid") == uid for each in rows):
+        return True
+    notes = _dict(metadata.get("annotations"))
+    place = f"{key.namespace}/{key.name}" if key.namespace else key.name
+    told = notes.get(OWNER_ANNOTATION), notes.get(OWNER_TYPE_ANNOTATION)
+    return told == (place, key.gvk.group_kind)
 
 
-def _by_condition(status: Json) -> tuple[str, bool | None]:
-    for each in map(_dict, _list(status.get("conditions"))):
-        kind = str(each.get("type"))
-        if kind in ("Ready", "Available", "Established"):
-            is_true = each.get("status") == "True"
-            return kind if is_true else f"not {kind}", is_true
-    return "there", None
+def _tasks_of(record: RunRecord) -> dict[ObjectId, str]:
+    """The place of the task that last asked for each object."""
+    found: dict[ObjectId, str] = {}
+    for request in record.requests:
+        task = record.task_of(request)
+        if request.name and task is not None:
+            about = (request.group, request.version, request.resource, request.namespace)
+            found[id_of(ObjectPlace(*about, request.name))] = task.place
+    return found
 
 
 def _dict(value: object) -> Json:
     """Objects of other people's kinds may have anything in these places."""
     return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _writes_of(record: RunRecord) -> dict[_Place, str]:
-    """The last write of each object, newest of the run."""
-    found: dict[_Place, str] = {}
-    for request in record.requests:
-        if not request.is_write or request.verb == "delete" or not 200 <= request.code < 300:
-            continue
-        if not request.name or request.subresource:
-            continue
-        task = record.task_of(request)
-        place = (request.group, request.version, request.resource, request.namespace, request.name)
-        found[place] = task.place if task is not None else ""
-    return found

@@ -54,6 +54,7 @@ class CrPage:
     may_change: bool = False
     may_read_log: bool = False
     problems: Sequence[str] = field(default_factory=tuple)
+    unseen: int = 0  # objects that were not looked at, because there are so many
 
 
 def cr(shown: CrPage, layout: PageLayout) -> str:
@@ -180,7 +181,7 @@ def _owned(shown: CrPage) -> Html:
             class_="empty",
         )
     if not shown.owned:
-        return el("p", "No kept run made anything.", class_="empty")
+        return el("p", "Its newest runs made nothing that it owns.", class_="empty")
     rows = [
         el(
             "tr",
@@ -191,7 +192,11 @@ def _owned(shown: CrPage) -> Html:
         )
         for each in shown.owned
     ]
-    return table("Objects that it owns", ("Object", "Namespace", "Health", "Written by"), rows)
+    found = table("Objects that it owns", ("Object", "Namespace", "Health", "Task"), rows)
+    if not shown.unseen:
+        return found
+    more = f"Its runs asked for {shown.unseen:,} objects more, which are not looked at here."
+    return inner((found, el("p", more, class_="empty")))
 
 
 def _health(each: OwnedObject) -> Html:

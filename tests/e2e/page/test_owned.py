@@ -1,0 +1,28 @@
+"""What a CR owns is shown, also when its role wrote it many runs ago."""
+
+from __future__ import annotations
+
+import re
+
+from tests.e2e.page.conftest import Shown
+from tests.fixtures.eventually import eventually
+
+_LOOKED_INTO = 5  # runs, at most
+
+
+def owned_in(text: str) -> list[str]:
+    """The rows of what it owns."""
+    table = text.partition('id="owned"')[2].partition("</section>")[0]
+    return re.findall(r'<th scope="row">(.*?)</th>', table)
+
+
+async def test_objects_made_long_ago_are_shown_to_who_may_read_them(shown: Shown) -> None:
+    chief = shown.user("chief")
+    eventually(lambda: shown.engine.runs() >= 2)
+    for _ in range(_LOOKED_INTO + 1):
+        before = shown.engine.runs()
+        assert chief.does(f"{shown.path()}/reconcile")[0] == 200
+        eventually(lambda before=before: shown.engine.runs() > before)  # type: ignore[misc]
+    found = owned_in(chief.asks(shown.path())[1])
+    assert any(each.startswith("ConfigMap ") for each in found), found
+    assert not owned_in(shown.user("reader").asks(shown.path())[1])
