@@ -99,7 +99,7 @@ class CrPages:
         shown = await self._cr_page(key, row, asker)
         layout = self.layout(asker, position)
         page = views.cr_parts if is_fragment(request) else views.cr
-        return html_answer(page(shown, layout))
+        return html_answer(await asyncio.to_thread(page, shown, layout))  # maybe of megabytes
 
     async def _cr_page(self, key: Key, row: CrRow | None, asker: Asker) -> CrPage:
         problems: list[str] = []
