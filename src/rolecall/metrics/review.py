@@ -31,7 +31,7 @@ class Reviewer:
     async def code_for(self, authorization: str, path: str) -> int:
         """Whether the holder of this `Authorization` header may `get` the path."""
         scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        if scheme.lower() != "bearer" or not token.strip() or not token.isascii():
             return 401
         key = (hashlib.sha256(token.encode()).digest(), path)
         until, code = self._kept.get(key, (0.0, 0))

@@ -80,6 +80,7 @@ class Reviews:
         ("Bearer good", 200),
         ("Bearer poor", 403),
         ("Bearer bad", 401),
+        ("Bearer \udcff", 401),  # bytes that are no text
         ("Basic Zm9v", 401),
         ("Bearer ", 401),
         ("", 401),

@@ -7,7 +7,19 @@ from html.parser import HTMLParser
 
 _EMPTY = {"br", "hr", "img", "input", "link", "meta"}
 _LINKS = {"href", "src", "action", "formaction", "poster", "srcset", "xlink:href"}
-_OURS = {"html", "head", "meta", "title", "link", "script", "body", "header", "nav", "main", "section"} | {
+_OURS = {
+    "html",
+    "head",
+    "meta",
+    "title",
+    "link",
+    "script",
+    "body",
+    "header",
+    "nav",
+    "main",
+    "section",
+} | {
     *("div", "p", "h1", "h2", "h3", "a", "span", "small", "time", "dl", "dt", "dd", "pre"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "form", "input", "label"),
     *("select", "option", "button", "details", "summary"),

@@ -117,14 +117,23 @@ class Shown:
 
 
 @asynccontextmanager
-async def shown(root: Path, *, local_token: str = "", is_tls: bool = False) -> AsyncIterator[Shown]:
+async def shown(
+    root: Path, *, local_token: str = "", is_tls: bool = False, real: Client | None = None
+) -> AsyncIterator[Shown]:
+    """`real`: a cluster to ask instead of the fake one, as its administrator."""
     world, cluster, clock = World(root), FakeCluster(), SteppedClock()
+
+    def client_as(token: str) -> Client:
+        if real is None:
+            return cast(Client, FakeClient(cluster, token))
+        return Client(real.credentials.with_token(token))
+
     ports = PagePorts(
         replace(world.ports, clock=clock),
         world.last_runs,
         root,
-        cast(Client, FakeClient(cluster)),
-        lambda token: cast(Client, FakeClient(cluster, token)),
+        real or cast(Client, FakeClient(cluster)),
+        client_as,
     )
     page = OperatorPage(ports, local_token=local_token, is_tls=is_tls)
     jar = aiohttp.DummyCookieJar()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from yarl import URL
 
 from rolecall.errors import ClusterError
 from rolecall.page import PageForwarder
@@ -118,3 +120,37 @@ async def test_nobody_is_let_in_without_cookie(path: str) -> None:
     async with forwarded(there) as (_, here, browser), browser.get(f"{here}{path}") as answer:
         assert answer.status == 403
     assert there.headers == []
+
+
+@pytest.mark.parametrize("target", ["http://evil.example/", "@evil.example/", "//evil.example/x"])
+async def test_token_is_sent_to_the_page_alone_whatever_is_asked_for(target: str) -> None:
+    there = There()
+    async with forwarded(there) as (forwarder, here, browser):
+        await (await browser.get(f"{here}{forwarder.entrance}")).release()
+        (kept,) = browser.cookie_jar.filter_cookies(URL(here)).values()
+        cookie = f"{kept.key}={kept.value}"
+        host = here.removeprefix("http://")
+        head = f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nCookie: {cookie}"
+        answer = await sent(host, head.encode())
+        assert answer.split()[1] in ("400", "403") or "at //evil.example/x" in answer
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"GET / HTTP/1.1\r\nCookie: rolecall_forwarder=\xff", b"GET /enter?secret=%ff HTTP/1.1"],
+)
+async def test_bytes_that_are_no_text_let_nobody_in(head: bytes) -> None:
+    async with forwarded(There()) as (_, here, _browser):
+        host = here.removeprefix("http://")
+        answer = await sent(host, head + f"\r\nHost: {host}\r\nConnection: close".encode())
+        assert answer.split()[1] == "403"
+
+
+async def sent(host: str, head: bytes) -> str:
+    name, _, port = host.partition(":")
+    reader, writer = await asyncio.open_connection(name, int(port))
+    writer.write(head + b"\r\n\r\n")
+    answer = (await reader.read()).decode()
+    writer.close()
+    await writer.wait_closed()
+    return answer

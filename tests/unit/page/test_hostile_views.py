@@ -174,8 +174,8 @@ def test_every_view_is_looked_at() -> None:
 
 @pytest.mark.parametrize("view", ["object", "list", "run", "output"])
 def test_text_can_be_read_all_the_same(view: str) -> None:
-    seen = Seen(VIEWS[view]("a < b & \"c\" \u00e4\u4e2d"))
-    assert "a < b & \"c\" \u00e4\u4e2d" in "".join(seen.text)
+    seen = Seen(VIEWS[view]('a < b & "c" \u00e4\u4e2d'))
+    assert 'a < b & "c" \u00e4\u4e2d' in "".join(seen.text)
 
 
 @pytest.mark.parametrize("view", ["object", "error", "facts of a run"])

@@ -43,3 +43,45 @@ def test_lines_and_what_they_are_indented_by_stay() -> None:
 
 def test_children_alone_are_html() -> None:
     assert isinstance(inner(("a", el("b", "c"))), Html)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        " javascript:alert(1)",
+        "java\nscript:alert(1)",
+        "\x01javascript:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "//evil.example",
+        "/\\evil.example",
+        "file:///etc/passwd",
+        "evil.example",
+        "",
+    ],
+)
+def test_link_that_leads_nowhere_good_is_left_out(link: str) -> None:
+    assert el("a", "x", href=link) == "<a>x</a>"
+    assert el("form", "x", action=link) == "<form>x</form>"
+
+
+@pytest.mark.parametrize("link", ["/crs?a=b", "#content", "https://example.com/", "http://x"])
+def test_link_to_this_page_or_to_the_web_stays(link: str) -> None:
+    assert el("a", "x", href=link) == f'<a href="{link}">x</a>'
+
+
+def test_colours_of_a_play_are_dropped_and_its_columns_stay() -> None:
+    said = "\x1b[0;32mok\x1b[0m:  [localhost]   =>\tx\r\n\x1b[1;31mfatal\x1b[0m\x1b[2J"
+    assert verbatim(said) == "ok:  [localhost]   =&gt;\tx\nfatal"
+
+
+def test_half_of_a_character_can_be_sent() -> None:
+    for made in (el("p", "a\ud800b"), verbatim("a\ud800b"), el("a", "x", title="a\ud800b")):
+        assert "a\ufffdb" in made.encode().decode()
+
+
+def test_long_text_is_cut_with_a_word_on_how_much() -> None:
+    assert el("p", "x" * 2000) == f"<p>{'x' * 2000}</p>"
+    assert el("p", "x" * 2001).endswith("x … and 1 characters more</p>")
