@@ -49,12 +49,13 @@ def key(text: str) -> Key:
 
 
 def row(text: str, state: str) -> CrRow:
-    return CrRow(key(text), state, 1, *[text] * 10, text, text)
+    words: Any = [text] * 12
+    return CrRow(key(text), state, 1, *words)
 
 
 def run(text: str, outcome: str = "") -> KeptRun:
     failed = FailedTask(text, text, text)
-    values = {"kind": text, "api_version": text, "namespace": text, "name": text, "way": text}
+    values: Any = {"kind": text, "api_version": text, "namespace": text, "name": text, "way": text}
     return KeptRun(
         text[:255],  # the name of a folder
         **values,
@@ -78,8 +79,8 @@ def tasks(text: str) -> list[ShownTask]:
 
 
 def request(text: str) -> RecordedRequest:
-    names = [text] * 7
-    return RecordedRequest(0, 0.0, 0.1, *names, 200, path=text, query=text)
+    names: Any = [text] * 7
+    return RecordedRequest(0, 0.0, 0.1, *names, 200, text, text)
 
 
 def cr_page(text: str, **changes: Any) -> CrPage:

@@ -1,4 +1,4 @@
-"""Rows of all CRs while somebody looks: what changed is numbered, what nobody saw is looked at again."""
+"""Rows of all CRs while somebody looks: what changed is numbered, what nobody saw begins anew."""
 
 from __future__ import annotations
 
@@ -63,8 +63,13 @@ async def test_what_changed_came_and_went_is_told_once(town: Town) -> None:
 async def test_rows_are_made_once_for_many_who_look_at_the_same_time(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = []
-    monkeypatch.setattr(LastRuns, "is_known", lambda *_: made.append(1) or True)
+    made: list[Key] = []
+
+    def is_known(_runs: LastRuns, key: Key) -> bool:
+        made.append(key)
+        return True
+
+    monkeypatch.setattr(LastRuns, "is_known", is_known)
     await asyncio.gather(*(town.table.rows() for _ in range(20)))
     assert len(made) == 3
 
