@@ -79,8 +79,8 @@ def tasks(text: str) -> list[ShownTask]:
 
 
 def request(text: str) -> RecordedRequest:
-    names: Any = [text] * 7
-    return RecordedRequest(0, 0.0, 0.1, *names, 200, text, text)
+    words: Any = [*[text] * 7, 200, text, text]
+    return RecordedRequest(0, 0.0, 0.1, *words)
 
 
 def cr_page(text: str, **changes: Any) -> CrPage:

@@ -12,7 +12,7 @@ from rolecall.gvk import Gvk
 from rolecall.history import KeptRun, kept_cr, read_run
 from rolecall.page import views
 from rolecall.page.differences import differences
-from rolecall.page.owned import health_of
+from rolecall.page.health import health_of
 from rolecall.page.shown_tasks import ShownTasks, ends_of
 from rolecall.page.views import CrPage, PageLayout, RunPage
 from tests.unit.control.engine import SITE, key

@@ -9,7 +9,11 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ForbiddenError, NotFoundError, Resource, Target, UnavailableError
-from rolecall.page.owned import as_they_are, health_of
+from rolecall.page.health import health_of
+from rolecall.page.owned import as_they_are
+from rolecall.page.views import OwnedObject
+from rolecall.record import ObjectPlace
+from tests.unit.control.engine import key
 
 
 def body(uid: str = "mine", **fields: Any) -> Json:
@@ -37,19 +41,35 @@ class Objects:
         return cast(Json, found)
 
 
-def written(*names: str, plural: str = "configmaps") -> dict[tuple[str, str, str, str, str], str]:
-    return {("", "v1", plural, "shop", name): f"wrote {name}" for name in names}
+def wanted(*names: str, plural: str = "configmaps") -> dict[ObjectPlace, str]:
+    return {ObjectPlace("", "v1", plural, "shop", name): f"wrote {name}" for name in names}
+
+
+async def shown(objects: Objects, wanted: dict[ObjectPlace, str]) -> list[OwnedObject]:
+    cr: Json = {"metadata": {"uid": "mine"}}
+    return await as_they_are(wanted, key("shop"), cr, cast(Client, objects))
 
 
 async def seen(objects: Objects, *names: str) -> list[str]:
-    found = await as_they_are(written(*names), "mine", cast(Client, objects))
-    return [each.name for each in found]
+    return [each.name for each in await shown(objects, wanted(*names))]
 
 
 async def test_only_what_the_object_owns_is_shown() -> None:
     orphan: Json = {"metadata": {}}
     objects = Objects({"a": body(), "b": body("other"), "c": orphan})
     assert await seen(objects, "a", "b", "c") == ["a"]
+
+
+@pytest.mark.parametrize("odd", ["x", 1, ["x"], [1], {"uid": "mine"}, [["uid", "mine"]], None])
+async def test_owners_of_an_odd_shape_own_nothing(odd: Any) -> None:
+    objects = Objects(
+        {
+            "a": {"metadata": {"ownerReferences": odd, "annotations": odd}},
+            "b": {"metadata": odd},
+            "c": body(),
+        }
+    )
+    assert await seen(objects, "a", "b", "c") == ["c"]
 
 
 async def test_what_the_reader_may_not_get_is_not_named() -> None:
@@ -60,21 +80,21 @@ async def test_what_the_reader_may_not_get_is_not_named() -> None:
 
 async def test_what_is_gone_is_told_with_the_task_that_wrote_it() -> None:
     objects = Objects({"a": NotFoundError("gone", target=Target("get"))})
-    (gone,) = await as_they_are(written("a"), "mine", cast(Client, objects))
+    (gone,) = await shown(objects, wanted("a"))
     assert (gone.name, gone.is_gone, gone.task) == ("a", True, "wrote a")
 
 
 async def test_kind_that_is_served_no_more_is_left_out() -> None:
     objects = Objects({})
-    found = await as_they_are(written("a", plural="unknowns"), "mine", cast(Client, objects))
+    found = await shown(objects, wanted("a", plural="unknowns"))
     assert (found, objects.asked) == ([], [])
 
 
-async def test_no_more_than_sixty_are_asked_about() -> None:
-    names = [f"n{number}" for number in range(75)]
+async def test_no_more_than_a_hundred_are_asked_about() -> None:
+    names = [f"n{number}" for number in range(120)]
     objects = Objects({name: body() for name in names})
-    assert len(await seen(objects, *names)) == 60
-    assert objects.asked == names[:60]
+    assert len(await seen(objects, *names)) == 100
+    assert objects.asked == names[:100]
 
 
 @pytest.mark.parametrize(
