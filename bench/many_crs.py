@@ -138,16 +138,26 @@ async def ready(
     kubeconfig: Path, namespace: str, project: Path = PROJECT
 ) -> AsyncIterator[tuple[Engine, float]]:
     """An engine whose streams have brought their first lists, and how long that took."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     probe = f"--health-probe-bind-address=127.0.0.1:{port}"
     began = time.monotonic()
     with running("warm", namespace, kubeconfig, probe, project=project) as engine:
-        while not await asyncio.to_thread(is_ready, port):  # noqa: ASYNC110 - nothing tells
-            await asyncio.sleep(0.02)
+        await wait_ready(port)
         seconds = time.monotonic() - began
         yield engine, seconds
+
+
+def free_port() -> int:
+    """One that nobody listened on just now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+async def wait_ready(port: int) -> None:
+    """Until an engine with its probes there is ready."""
+    while not await asyncio.to_thread(is_ready, port):  # noqa: ASYNC110 - nothing tells
+        await asyncio.sleep(0.02)
 
 
 def is_ready(port: int) -> bool:

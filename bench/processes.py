@@ -24,14 +24,12 @@ def family(pid: int) -> list[int]:
 
 def cpu_s(pid: int) -> float:
     """User and system seconds of the family, those of ended and reaped children included."""
-    total = 0
-    for one in family(pid):
-        try:
-            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        total += sum(int(field) for field in fields[11:15])
-    return total / _TICKS
+    return sum(sum(_times(one)) for one in family(pid)) / _TICKS
+
+
+def own_cpu_s(pid: int) -> float:
+    """The same of one process, without those below it."""
+    return sum(_times(pid)[:2]) / _TICKS
 
 
 def pss_mb(pid: int) -> float:
@@ -74,6 +72,15 @@ def named(pid: int, name: str) -> int:
         except OSError:
             continue
     return 0
+
+
+def _times(pid: int) -> list[int]:
+    """User and system, its own and its reaped children's, in ticks."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+    return [int(field) for field in fields[11:15]]
 
 
 def _rollup(pid: int, key: str) -> int:

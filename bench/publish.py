@@ -35,6 +35,9 @@ SKIP = ROOT / "bench" / "skip.json"
 SKIP_MARKS = "<!-- skip: begin -->", "<!-- skip: end -->"
 RECORD = ROOT / "bench" / "record.json"
 RECORD_MARKS = "<!-- record: begin -->", "<!-- record: end -->"
+GUIDE = ROOT / "docs" / "guides" / "page.md"
+LOOKED_AT = ROOT / "bench" / "page.json"
+LOOKED_AT_MARKS = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
 def write_json(figures: Sequence[Figure], file: Path) -> None:
@@ -94,6 +97,12 @@ def publish_skip(figures: Sequence[Figure]) -> None:
     PAGE.write_text(page_with_skip(PAGE.read_text()))
 
 
+def publish_page(figures: Sequence[Figure]) -> None:
+    """Make these what the guide shows of the page that people look at."""
+    write_json(figures, LOOKED_AT)
+    GUIDE.write_text(guide_with_page(GUIDE.read_text()))
+
+
 def page_of(file: Path, text: str) -> str:
     """The page with the table of a file of figures."""
     return _with_table(file, text, (BEGIN, END), f"{_PICTURE}\n\n")
@@ -122,6 +131,11 @@ def page_with_record(text: str) -> str:
 def page_with_skip(text: str) -> str:
     """The page with the table of runs that need not be made."""
     return _with_table(SKIP, text, SKIP_MARKS, "")
+
+
+def guide_with_page(text: str) -> str:
+    """The guide with the table of what the page costs."""
+    return _with_table(LOOKED_AT, text, LOOKED_AT_MARKS, "")
 
 
 def _with_table(file: Path, text: str, marks: tuple[str, str], first: str) -> str:

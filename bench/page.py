@@ -1,0 +1,210 @@
+"""What does the page cost an engine that knows very many CRs: looked at by many readers, and by nobody?
+
+    python bench/page.py [--crs 10000] [--readers 50] [--seconds 30] [--rounds 2] [--publish] [--json FILE]
+
+Starts a cluster of its own. Engines without a page and with it, in turns. Each is measured twice while
+CRs are edited, 20 a second: at first nobody looks, then with a page the readers do. Memory and CPU of
+the engine without a page at the same moment are taken off. Holds of the loop are what `--loop-limit`
+tells; a reader's wait is from its request to the last byte, with readers, engine and control plane on
+the same machine.
+
+Promised: 10 MB more memory, no hold of the loop above 20 ms; it fails above.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.clusters import given_or_own
+from bench.engines import Engine, running
+from bench.figures import Figure, table
+from bench.many_crs import free_port, wait_ready
+from bench.measures import quiet
+from bench.page_readers import Looks, Reader
+from bench.page_world import ONE, busy_of, keys_of, namespaces, prepare, write_runs
+from bench.processes import own_cpu_s, own_pss_mb
+from bench.publish import publish_page, write_json
+from rolecall.kube import Client, Credentials
+from rolecall.workqueue import Key
+
+EDITS_A_SECOND, A_RUN_EVERY_S = 20, 2.0
+LOOP_LIMIT_S = 0.01
+_HELD = re.compile(r"the event loop was blocked.*?\bms=(\d+)")
+MEMORY, HOLD = "memory above the same engine without a page", "longest hold of the loop"
+NOBODY, MANY = "nobody looks", "readers"
+
+
+@dataclass(frozen=True)
+class Course:
+    """What an engine cost while it was watched for some time."""
+
+    cpu: float  # seconds of a second
+    memory_mb: float  # at its end
+    most_mb: float
+    hold_ms: float
+
+
+@dataclass(frozen=True)
+class Wanted:
+    kubeconfig: Path
+    keys: Sequence[Key]
+    tokens: Sequence[str]
+    seconds: float
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--crs", type=int, default=10000)
+    parser.add_argument("--readers", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--publish", action="store_true", help="make these the figures of the docs")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    options = parser.parse_args()
+    with given_or_own(None, "page") as kubeconfig:
+        figures = asyncio.run(measured(kubeconfig, options))
+    print(table(figures))
+    if options.json:
+        write_json(figures, options.json)
+    if options.publish:
+        publish_page(figures)
+    kept = {figure.name: max(figure.values) for figure in figures}
+    promises = {f"{MANY}: {MEMORY}": 10.0, f"{MANY}: {HOLD}": 20.0}
+    for name, most in promises.items():
+        print(f"promise: {name} at most {most:g}: {kept[name]:.1f}")
+    return 0 if all(kept[name] <= most for name, most in promises.items()) else 1
+
+
+async def measured(kubeconfig: Path, options: argparse.Namespace) -> list[Figure]:
+    """All figures."""
+    keys = keys_of(options.crs)
+    async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as api:
+        tokens = await prepare(api, keys, options.readers)
+        wanted = Wanted(kubeconfig, keys, tokens, options.seconds)
+        found: dict[bool, list[tuple[Course, Course]]] = {False: [], True: []}
+        looks = Looks()
+        for _ in range(options.rounds):
+            for has_page in found:
+                found[has_page].append(await turn(api, wanted, looks, has_page=has_page))
+    if looks.refusals:
+        raise RuntimeError(f"readers were refused: {sorted(set(looks.refusals))}")
+    return [*costs(found[False], found[True]), *waits(looks)]
+
+
+async def turn(
+    api: Client, wanted: Wanted, looks: Looks, *, has_page: bool
+) -> tuple[Course, Course]:
+    """An engine, measured while nobody looks, and while readers do where there is a page."""
+    probe, page = free_port(), free_port()
+    flags = [f"--health-probe-bind-address=127.0.0.1:{probe}", f"--loop-limit={LOOP_LIMIT_S}s"]
+    with tempfile.TemporaryDirectory(prefix="bench") as folder:
+        write_runs(Path(folder), wanted.keys)
+        flags.append(f"--artifacts-dir={folder}")
+        if has_page:
+            flags.append(f"--page-bind-address=127.0.0.1:{page}")
+        where = ",".join(namespaces())
+        with running("warm", where, wanted.kubeconfig, *flags) as engine:
+            await wait_ready(probe)
+            await quiet([engine.pid])
+            nobody = await course(api, wanted, engine, readers=[])
+            readers = [
+                Reader(page, number, token, wanted.keys, looks)
+                for number, token in enumerate(wanted.tokens if has_page else [])
+            ]
+            return nobody, await course(api, wanted, engine, readers=readers)
+
+
+async def course(
+    api: Client, wanted: Wanted, engine: Engine, *, readers: Sequence[Reader]
+) -> Course:
+    """What it costs while CRs are edited."""
+    log = engine.temporary.parent / "log"
+    told = log.stat().st_size
+    began, before = time.monotonic(), own_cpu_s(engine.pid)
+    memory: list[float] = []
+    churn = asyncio.create_task(edit(api, wanted.keys))
+    looking = asyncio.gather(*(reader.look(wanted.seconds) for reader in readers))
+    while time.monotonic() - began < wanted.seconds:
+        await asyncio.sleep(1)
+        memory.append(await asyncio.to_thread(own_pss_mb, engine.pid))
+    cpu = (own_cpu_s(engine.pid) - before) / (time.monotonic() - began)
+    await looking
+    churn.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await churn
+    with log.open("rb") as file:
+        file.seek(told)
+        text = file.read().decode(errors="replace")
+    holds = [float(ms) for ms in _HELD.findall(text)]
+    for line in text.splitlines():
+        if "the event loop was blocked" in line:
+            print(line, file=sys.stderr)
+    return Course(cpu, statistics.median(memory[-5:]), max(memory), max(holds, default=0.0))
+
+
+async def edit(api: Client, keys: Sequence[Key]) -> None:
+    """So many CRs each second, and now and then one that is not paused."""
+    busy, number, began = busy_of(keys), 0, time.monotonic()
+    paused = keys[len(busy) :]
+    while True:
+        number += 1
+        await asyncio.sleep(max(0.0, began + number / EDITS_A_SECOND - time.monotonic()))
+        is_run = number % int(EDITS_A_SECOND * A_RUN_EVERY_S) == 0
+        key = busy[number % len(busy)] if is_run else paused[number * 37 % len(paused)]
+        note = {"spec": {"note": f"{began}-{number}"}}
+        await api.merge_patch(ONE, key.namespace, key.name, note)
+
+
+def costs(
+    without: Sequence[tuple[Course, Course]], with_page: Sequence[tuple[Course, Course]]
+) -> list[Figure]:
+    """Of the page, and of the engine beside it."""
+    figures = []
+    for index, who in enumerate((NOBODY, MANY)):
+        pairs = [(a[index], b[index]) for a, b in zip(without, with_page, strict=True)]
+        more = tuple(page.memory_mb - bare.memory_mb for bare, page in pairs)
+        most = tuple(page.most_mb - bare.most_mb for bare, page in pairs)
+        cpu = tuple(page.cpu - bare.cpu for bare, page in pairs)
+        figures += [
+            Figure(f"{who}: {MEMORY}", "MB PSS", more),
+            Figure(f"{who}: the same, at most", "MB PSS", most),
+            Figure(f"{who}: CPU above it", "s/s", cpu),
+            Figure(f"{who}: {HOLD}", "ms", tuple(page.hold_ms for _, page in pairs)),
+        ]
+    bare = [course for pair in without for course in pair]
+    return [
+        *figures,
+        Figure("without a page: memory", "MB PSS", tuple(each.memory_mb for each in bare)),
+        Figure("without a page: CPU", "s/s", tuple(each.cpu for each in bare)),
+        Figure(f"without a page: {HOLD}", "ms", tuple(each.hold_ms for each in bare)),
+    ]
+
+
+def waits(looks: Looks) -> list[Figure]:
+    """Of readers, by what they asked for."""
+    figures = []
+    for what, seconds in sorted(looks.waits.items()):
+        in_ms = tuple(round(1e3 * each, 2) for each in seconds)
+        slowest = statistics.quantiles(in_ms, n=20)[-1] if len(in_ms) > 1 else in_ms[0]
+        figures += [
+            Figure(f"wait for {what}", "ms", in_ms),
+            Figure(f"wait for {what}: 95th of 100", "ms", (slowest,)),
+        ]
+    return [*figures, Figure("changes told on streams", "", (float(looks.told),))]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
