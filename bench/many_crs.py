@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import yaml
 
 from bench.clusters import given_or_own
-from bench.engines import CRD, KINDS, PROJECT, Engine, World, crd_of, running
+from bench.engines import CRD, KINDS, PATIENCE_S, PROJECT, Engine, World, crd_of, running
 from bench.figures import Figure, table
 from bench.processes import own_pss_mb, threads
 from bench.publish import publish_many, write_json
@@ -156,8 +156,9 @@ def free_port() -> int:
 
 async def wait_ready(port: int) -> None:
     """Until an engine with its probes there is ready."""
-    while not await asyncio.to_thread(is_ready, port):  # noqa: ASYNC110 - nothing tells
-        await asyncio.sleep(0.02)
+    async with asyncio.timeout(PATIENCE_S):
+        while not await asyncio.to_thread(is_ready, port):  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.02)
 
 
 def is_ready(port: int) -> bool:

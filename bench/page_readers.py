@@ -64,12 +64,15 @@ class Reader:
                 self._refresh(),
                 self._wander(dice),
             )
-            async with asyncio.timeout(seconds) as patience:
-                try:
-                    await asyncio.gather(*parts)
-                except TimeoutError:
-                    if not patience.expired():
-                        raise
+            tasks = [asyncio.create_task(part) for part in parts]
+            done, left = await asyncio.wait(
+                tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION
+            )
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+            for task in done:
+                task.result()
 
     async def _wander(self, dice: random.Random) -> None:
         while True:
