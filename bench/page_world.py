@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.engines import KINDS, NAMESPACE, World
+from bench.engines import KINDS, World
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, token_for

@@ -15,6 +15,8 @@ _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\
 
 def plain(text: str) -> str:
     """In one line, and harmless."""
+    if text.isascii() and text.isprintable():  # as nearly all of it is
+        return " ".join(text.split())
     return _without_controls(" ".join(text.split()))
 
 

@@ -6,14 +6,39 @@ no artifacts, before its run or for want of a folder, is told by its error while
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from rolecall.history import KeptRun, kept_cr
+from rolecall.history import KeptRun, Process, kept_cr
 from rolecall.workqueue import Key
 
 # The newest folder that is not the run in flight.
 _LOOKED_AT = 2
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOBODY = Process()
+
+
+def _lean(run: KeptRun | None, key: Key) -> KeptRun | None:
+    """Of very many good runs that are held, without what nobody asks of them here."""
+    if run is None or run.outcome != "succeeded":
+        return run
+    return KeptRun(
+        run.run,
+        kind=key.gvk.kind,
+        namespace=key.namespace,
+        name=key.name,
+        generation=run.generation,
+        began=run.began,
+        ended=run.ended,
+        outcome="succeeded",
+        seconds=run.seconds,
+        reason=run.reason,
+        pruned=_NOTHING,
+        engine=_NOBODY,
+    )
 
 
 class LastRuns:
@@ -52,7 +77,7 @@ class LastRuns:
             ended = [run for run in cr.runs(_LOOKED_AT) if run.outcome != "running"]
             run = ended[0] if ended else None
             if turns == self._turns:
-                self._runs[key] = run
+                self._runs[key] = run = _lean(run, key)
         of_run, error = self._errors.get(key, ("", ""))
         if not error or (run is not None and run.run == of_run):
             return run

@@ -48,17 +48,26 @@ class Snapshot:
     def crs(
         self, last_runs: LastRuns, may_read: Callable[[], bool]
     ) -> Iterator[tuple[Key, dict[str, Any]]]:
-        """Each CR by itself; of those whose last run would have to be read, as many as may be."""
-        by_name = _Sorted(
-            by_key(self.known),
-            self.in_flight,
-            {each.key: each for each in self.waiting},
-            {each.key: each for each in self.delayed},
-            self.wall,
-        )
-        for key in by_name.ordered():
+        """Each CR by itself, in no order, so that one can rest in between; of those whose last run
+        would have to be read, as many as may be.
+        """
+        waiting = {each.key: each for each in self.waiting}
+        delayed = {each.key: each for each in self.delayed}
+        by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall)
+
+        def told(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
             is_told = last_runs.is_known(key) or may_read()
-            yield key, by_name.cr(key, last_runs.of(key) if is_told else None)
+            return key, by_name.cr(key, known, last_runs.of(key) if is_told else None)
+
+        unknown = self.in_flight.keys() | waiting.keys()
+        for gvk, places in self.known.items():
+            for (namespace, name), known in places.items():
+                if known.is_selected:
+                    key = Key(gvk, namespace, name)
+                    unknown.discard(key)
+                    yield told(key, known)
+        for key in unknown:
+            yield told(key, None)
 
     def _engine(self) -> dict[str, Any]:
         facts = self.facts
@@ -90,7 +99,7 @@ class _Sorted:
     wall: Callable[[float], datetime]
 
     def as_json(self, engine: dict[str, Any], last_runs: LastRuns) -> dict[str, Any]:
-        crs = [self.cr(key, last_runs.of(key)) for key in self.ordered()]
+        crs = [self.cr(key, self.known.get(key), last_runs.of(key)) for key in self.ordered()]
         return {"engine": engine, "crs": crs}
 
     def ordered(self) -> list[Key]:
@@ -100,19 +109,15 @@ class _Sorted:
             key=lambda key: (key.gvk.kind, key.namespace, key.name, key.gvk),
         )
 
-    def cr(self, key: Key, last: KeptRun | None) -> dict[str, Any]:
-        run, waiting, known = (
-            self.in_flight.get(key),
-            self.waiting.get(key),
-            self.known.get(key),
-        )
+    def cr(self, key: Key, known: KnownCr | None, last: KeptRun | None) -> dict[str, Any]:
+        run, waiting = self.in_flight.get(key), self.waiting.get(key)
         return {
             "kind": key.gvk.kind,
             "api_version": key.gvk.api_version,
             "namespace": key.namespace,
             "name": key.name,
             "generation": known.generation if known else None,
-            "state": self._state(key, last),
+            "state": self._state(key, known, last),
             "run": run.run_id if run else None,
             "task": run.task if run else "",
             "place": run.place if run else "",
@@ -125,8 +130,8 @@ class _Sorted:
             **self._next(key),
         }
 
-    def _state(self, key: Key, last: KeptRun | None) -> str:
-        known, delayed = self.known.get(key), self.delayed.get(key)
+    def _state(self, key: Key, known: KnownCr | None, last: KeptRun | None) -> str:
+        delayed = self.delayed.get(key)
         if key in self.in_flight:
             return "running"
         if known and known.is_paused:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from aiohttp import web
@@ -23,7 +24,7 @@ from rolecall.page.guard import Asker
 from rolecall.page.labels import labelled
 from rolecall.page.lookup import Lookup
 from rolecall.page.ports import PagePorts
-from rolecall.page.table import CrRow, Query, counted, found
+from rolecall.page.rows import CrRow, Query, SeenRows
 from rolecall.page.views import CrPage, OwnedObject, PageLayout, Replica, Window
 from rolecall.workqueue import Key
 
@@ -62,7 +63,7 @@ class CrPages:
 
     async def overview(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
-        counts = counted(rows, [gvk for gvk in self._engine.facts.kinds])
+        counts = rows.counts(self._engine.facts.kinds)
         replica = self._replica()
         if is_fragment(request):
             return html_answer(views.overview_parts(counts, replica))
@@ -71,21 +72,20 @@ class CrPages:
     async def crs(self, request: web.Request, asker: Asker) -> web.Response:
         query = _query(request)
         rows, position = await self._lookup.seen(asker)
-        problem, chosen = "", found(rows, query)
+        problem, chosen = "", await self._lookup.found(rows, query)
         try:
             if query.label:
                 keys = [row.key for row in chosen]
-                chosen = found(
-                    chosen, query, await labelled(keys, query.label, asker.reader.client)
-                )
+                having = await labelled(keys, query.label, asker.reader.client)
+                chosen = await self._lookup.found(rows, query, having)
         except ClusterError as failure:
-            chosen = []
+            chosen = SeenRows(())
             problem = f"The cluster does not find this label: {failure.message}"
         start, count = (
             number_in(request.query, "from"),
             number_in(request.query, "count") or views.CR_WINDOW,
         )
-        some = chosen[start : start + min(count, _MOST_ROWS)]
+        some = _some(chosen, start, min(count, _MOST_ROWS))
         window = Window(query, some, start, len(chosen), problem)
         if is_fragment(request):
             words = "1 object" if window.total == 1 else f"{window.total:,} objects"
@@ -97,6 +97,7 @@ class CrPages:
         key = await self._lookup.key(request, asker)
         row, position = await self._lookup.row(key)
         shown = await self._cr_page(key, row, asker)
+        await self._lookup.turns.take()
         layout = self.layout(asker, position)
         page = views.cr_parts if is_fragment(request) else views.cr
         return html_answer(await asyncio.to_thread(page, shown, layout))  # maybe of megabytes
@@ -156,6 +157,12 @@ def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any,
             except RecursionError:  # nested deeper than anybody could read
                 return None
     return None
+
+
+def _some(rows: Sequence[CrRow] | SeenRows, start: int, count: int) -> Sequence[CrRow]:
+    if isinstance(rows, SeenRows):
+        return rows.window(start, count)
+    return rows[start : start + count]
 
 
 def _query(request: web.Request) -> Query:

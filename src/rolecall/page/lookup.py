@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Container, Sequence
+from itertools import islice
 
 from aiohttp import web
 
@@ -17,16 +18,21 @@ from rolecall.history import KeptRun, kept_cr, read_run
 from rolecall.page.feed import ChangeFeed
 from rolecall.page.guard import Asker, RefusedError
 from rolecall.page.ports import PagePorts
+from rolecall.page.rows import CrRow, Query, SeenRows, is_meant
 from rolecall.page.shown_tasks import RunsRead, ShownTasks
-from rolecall.page.table import CrRow, Table
+from rolecall.page.table import Table
+from rolecall.page.turns import Turns
 from rolecall.page.views import places
 from rolecall.workqueue import Key
 
 _MOST_RUNS = 50
-_EVENTS_AT_ONCE = 2000
+_EVENTS_AT_ONCE = 200
+_ROWS_AT_ONCE = 1000
 _PARTS = ("group", "version", "kind", "namespace", "name")
 _NAMESPACE = re.compile(r"([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?")
 _LONGEST_NAME = 253
+
+_Place = tuple[Gvk, str]  # a kind, and a namespace
 
 
 class Lookup:
@@ -34,6 +40,7 @@ class Lookup:
         self._ports, self._table, self._feed = ports, table, feed
         self._engine: EnginePorts = ports.engine
         self._read = RunsRead()
+        self.turns = Turns()
 
     async def key(self, request: web.Request, asker: Asker) -> Key:
         info = request.match_info
@@ -79,7 +86,10 @@ class Lookup:
 
     async def tasks(self, run: KeptRun) -> ShownTasks:
         tasks = self._read.of(run.folder)
-        await self._read_on(tasks)
+        if not tasks.is_whole:
+            await self._read_on(tasks)
+            tasks.is_whole = run.outcome != "running"
+        await self.turns.take()
         return tasks
 
     async def key_to_change(self, request: web.Request, asker: Asker) -> Key:
@@ -95,31 +105,47 @@ class Lookup:
 
     async def visible(self, keys: set[Key], asker: Asker) -> set[Key]:
         """Of changed CRs, those that this reader may know of."""
-        seen = await self._namespaces(asker, keys)
-        return {key for key in keys if key.namespace in seen.get(key.gvk, frozenset())}
+        seen = await self._places({(key.gvk, key.namespace) for key in keys}, asker)
+        return {key for key in keys if (key.gvk, key.namespace) in seen}
 
     async def row(self, key: Key) -> tuple[CrRow | None, str]:
         """What the engine knows of a CR, and the position that this is of."""
         rows = await self._table.rows()
-        return rows.get(key), self._feed.position
+        return rows.by_key.get(key), self._feed.position
 
-    async def seen(self, asker: Asker) -> tuple[list[CrRow], str]:
+    async def seen(self, asker: Asker) -> tuple[SeenRows, str]:
         """The rows that this reader may list, and the position that they are of."""
         rows = await self._table.rows()
         position = self._feed.position
-        seen = await self._namespaces(asker, rows)
-        nothing: frozenset[str] = frozenset()
-        return [
-            row for key, row in rows.items() if key.namespace in seen.get(key.gvk, nothing)
-        ], position
+        seen = await self._places({(each.gvk, each.namespace) for each in rows.places}, asker)
+        await self.turns.take()
+        places = [each for each in rows.places if (each.gvk, each.namespace) in seen]
+        return SeenRows(places), position
 
-    async def _namespaces(self, asker: Asker, keys: Iterable[Key]) -> Mapping[Gvk, frozenset[str]]:
+    async def found(
+        self, rows: SeenRows, query: Query, labelled: Container[Key] | None = None
+    ) -> Sequence[CrRow] | SeenRows:
+        """Those that a query means; many are looked at in turns."""
+        among = rows.among(query)
+        asked = is_meant(query, labelled)
+        if asked is None:
+            return among
+        found: list[CrRow] = []
+        left = iter(among)
+        while some := list(islice(left, _ROWS_AT_ONCE)):
+            found += filter(asked, some)
+            await self.turns.take()
+        return found
+
+    async def _places(self, places: Collection[_Place], asker: Asker) -> Collection[_Place]:
+        """Those of these places whose CRs the reader may list."""
         by_kind: dict[Gvk, set[str]] = {}
-        for key in keys:
-            by_kind.setdefault(key.gvk, set()).add(key.namespace)
+        for gvk, namespace in places:
+            by_kind.setdefault(gvk, set()).add(namespace)
         return {
-            gvk: await asker.reader.seen_namespaces(gvk, namespaces)
+            (gvk, namespace)
             for gvk, namespaces in by_kind.items()
+            for namespace in await asker.reader.seen_namespaces(gvk, namespaces)
         }
 
 

@@ -42,6 +42,7 @@ class OperatorPage:
         self._feed = ChangeFeed()
         self._table = Table(ports, self._feed)
         lookup = Lookup(ports, self._table, self._feed)
+        self._turns = lookup.turns
         self._pages = CrPages(ports, lookup, self._static)
         self._runs = RunPages(lookup, self._pages.layout)
         self._actions = Actions(ports, lookup, self._guard)
@@ -95,6 +96,7 @@ class OperatorPage:
                 if request.headers.get("X-Fragment") or request.path.endswith("/events"):
                     return web.Response(status=401, text="log in again\n")
                 return redirect(login_of(request))
+            await self._turns.take()
             try:
                 return await handler(request, asker)
             except RefusedError as refusal:

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +69,8 @@ class ShownTasks:
     counter: int = 0
     tasks: list[ShownTask] = field(default_factory=list)
     is_cut: bool = False  # there were more
+    is_whole: bool = False  # its run was over before all of it was read
+    _left: deque[tuple[int, Path]] = field(default_factory=deque)  # files to be read
     _by_uuid: dict[str, ShownTask] = field(default_factory=dict)
     _reading: threading.Lock = field(default_factory=threading.Lock)
 
@@ -78,11 +80,13 @@ class ShownTasks:
         Files come whole: one that cannot be read says nothing, now and later.
         """
         with self._reading:
-            names = _files_after(self.folder / "job_events", self.counter)
-            for number, path in names[:most]:
+            if not self._left:
+                self._left = deque(_files_after(self.folder / "job_events", self.counter))
+            for _ in range(min(most, len(self._left))):
+                number, path = self._left.popleft()
                 self.counter = number
                 self._take(number, _read(path))
-            return len(names) > most
+            return bool(self._left)
 
     def after(self, counter: int) -> list[ShownTask]:
         """Tasks that began or ended after it."""

@@ -89,14 +89,14 @@ class PageStreams:
         await self._clock.sleep(_TOGETHER_S)
         await self._check(asker)
         await self._table.rows()  # which says that somebody looks
+        await self._lookup.turns.take()
         keys, now, position = self._feed.since(number), self._feed.number, self._feed.position
         if keys is None:
             await _tell(response, "again", position, {})
             return now
         seen = await self._lookup.visible(keys, asker)
-        named = [places.of_cr(key) for key in sorted(seen)[:_MOST_NAMED]]
         if seen:
-            told = named if len(seen) <= _MOST_NAMED else []
+            told = [] if len(seen) > _MOST_NAMED else [places.of_cr(key) for key in sorted(seen)]
             await _tell(response, "changed", position, {"keys": told})
         return now
 

@@ -1,74 +1,35 @@
 """All CRs as rows, kept while somebody looks: what lists, counts and their changes are made of.
 
 The hard part is ten thousand of them. A row is a tuple; rows are made in a thread, no sooner than
-twenty times the time that it took after the last time, and what differs goes into the feed. What
-the last run of a CR came to lies in files: those that nobody read yet are read a few at a time, and
-such a CR is `unknown` until then. When nobody has looked for a minute, nothing is kept.
+twenty times the time that it took after the last time, and what differs goes into the feed. The thread
+rests every few milliseconds: while it works, each thing that the loop sends waits for the interpreter.
+What the last run of a CR came to lies in files: those that nobody read yet are read a few at a time,
+and such a CR is `unknown` until then. When nobody has looked for a minute, nothing is kept.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from rolecall.clock import Clock
-from rolecall.control import Snapshot, Wall, snapshot
+from rolecall.control import Wall, snapshot
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.page.feed import ChangeFeed
 from rolecall.page.ports import PagePorts
+from rolecall.page.rows import AllRows, CrRow, PlaceRows
 from rolecall.workqueue import Key
 
-STATES = ("running", "waiting", "failed", "paused", "unknown", "ready")
 _SHORTEST_PAUSE_S = 0.5
 _PAUSES_PER_WORK = 20
 _KEPT_S = 60.0
 _FILES_READ_S = 0.3
+# One after the other in a thread, and the loop in between.
+_SLICE_S, _SLICE_ROWS = 0.003, 500
 # Ten thousand rows are kept, and what a play said may be long.
 _LONGEST_WORDS = 300
-
-
-class CrRow(NamedTuple):
-    """One CR; times are texts, as they are shown."""
-
-    key: Key
-    state: str
-    generation: int | None
-    run: str  # in flight
-    task: str
-    place: str
-    since: str  # since when the task runs, the key waits, or the last run is over
-    cause: str
-    urgency: str
-    last_run: str
-    last_outcome: str
-    last_ended: str
-    last_reason: str
-    next_at: str
-    next_why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """Which CRs are meant."""
-
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""  # a part of it
-    state: str = ""
-    label: str = ""
-
-
-@dataclass(slots=True)
-class Counts:
-    """How many CRs of each kind are in each state, and what waits and runs."""
-
-    by_kind: dict[Gvk, Counter[str]] = field(default_factory=dict)
-    by_urgency: Counter[str] = field(default_factory=Counter)
-    running: list[CrRow] = field(default_factory=list)
 
 
 class Table:
@@ -76,12 +37,12 @@ class Table:
         self._ports, self._feed = ports, feed
         self.clock: Clock = ports.engine.clock
         self._wall = Wall(self.clock)
-        self._rows: dict[Key, CrRow] | None = None  # None: nobody looked for long
+        self._rows: AllRows | None = None  # None: nobody looked for long
         self._lock = asyncio.Lock()
         self._fresh_until_s = 0.0
         self._asked_s = float("-inf")
 
-    async def rows(self) -> Mapping[Key, CrRow]:
+    async def rows(self) -> AllRows:
         """All of them, by kind, namespace and name; at most some moments old."""
         self._asked_s = self.clock.monotonic()
         return await self._renewed()
@@ -96,13 +57,18 @@ class Table:
             elif self._rows is not None:
                 self._forget()
 
-    async def _renewed(self) -> Mapping[Key, CrRow]:
+    async def _renewed(self) -> AllRows:
         async with self._lock:
             began, before = self.clock.monotonic(), self._rows
             if before is not None and began < self._fresh_until_s:
                 return before
             taken = snapshot(self._ports.engine, self._wall)
-            rows, changed = await asyncio.to_thread(self._made, taken, before or {})
+            until_s = began + _FILES_READ_S
+            crs = taken.crs(self._ports.last_runs, lambda: self.clock.monotonic() < until_s)
+            making = _Making(crs, before or AllRows())
+            while await asyncio.to_thread(making.go_on, self.clock):
+                pass
+            rows, changed = await asyncio.to_thread(making.end)
             ended = self.clock.monotonic()
             pause_s = max(_SHORTEST_PAUSE_S, (ended - began) * _PAUSES_PER_WORK)
             self._fresh_until_s = ended + min(pause_s, _KEPT_S / 2)
@@ -116,46 +82,52 @@ class Table:
         self._rows = None
         self._feed.begin_anew()
 
-    def _made(
-        self, taken: Snapshot, before: Mapping[Key, CrRow]
-    ) -> tuple[dict[Key, CrRow], set[Key]]:
-        until_s = self.clock.monotonic() + _FILES_READ_S
-        last_runs = self._ports.last_runs
 
-        def may_read() -> bool:
-            return self.clock.monotonic() < until_s
+@dataclass(slots=True)
+class _Making:
+    """Rows that are being made; a row that is as it was before is the one of before."""
 
-        rows = {key: _row(key, cr) for key, cr in taken.crs(last_runs, may_read)}
-        changed = {key for key, row in rows.items() if before.get(key) != row}
-        return rows, changed | (before.keys() - rows.keys())
+    crs: Iterator[tuple[Key, Json]]
+    before: AllRows
+    by_key: dict[Key, CrRow] = field(default_factory=dict)
+    places: dict[tuple[Gvk, str], PlaceRows] = field(default_factory=dict)
+    changed: set[Key] = field(default_factory=set)
+    new: int = 0
 
+    def go_on(self, clock: Clock) -> bool:
+        """Make some; whether there are more."""
+        until_s = clock.monotonic() + _SLICE_S
+        for count, (key, cr) in enumerate(self.crs, 1):
+            self._add(_row(key, cr))
+            if count >= _SLICE_ROWS or clock.monotonic() > until_s:
+                return True
+        return False
 
-def counted(rows: Iterable[CrRow], kinds: Sequence[Gvk]) -> Counts:
-    """What an overview tells; kinds without CRs, too."""
-    counts = Counts({gvk: Counter() for gvk in kinds})
-    for row in rows:
-        counts.by_kind.setdefault(row.key.gvk, Counter())[row.state] += 1
-        if row.state == "waiting":
-            counts.by_urgency[row.urgency] += 1
-        elif row.state == "running":
-            counts.running.append(row)
-    return counts
+    def end(self) -> tuple[AllRows, set[Key]]:
+        """All of them, in order, and which came, changed or went."""
+        before = self.before.by_key
+        if len(before) + self.new != len(self.by_key):
+            self.changed |= before.keys() - self.by_key.keys()
+        for place in self.places.values():
+            place.rows.sort(key=lambda row: row.key.name)
+        places = sorted(
+            self.places.values(), key=lambda each: (each.gvk.kind, each.gvk, each.namespace)
+        )
+        return AllRows(self.by_key, places), self.changed
 
-
-def found(
-    rows: Iterable[CrRow], query: Query, labelled: Container[Key] | None = None
-) -> list[CrRow]:
-    """Those that a query means; `labelled`: those with its label, where it asks for one."""
-    kind, name = query.kind.lower(), query.name.lower()
-    return [
-        row
-        for row in rows
-        if kind in ("", row.key.gvk.kind.lower())
-        and query.namespace in ("", row.key.namespace)
-        and query.state in ("", row.state)
-        and name in row.key.name.lower()
-        and (labelled is None or row.key in labelled)
-    ]
+    def _add(self, row: CrRow) -> None:
+        old = self.before.by_key.get(row.key)
+        if old == row:
+            row = old
+        else:
+            self.changed.add(row.key)
+            self.new += old is None
+        self.by_key[row.key] = row
+        where = row.key.gvk, row.key.namespace
+        place = self.places.get(where)
+        if place is None:
+            place = self.places[where] = PlaceRows(*where)
+        place.add(row)
 
 
 def _row(key: Key, cr: Json) -> CrRow:

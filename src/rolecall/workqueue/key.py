@@ -16,6 +16,10 @@ class Key:
     namespace: str
     name: str
 
+    def __hash__(self) -> int:
+        """Without the kind, of which there are few: tens of thousands are looked up at a time."""
+        return hash((self.namespace, self.name))
+
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.gvk.kind} {place}"

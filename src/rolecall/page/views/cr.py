@@ -10,8 +10,8 @@ from typing import Any
 
 from rolecall.history import KeptRun
 from rolecall.json_object import Json
+from rolecall.page.rows import CrRow
 from rolecall.page.shown_tasks import cut
-from rolecall.page.table import CrRow
 from rolecall.page.views import places
 from rolecall.page.views.html import Child, Html, el, inner, verbatim
 from rolecall.page.views.layout import (

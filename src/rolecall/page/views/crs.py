@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from urllib.parse import urlencode
 
-from rolecall.page.table import STATES, CrRow, Query
+from rolecall.page.rows import STATES, CrRow, Query
 from rolecall.page.views import places
 from rolecall.page.views.html import Html, el, inner
 from rolecall.page.views.layout import PageLayout, badge, page, table, time_of

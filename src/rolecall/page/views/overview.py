@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from rolecall.page.table import STATES, Counts, CrRow
+from rolecall.page.rows import STATES, Counts, CrRow
 from rolecall.page.views import places
 from rolecall.page.views.html import Child, Html, el
 from rolecall.page.views.layout import PageLayout, facts, page, section, table, time_of

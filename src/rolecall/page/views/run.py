@@ -19,8 +19,9 @@ from rolecall.page.views.layout import PageLayout, badge, facts, page, section, 
 from rolecall.record import RecordedRequest
 from rolecall.workqueue import Key
 
-_FIRST = ("failed", "unreachable", "", "changed", "ignored", "ok", "skipped")
-TASK_WINDOW = 200
+_ORDER = ("failed", "unreachable", "", "changed", "ignored", "ok", "skipped")
+_FIRST = {outcome: number for number, outcome in enumerate(_ORDER)}
+TASK_WINDOW = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class RunPage:
 def ordered(tasks: Sequence[ShownTask], *, by_time: bool) -> list[ShownTask]:
     if by_time:
         return list(tasks)
-    return sorted(tasks, key=lambda task: (_FIRST.index(task.outcome), task.counter))
+    return sorted(tasks, key=lambda task: (_FIRST[task.outcome], task.counter))
 
 
 def run(shown: RunPage, layout: PageLayout) -> str:

@@ -1,0 +1,148 @@
+"""CRs as rows, by kind and namespace: what one reader sees is some of these places, whole.
+
+So an overview adds up a few counts and a list takes a slice, however many CRs there are. Only a search
+by name, state or label has to look at each row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import NamedTuple
+
+from rolecall.gvk import Gvk
+from rolecall.workqueue import Key
+
+STATES = ("running", "waiting", "failed", "paused", "unknown", "ready")
+
+
+class CrRow(NamedTuple):
+    """One CR; times are texts, as they are shown."""
+
+    key: Key
+    state: str
+    generation: int | None
+    run: str  # in flight
+    task: str
+    place: str
+    since: str  # since when the task runs, the key waits, or the last run is over
+    cause: str
+    urgency: str
+    last_run: str
+    last_outcome: str
+    last_ended: str
+    last_reason: str
+    next_at: str
+    next_why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which CRs are meant."""
+
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""  # a part of it
+    state: str = ""
+    label: str = ""
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many CRs of each kind are in each state, and what waits and runs."""
+
+    by_kind: dict[Gvk, Counter[str]] = field(default_factory=dict)
+    by_urgency: Counter[str] = field(default_factory=Counter)
+    running: list[CrRow] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PlaceRows:
+    """The CRs of one kind in one namespace, by name."""
+
+    gvk: Gvk
+    namespace: str
+    rows: list[CrRow] = field(default_factory=list)
+    by_state: Counter[str] = field(default_factory=Counter)
+    by_urgency: Counter[str] = field(default_factory=Counter)
+    running: list[CrRow] = field(default_factory=list)
+
+    def add(self, row: CrRow) -> None:
+        self.rows.append(row)
+        self.by_state[row.state] += 1
+        if row.state == "waiting":
+            self.by_urgency[row.urgency] += 1
+        elif row.state == "running":
+            self.running.append(row)
+
+
+@dataclass(frozen=True, slots=True)
+class AllRows:
+    """All CRs at one moment."""
+
+    by_key: Mapping[Key, CrRow] = field(default_factory=dict)
+    places: Sequence[PlaceRows] = ()  # by kind and namespace
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRows:
+    """Those that one reader may list."""
+
+    places: Sequence[PlaceRows]
+
+    def __len__(self) -> int:
+        return sum(len(place.rows) for place in self.places)
+
+    def __iter__(self) -> Iterator[CrRow]:
+        return chain.from_iterable(place.rows for place in self.places)
+
+    def window(self, start: int, count: int) -> list[CrRow]:
+        """Some of them, without looking at those before."""
+        found: list[CrRow] = []
+        for place in self.places:
+            if start < len(place.rows):
+                found += islice(place.rows, start, start + count - len(found))
+            start = max(0, start - len(place.rows))
+            if len(found) >= count:
+                break
+        return found
+
+    def counts(self, kinds: Sequence[Gvk]) -> Counts:
+        """What an overview tells; kinds without CRs, too."""
+        counts = Counts({gvk: Counter() for gvk in kinds})
+        for place in self.places:
+            counts.by_kind.setdefault(place.gvk, Counter()).update(place.by_state)
+            counts.by_urgency.update(place.by_urgency)
+            counts.running += place.running
+        return counts
+
+    def among(self, query: Query) -> SeenRows:
+        """Those of its kind and its namespace."""
+        kind = query.kind.lower()
+        return SeenRows(
+            [
+                place
+                for place in self.places
+                if kind in ("", place.gvk.kind.lower())
+                and query.namespace in ("", place.namespace)
+                and (not query.state or place.by_state[query.state])
+            ]
+        )
+
+
+def is_meant(query: Query, labelled: Container[Key] | None) -> Callable[[CrRow], bool] | None:
+    """Whether a row among those of its kind and namespace is one; None: all are.
+
+    `labelled`: those with its label, where it asks for one.
+    """
+    if not query.state and not query.name and labelled is None:
+        return None
+    name, state = query.name.lower(), query.state
+
+    def asked(row: CrRow) -> bool:
+        is_named = state in ("", row.state) and name in row.key.name.lower()
+        return is_named and (labelled is None or row.key in labelled)
+
+    return asked
