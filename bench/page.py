@@ -1,6 +1,6 @@
-"""What does the page cost an engine that knows very many CRs: looked at by many readers, and by nobody?
+"""What does the page cost an engine that knows very many CRs: looked at by many, and by nobody?
 
-    python bench/page.py [--crs 10000] [--readers 50] [--seconds 30] [--rounds 2] [--publish] [--json FILE]
+    python bench/page.py [--crs 10000] [--readers 50] [--seconds 30] [--rounds 2] [--publish]
 
 Starts a cluster of its own. Engines without a page and with it, in turns. Each is measured twice while
 CRs are edited, 20 a second: at first nobody looks, then with a page the readers do. Memory and CPU of
@@ -31,7 +31,6 @@ from bench.clusters import given_or_own
 from bench.engines import Engine, running
 from bench.figures import Figure, table
 from bench.many_crs import free_port, wait_ready
-from bench.measures import quiet
 from bench.page_readers import Looks, Reader
 from bench.page_world import ONE, busy_of, keys_of, namespaces, prepare, write_runs
 from bench.processes import own_cpu_s, own_pss_mb
@@ -40,7 +39,7 @@ from rolecall.kube import Client, Credentials
 from rolecall.workqueue import Key
 
 EDITS_A_SECOND, A_RUN_EVERY_S = 20, 2.0
-LOOP_LIMIT_S = 0.01
+LOOP_LIMIT_S, SETTLED_S = 0.01, 10.0
 _HELD = re.compile(r"the event loop was blocked.*?\bms=(\d+)")
 MEMORY, HOLD = "memory above the same engine without a page", "longest hold of the loop"
 NOBODY, MANY = "nobody looks", "readers"
@@ -97,8 +96,8 @@ async def measured(kubeconfig: Path, options: argparse.Namespace) -> list[Figure
         found: dict[bool, list[tuple[Course, Course]]] = {False: [], True: []}
         looks = Looks()
         for _ in range(options.rounds):
-            for has_page in found:
-                found[has_page].append(await turn(api, wanted, looks, has_page=has_page))
+            for has_page, courses in found.items():
+                courses.append(await turn(api, wanted, looks, has_page=has_page))
     if looks.refusals:
         raise RuntimeError(f"readers were refused: {sorted(set(looks.refusals))}")
     return [*costs(found[False], found[True]), *waits(looks)]
@@ -118,7 +117,7 @@ async def turn(
         where = ",".join(namespaces())
         with running("warm", where, wanted.kubeconfig, *flags) as engine:
             await wait_ready(probe)
-            await quiet([engine.pid])
+            await asyncio.sleep(SETTLED_S)
             nobody = await course(api, wanted, engine, readers=[])
             readers = [
                 Reader(page, number, token, wanted.keys, looks)
