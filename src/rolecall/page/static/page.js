@@ -89,10 +89,14 @@ class Rows {
   }
 
   size() {
-    const count = this.body.querySelectorAll(":scope > tr:not(.opened)").length;
+    const rows = [...this.body.querySelectorAll(":scope > tr:not(.opened)")];
+    const count = rows.length;
+    // For screen readers: which of all rows these are; the first one is the head.
+    rows.forEach((row, index) => row.setAttribute("aria-rowindex", String(this.start + index + 2)));
     this.above.rows[0].style.height = `${this.start * this.height}px`;
     this.below.rows[0].style.height = `${Math.max(0, this.total - this.start - count) * this.height}px`;
-    this.table.setAttribute("aria-rowcount", String(this.total));
+    this.table.setAttribute("aria-rowcount", String(this.total + 1));
+    this.table.tHead.rows[0].setAttribute("aria-rowindex", "1");
   }
 
   soon() {
@@ -106,7 +110,11 @@ class Rows {
   }
 
   seen() {
-    const top = this.above.getBoundingClientRect().top;
+    let top = this.above.getBoundingClientRect().top;
+    for (const opened of this.body.querySelectorAll("tr.opened")) {
+      const { bottom, height } = opened.getBoundingClientRect();
+      if (bottom < 0) top += height; // it is no row that is counted
+    }
     const first = Math.max(0, Math.floor(-top / this.height));
     const last = Math.min(this.total, Math.ceil((innerHeight - top) / this.height));
     return [first, Math.max(first, last)];

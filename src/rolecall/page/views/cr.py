@@ -58,7 +58,13 @@ class CrPage:
 
 
 def cr(shown: CrPage, layout: PageLayout) -> str:
-    return page(cr_title(shown.key), layout, cr_parts(shown, layout), live="/events")
+    return page(
+        cr_title(shown.key),
+        layout,
+        cr_parts(shown, layout),
+        live="/events",
+        above=[("Objects", "/crs")],
+    )
 
 
 def cr_title(key: Key) -> str:

@@ -43,14 +43,21 @@ def _results(window: Window) -> Html:
     found = "1 object" if window.total == 1 else f"{window.total:,} objects"
     rows = table(
         "Objects",
-        ("Object", "Namespace", "State", "Since", "What", "Next"),
+        ("Object", "State", "Namespace", "Since", "What", "Next"),
         cr_rows(window),
-        class_="rows",
+        class_="rows objects",
         data_rows=f"/crs?{_words(window.query)}&fragment=1",
         data_start=str(window.start),
         data_total=str(window.total),
     )
-    return el("div", el("p", found, class_="found", id="found"), rows, _pages(window), id="results")
+    return el(
+        "div",
+        el("p", found, class_="found", id="found"),
+        rows,
+        _pages(window),
+        id="results",
+        class_="card",
+    )
 
 
 def _pages(window: Window) -> Html:
@@ -95,12 +102,14 @@ def _form(query: Query, kinds: Sequence[str]) -> Html:
         method="get",
         action="/crs",
         role="search",
-        class_="find",
+        class_="find card",
     )
 
 
 def _row(row: CrRow) -> Html:
-    next_time = inner((time_of(row.next_at), " ", row.next_why)) if row.next_at else "-"
+    next_time = (
+        inner((time_of(row.next_at), " ", el("small", row.next_why))) if row.next_at else "-"
+    )
     return el(
         "tr",
         el(
@@ -108,10 +117,10 @@ def _row(row: CrRow) -> Html:
             el("a", f"{row.key.gvk.kind} {row.key.name}", href=places.of_cr(row.key)),
             scope="row",
         ),
-        el("td", row.key.namespace or "-"),
         el("td", badge(row.state)),
+        el("td", row.key.namespace or "-", title=row.key.namespace or None),
         el("td", time_of(row.since)),
-        el("td", _what(row), class_="what"),
+        el("td", _what(row), class_="what", title=_what(row) or None),
         el("td", next_time),
         data_key=places.of_cr(row.key),
     )

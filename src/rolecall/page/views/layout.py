@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rolecall.page.views.html import Child, Html, el, inner
 
+_LONG = 40  # a fact that gets a line of its own
 _LONGEST_TIME = 40
 
 
@@ -21,8 +23,16 @@ class PageLayout:
     static: str = ""  # where the style sheet and the script are
 
 
-def page(title: str, layout: PageLayout, *content: Child, live: str = "") -> str:
-    """A whole page; `live`: the stream that tells its script of changes."""
+def page(
+    title: str,
+    layout: PageLayout,
+    *content: Child,
+    live: str = "",
+    above: Sequence[tuple[str, str]] = (),
+) -> str:
+    """A whole page; `live`: the stream that tells its script of changes; `above`: where it belongs,
+    as names and addresses.
+    """
     head = el(
         "head",
         el("meta", charset="utf-8"),
@@ -35,9 +45,9 @@ def page(title: str, layout: PageLayout, *content: Child, live: str = "") -> str
     body = el(
         "body",
         el("a", "Skip to the content", class_="skip", href="#content"),
-        _header(layout),
+        _header(layout, title),
         el("p", layout.notice, class_="notice", role="status") if layout.notice else None,
-        el("main", el("h1", title), *content, id="content", tabindex="-1"),
+        el("main", _above(above), el("h1", title), *content, id="content", tabindex="-1"),
         el("p", "", id="told", class_="told", role="status", aria_live="polite"),
         data_live=live or None,
         data_position=layout.position or None,
@@ -62,7 +72,7 @@ def badge(state: str) -> Html:
 def facts(*pairs: tuple[str, Child]) -> Html:
     """Names and what they are; what is empty is left out."""
     told = [(name, value) for name, value in pairs if value not in (None, "")]
-    return el("dl", *((el("dt", name), el("dd", value)) for name, value in told), class_="facts")
+    return el("dl", *(_fact(name, value) for name, value in told), class_="facts")
 
 
 def section(title: str, *content: Child, id_: str) -> Html:
@@ -121,7 +131,22 @@ _CLASS = {
 }
 
 
-def _header(layout: PageLayout) -> Html:
+def _fact(name: str, value: Child) -> Html:
+    is_long = isinstance(value, str) and not isinstance(value, Html) and len(value) > _LONG
+    return el("div", el("dt", name), el("dd", value), class_="long" if is_long else None)
+
+
+def _above(places: Sequence[tuple[str, str]]) -> Html | None:
+    if not places:
+        return None
+    links = (el("a", name, href=address) for name, address in places)
+    return el("nav", *links, class_="crumbs", aria_label="Where this is")
+
+
+def _header(layout: PageLayout, title: str) -> Html:
+    def link(name: str, address: str) -> Html:
+        return el("a", name, href=address, aria_current="page" if name == title else None)
+
     who: Child = None
     if layout.reader_name:
         leave = None
@@ -133,7 +158,8 @@ def _header(layout: PageLayout) -> Html:
         el(
             "nav",
             el("a", "rolecall", href="/", class_="brand"),
-            el("a", "Objects", href="/crs"),
+            link("Overview", "/"),
+            link("Objects", "/crs"),
             aria_label="Main",
         ),
         el("div", who, class_="reader"),

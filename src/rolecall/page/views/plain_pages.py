@@ -39,10 +39,12 @@ def login(layout: PageLayout, problem: str = "", *, is_local: bool = False, back
     )
     hint = el(
         "p",
-        "`rolecall page` opens this page with the login of your kubeconfig. A token for a while:"
-        " `kubectl create token NAME`.",
+        el("code", "rolecall page"),
+        " opens this page with the login of your kubeconfig. A token for a while: ",
+        el("code", "kubectl create token NAME"),
+        ".",
     )
-    return page(LOGIN_TITLE, layout, told, form, hint)
+    return page(LOGIN_TITLE, layout, told, el("div", form, hint, class_="card"))
 
 
 def error(code: int, what: str, way_out: str, layout: PageLayout) -> str:

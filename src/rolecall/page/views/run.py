@@ -48,10 +48,10 @@ def run(shown: RunPage, layout: PageLayout) -> str:
     return page(
         f"Run of {cr_title(shown.key)}",
         layout,
-        el("p", el("a", cr_title(shown.key), href=places.of_cr(shown.key))),
         section("How it went", run_facts(shown.run, here), id_="facts"),
         section("Tasks", _tasks(shown, here), id_="tasks"),
         live=f"{here}/events?after={shown.counter}" if is_live else "",
+        above=above(shown.key),
     )
 
 
@@ -78,6 +78,12 @@ def run_facts(run: KeptRun, here: str = "") -> Html:
     )
 
 
+def above(key: Key, run: KeptRun | None = None) -> list[tuple[str, str]]:
+    """Where a page of a run, or below it, belongs."""
+    places_above = [("Objects", "/crs"), (cr_title(key), places.of_cr(key))]
+    return places_above + ([("Run", places.of_run(key, run.run))] if run else [])
+
+
 def task_rows(shown: RunPage, tasks: Sequence[ShownTask]) -> Html:
     here = places.of_run(shown.key, shown.run.run)
     return inner(_task(shown, here, task) for task in tasks)
@@ -101,9 +107,8 @@ def task_details(ends: Sequence[TaskEnd], requests: Sequence[RecordedRequest] | 
 
 def task_page(key: Key, run: KeptRun, task: ShownTask, details: Html, layout: PageLayout) -> str:
     """The same as a page of its own, for whoever has no script or was sent its address."""
-    back = el("a", f"Run of {cr_title(key)}", href=places.of_run(key, run.run))
     shown = section("What it was given, and said", details, id_="details")
-    return page(task.name or task.action, layout, el("p", back), shown)
+    return page(task.name or task.action, layout, shown, above=above(key, run))
 
 
 def comparison(
@@ -136,10 +141,14 @@ def comparison(
     return page(
         f"Two runs of {cr_title(key)}",
         layout,
-        el("p", el("a", cr_title(key), href=places.of_cr(key))),
-        section("Then", run_facts(runs[0]), id_="then"),
-        section("Now", run_facts(runs[1]), id_="now"),
+        el(
+            "div",
+            section("Then", run_facts(runs[0]), id_="then"),
+            section("Now", run_facts(runs[1]), id_="now"),
+            class_="beside",
+        ),
         section("Tasks", table("Tasks of both", columns, told), id_="tasks"),
+        above=above(key),
     )
 
 
@@ -147,8 +156,8 @@ def stdout(key: Key, run: KeptRun, text: str, layout: PageLayout) -> str:
     return page(
         f"Output of a run of {cr_title(key)}",
         layout,
-        el("p", el("a", "its tasks", href=places.of_run(key, run.run))),
         el("pre", verbatim(text), class_="output", tabindex="0"),
+        above=above(key, run),
     )
 
 
@@ -176,7 +185,7 @@ def _tasks(shown: RunPage, here: str) -> Html:
             "Tasks",
             ("Task", "Place", "Outcome", "Took"),
             rows,
-            class_="rows",
+            class_="rows tasks",
             data_rows=f"{here}?{query}fragment=1",
             data_start=str(shown.start),
             data_total=str(len(tasks)),
@@ -194,7 +203,12 @@ def _task(shown: RunPage, here: str, task: ShownTask) -> Html:
     items = f" ({task.items} items)" if task.items else ""
     return el(
         "tr",
-        el("th", link, el("small", task.message[:300]) if task.message else None, scope="row"),
+        el(
+            "th",
+            link,
+            el("small", task.message[:300], title=task.message[:300]) if task.message else None,
+            scope="row",
+        ),
         el("td", shown.place_of(task.path), class_="place"),
         el("td", badge(task.outcome or "running"), items),
         el("td", f"{task.seconds:.3f} s" if task.outcome else "", class_="number"),

@@ -1,0 +1,107 @@
+"""Ten thousand objects and five thousand tasks: only what is seen is there, wherever one scrolls to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewReader
+from tests.browser.looking import Looking
+from tests.browser.very_many import LONG_RUN, OBJECTS, TASKS, TOKEN, VeryMany, very_many
+
+# A hundred and twenty rows at most, with what is in them, and the page around them.
+MOST_NODES = 3000
+ROWS = "table.rows > tbody:not([aria-hidden]) > tr:not(.opened)"
+LISTS = {
+    "objects": ("/crs", OBJECTS, "site-{:05}"),
+    "tasks": (f"{LONG_RUN}?order=time", TASKS, "step {:04}"),
+}
+
+
+@pytest.fixture(scope="module")
+def many(chromium: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VeryMany]:
+    with very_many(tmp_path_factory.mktemp("many")) as many:
+        yield many
+
+
+@pytest.fixture
+def visitor(many: VeryMany, new_reader: NewReader) -> Looking:
+    reader = new_reader(many.port)
+    reader.go(f"/?token={TOKEN}")
+    return reader
+
+
+def nodes(page: Page) -> int:
+    count: int = page.evaluate("document.querySelectorAll('*').length")
+    return count
+
+
+@pytest.mark.parametrize("which", LISTS)
+def test_list_shows_each_of_its_rows_at_its_place(visitor: Looking, which: str) -> None:
+    path, total, name = LISTS[which]
+    page = visitor.go(path)
+    expect(page.locator("#found")).to_contain_text(f"{total:,}")
+    table = page.locator("table.rows")
+    expect(table).to_have_attribute("aria-rowcount", str(total + 1))
+    for part in (0.5, 1.0, 0.25):
+        page.evaluate(f"scrollTo(0, document.documentElement.scrollHeight * {part})")
+        number = min(total - 1, int(total * part))
+        row = page.locator(ROWS, has_text=re.compile(name.format(number)))
+        expect(row).to_be_in_viewport()
+        # A table's rows count from one, and its head is one of them.
+        expect(row).to_have_attribute("aria-rowindex", str(number + 2))
+        assert nodes(page) < MOST_NODES
+    visitor.picture(f"long-list-{which}")
+    assert visitor.violations() == []
+
+
+def test_list_scrolls_without_a_frame_that_waits(visitor: Looking) -> None:
+    """No frame of forty screens takes as long as one notices a stop, a quarter of a second."""
+    page = visitor.go("/crs")
+    expect(page.locator(ROWS).first).to_be_visible()
+    slowest = page.evaluate(
+        """async () => {
+          let slowest = 0, before = await new Promise(requestAnimationFrame);
+          for (let number = 0; number < 40; number += 1) {
+            scrollBy(0, innerHeight);
+            const now = await new Promise(requestAnimationFrame);
+            slowest = Math.max(slowest, now - before);
+            before = now;
+          }
+          return slowest;
+        }"""
+    )
+    assert slowest < 250
+    expect(page.locator(ROWS).first).to_be_visible()
+    assert nodes(page) < MOST_NODES
+
+
+def test_keys_lead_through_rows_that_were_not_there(visitor: Looking) -> None:
+    page = visitor.go("/crs")
+    expect(page.locator("table.rows")).to_have_attribute("aria-rowcount", str(OBJECTS + 1))
+    for _ in range(200):
+        page.keyboard.press("j")
+    expect(page.locator(":focus")).to_have_text(re.compile(r"site-00\d+"))
+    number = int(page.locator(":focus").inner_text()[-5:])
+    assert number >= 120  # which the first window did not have
+    expect(page.locator(":focus")).to_be_in_viewport()
+
+
+def test_object_that_is_far_away_is_found_by_its_name(visitor: Looking) -> None:
+    """A browser finds only what is there; `/` finds everything."""
+    page = visitor.go("/crs")
+    page.keyboard.press("/")
+    page.keyboard.type("site-098")
+    page.keyboard.press("Enter")
+    expect(page.locator("#found")).to_have_text("100 objects")
+
+
+def test_opened_task_stays_open_and_others_stay_at_their_places(visitor: Looking) -> None:
+    page = visitor.go(f"{LONG_RUN}?order=time")
+    page.get_by_role("link", name="step 0003").click()
+    expect(page.locator("tr.opened")).to_have_count(1)
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(page.locator(ROWS, has_text="step 4999")).to_be_in_viewport()
