@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Route
@@ -20,9 +22,11 @@ from tests.fixtures.eventually import eventually
 
 GROUP = "browser.rolecall.dev"
 PICTURES = ROOT / "build" / "screenshots"
+AXE_REPORT = ROOT / "build" / "axe" / "report.json"
 # What `PICTURES=1 make test-browser` writes anew; docs/guides/page.md shows them.
-IN_THE_GUIDE = ("overview-light", "object-light", "run-light", "object-phone")
-WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+IN_THE_GUIDE = ("overview-light", "object-light", "run-light", "object-phone", "live-run")
+WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 360, "height": 780}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # axe's rules that WCAG 2.2 AA asks for, and its best practices.
 _AXE = {"resultTypes": ["violations"]}
 
@@ -50,12 +54,18 @@ class Looking:
             shutil.copy(path, ROOT / "docs" / "guides" / "page")
         return path
 
-    def violations(self) -> list[str]:
-        """What axe finds."""
-        found = Axe().run(self.page, options=_AXE).response["violations"]
-        return [
-            f"{each['id']}: {node['html'][:160]}" for each in found for node in each["nodes"][:3]
+    def violations(self, name: str = "") -> list[str]:
+        """What axe finds; with a name, that is kept in the report."""
+        answer = Axe().run(self.page, options=_AXE).response
+        found = [
+            f"{each['id']}: {node['html'][:160]}"
+            for each in answer["violations"]
+            for node in each["nodes"][:3]
         ]
+        if name:
+            rules = answer["testEngine"]
+            write_axe_report(name, f"{rules['name']} {rules['version']}", found)
+        return found
 
     def overflow(self) -> int:
         """By how much the page is wider than the screen."""
@@ -63,6 +73,34 @@ class Looking:
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         return width
+
+
+def beside(page: Page, pictures: list[Path], name: str) -> None:
+    """Compose pictures into one, for the guide."""
+    shown = "".join(
+        f'<img src="data:image/png;base64,{b64encode(each.read_bytes()).decode()}">'
+        for each in pictures
+    )
+    canvas = page.context.browser
+    assert canvas is not None
+    blank = canvas.new_page(viewport={"width": 1440, "height": 360})
+    style = "body{margin:8px;display:flex;gap:8px;background:#d8dee4}img{width:33%}"
+    blank.set_content(f"<style>{style}</style>{shown}")
+    Looking(blank, 0).picture(name, whole=True)
+    blank.close()
+
+
+def write_axe_report(view: str, program: str, found: list[str]) -> None:
+    """Add a view to the reports for programs and for people, which CI keeps."""
+    AXE_REPORT.parent.mkdir(parents=True, exist_ok=True)
+    kept = json.loads(AXE_REPORT.read_text()) if AXE_REPORT.exists() else {}
+    kept[view] = {"program": program, "violations": found}
+    AXE_REPORT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    lines = [
+        f"{name}: {'; '.join(each['violations']) or 'nothing found'} ({each['program']})"
+        for name, each in sorted(kept.items())
+    ]
+    AXE_REPORT.with_suffix(".txt").write_text("\n".join(lines) + "\n")
 
 
 def look(

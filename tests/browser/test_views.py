@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import NewReader
-from tests.browser.looking import PHONE, Looking, Town
+from tests.browser.looking import PHONE, SCHEMES, Looking, Town
 
 VIEWS = ("overview", "objects", "object", "failed-object", "run", "task", "output", "compared")
 
@@ -47,13 +47,13 @@ def test_view_reads_well_for_everybody(
     path = paths_of_runs(reader, views)[view]
     page = reader.go(path)
     expect(page.locator("h1")).to_be_visible()
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        assert reader.violations() == [], scheme
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        assert reader.violations(f"{view}, {scheme}") == []
         reader.picture(f"{view}-{scheme}")
     page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
     assert reader.overflow() <= 0
-    assert reader.violations() == []
+    assert reader.violations(f"{view}, phone") == []
     reader.picture(f"{view}-phone")
 
 

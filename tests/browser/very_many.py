@@ -1,7 +1,8 @@
 """The page of an engine that knows ten thousand objects, one of which had a run of five thousand tasks.
 
-Real page, real artifacts; what it knows of its engine is made up, since a cluster would take a minute for
-so many objects. It is served by a thread of its own, for the browser of this folder knows no coroutines.
+Real page, real artifacts; what it knows of its engine is made up, since a cluster would take a minute
+for so many objects. It is served by a thread of its own, for the browser of this folder knows no
+coroutines.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,10 +45,15 @@ class VeryMany:
             self.world.ports, self.world.last_runs, self.world.root, cluster, lambda _token: cluster
         )
         page = OperatorPage(ports, local_token=TOKEN)
+        # Of a size that it has from the beginning: tests are asked which threads they left.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+        ending = asyncio.ensure_future(asyncio.to_thread(self.over.wait))
+        await asyncio.sleep(0)  # so that it has a thread, and the next call gets another one
+        await asyncio.to_thread(int)
         async with served(page.app(), Address("127.0.0.1", 0), what="the page") as self.port:
             following = asyncio.ensure_future(page.run())
             self.ready.set()
-            await asyncio.to_thread(self.over.wait)
+            await ending
             following.cancel()
             await asyncio.wait([following])
 

@@ -81,7 +81,7 @@ class Rows {
     body.setAttribute("aria-hidden", "true");
     const row = body.insertRow();
     const cell = row.insertCell();
-    cell.colSpan = 20;
+    cell.colSpan = this.table.tHead.rows[0].cells.length;
     cell.className = "spacer";
     cell.style.padding = "0";
     cell.style.border = "0";
