@@ -13,8 +13,8 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.history import FailedTask, KeptRun
 from rolecall.page import views
+from rolecall.page.rows import Counts, CrRow, Query
 from rolecall.page.shown_tasks import ShownTask, TaskEnd
-from rolecall.page.table import Counts, CrRow, Query
 from rolecall.page.views import CrPage, OwnedObject, PageLayout, Replica, RunPage, Window
 from rolecall.record import RecordedRequest
 from rolecall.workqueue import Key

@@ -14,7 +14,8 @@ from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
 from rolecall.page import PagePorts
 from rolecall.page.feed import ChangeFeed
-from rolecall.page.table import CrRow, Query, Table, counted, found
+from rolecall.page.rows import CrRow, PlaceRows, Query, SeenRows, is_meant
+from rolecall.page.table import Table
 from rolecall.workqueue import Cause, Key, Urgency, Waiting
 from tests.unit.control.engine import SITE, Known, World, key
 from tests.unit.page.serving import ALL, Shown, shown
@@ -46,7 +47,7 @@ async def town(tmp_path: Path) -> Any:
 
 async def test_what_changed_came_and_went_is_told_once(town: Town) -> None:
     rows = await town.table.rows()
-    assert sorted(rows) == [key("a"), key("b"), key("c")]
+    assert sorted(rows.by_key) == [key("a"), key("b"), key("c")]
     position = town.feed.number
     await town.later()
     town.world.known[key("a")] = Known(generation=2)
@@ -110,8 +111,8 @@ async def test_long_words_of_plays_do_not_fill_the_memory(
     run = KeptRun("1", outcome="failed", reason="y" * 100_000)
     monkeypatch.setattr(LastRuns, "of", lambda *_: run)
     rows = await town.table.rows()
-    assert rows[key("a")].cause == "x" * 300
-    assert rows[key("b")].last_reason == "y" * 300
+    assert rows.by_key[key("a")].cause == "x" * 300
+    assert rows.by_key[key("b")].last_reason == "y" * 300
 
 
 def row(name: str, state: str = "ready", namespace: str = "shop", kind: Gvk = SITE) -> CrRow:
@@ -126,6 +127,19 @@ ROWS = [
     row("db", "running", "bank"),
     row("web-1", "waiting", kind=GADGET),
 ]
+
+
+def seen() -> SeenRows:
+    places: dict[tuple[Gvk, str], PlaceRows] = {}
+    for each in ROWS:
+        where = each.key.gvk, each.key.namespace
+        places.setdefault(where, PlaceRows(*where)).add(each)
+    return SeenRows(list(places.values()))
+
+
+def found(query: Query, labelled: frozenset[Key] | None = None) -> list[CrRow]:
+    asked = is_meant(query, labelled)
+    return [each for each in seen().among(query) if asked is None or asked(each)]
 
 
 @pytest.mark.parametrize(
@@ -143,21 +157,28 @@ ROWS = [
     ],
 )
 def test_query_means_these(query: Query, numbers: list[int]) -> None:
-    assert found(ROWS, query) == [ROWS[number] for number in numbers]
+    assert found(query) == [ROWS[number] for number in numbers]
 
 
 def test_label_of_one_kind_says_nothing_of_another_with_the_same_name() -> None:
-    assert found(ROWS, Query(label="x"), {ROWS[0].key}) == [ROWS[0]]
-    assert found(ROWS, Query(label="x"), frozenset()) == []
+    assert found(Query(label="x"), frozenset({ROWS[0].key})) == [ROWS[0]]
+    assert found(Query(label="x"), frozenset()) == []
 
 
 def test_counts_are_of_the_rows_and_of_kinds_without_any() -> None:
     other = Gvk("demo.example.com", "v1", "Other")
-    counts = counted(ROWS, [SITE, other])
+    counts = seen().counts([SITE, other])
     assert counts.by_kind[SITE] == {"ready": 1, "failed": 1, "running": 1}
     assert counts.by_kind[GADGET] == {"waiting": 1}
     assert counts.by_kind[other] == {}
     assert (counts.by_urgency, counts.running) == ({"edit": 1}, [ROWS[2]])
+
+
+@pytest.mark.parametrize(("start", "count"), [(0, 2), (1, 2), (2, 9), (3, 1), (4, 1), (0, 0)])
+def test_window_is_a_part_of_all_rows(start: int, count: int) -> None:
+    rows = seen()
+    assert rows.window(start, count) == list(rows)[start : start + count]
+    assert len(rows) == 4
 
 
 @pytest.fixture
