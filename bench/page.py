@@ -5,10 +5,11 @@
 Starts a cluster of its own. Engines without a page and with it, in turns. Each is measured twice while
 CRs are edited, 20 a second: at first nobody looks, then with a page the readers do. Memory and CPU of
 the engine without a page at the same moment are taken off. Holds of the loop are what `--loop-limit`
-tells; a reader's wait is from its request to the last byte, with readers, engine and control plane on
-the same machine.
+tells, from 10 ms up; on a busy machine the loop is held by others, too, so the CPU that its thread took
+meanwhile is told beside it. A reader's wait is from its request to the last byte, with readers, engine
+and control plane on the same machine.
 
-Promised: 10 MB more memory, no hold of the loop above 20 ms; it fails above.
+Promised: 10 MB more memory, no more than 20 ms of work at a stretch on the loop; it fails above.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ from rolecall.workqueue import Key
 
 EDITS_A_SECOND, A_RUN_EVERY_S = 20, 2.0
 LOOP_LIMIT_S, SETTLED_S = 0.01, 10.0
-_HELD = re.compile(r"the event loop was blocked.*?\bms=(\d+)")
+_HELD = re.compile(r"the event loop was blocked.*?\bms=(\d+) cpu_ms=(\d+)")
 MEMORY, HOLD = "memory above the same engine without a page", "longest hold of the loop"
+WORK = "most work of the loop in a hold"
 NOBODY, MANY = "nobody looks", "readers"
 
 
@@ -53,6 +55,7 @@ class Course:
     memory_mb: float  # at its end
     most_mb: float
     hold_ms: float
+    work_ms: float  # of the loop's thread, in the hold where it was most
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def main() -> int:
     if options.publish:
         publish_page(figures)
     kept = {figure.name: max(figure.values) for figure in figures}
-    promises = {f"{MANY}: {MEMORY}": 10.0, f"{MANY}: {HOLD}": 20.0}
+    promises = {f"{MANY}: {MEMORY}": 10.0, f"{MANY}: {WORK}": 20.0}
     for name, most in promises.items():
         print(f"promise: {name} at most {most:g}: {kept[name]:.1f}")
     return 0 if all(kept[name] <= most for name, most in promises.items()) else 1
@@ -147,11 +150,13 @@ async def course(
     with log.open("rb") as file:
         file.seek(told)
         text = file.read().decode(errors="replace")
-    holds = [float(ms) for ms in _HELD.findall(text)]
     for line in text.splitlines():
         if "the event loop was blocked" in line:
             print(line, file=sys.stderr)
-    return Course(cpu, statistics.median(memory[-5:]), max(memory), max(holds, default=0.0))
+    holds = [(float(ms), float(cpu_ms)) for ms, cpu_ms in _HELD.findall(text)]
+    longest = max((ms for ms, _ in holds), default=0.0)
+    work = max((min(pair) for pair in holds), default=0.0)
+    return Course(cpu, statistics.median(memory[-5:]), max(memory), longest, work)
 
 
 async def edit(api: Client, keys: Sequence[Key]) -> None:
@@ -182,6 +187,7 @@ def costs(
             Figure(f"{who}: the same, at most", "MB PSS", most),
             Figure(f"{who}: CPU above it", "s/s", cpu),
             Figure(f"{who}: {HOLD}", "ms", tuple(page.hold_ms for _, page in pairs)),
+            Figure(f"{who}: {WORK}", "ms", tuple(page.work_ms for _, page in pairs)),
         ]
     bare = [course for pair in without for course in pair]
     return [
@@ -189,6 +195,7 @@ def costs(
         Figure("without a page: memory", "MB PSS", tuple(each.memory_mb for each in bare)),
         Figure("without a page: CPU", "s/s", tuple(each.cpu for each in bare)),
         Figure(f"without a page: {HOLD}", "ms", tuple(each.hold_ms for each in bare)),
+        Figure(f"without a page: {WORK}", "ms", tuple(each.work_ms for each in bare)),
     ]
 
 

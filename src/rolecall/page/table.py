@@ -24,6 +24,7 @@ from rolecall.workqueue import Key
 
 _SHORTEST_PAUSE_S = 0.5
 _PAUSES_PER_WORK = 20
+_LONGEST_PAUSE_S = 5.0  # a busy machine takes long for it, which is no reason to show what is old
 _KEPT_S = 60.0
 _FILES_READ_S = 0.3
 # One after the other in a thread, and the loop in between.
@@ -71,7 +72,7 @@ class Table:
             rows, changed = await asyncio.to_thread(making.end)
             ended = self.clock.monotonic()
             pause_s = max(_SHORTEST_PAUSE_S, (ended - began) * _PAUSES_PER_WORK)
-            self._fresh_until_s = ended + min(pause_s, _KEPT_S / 2)
+            self._fresh_until_s = ended + min(pause_s, _LONGEST_PAUSE_S)
             self._rows = rows
             if before is not None:
                 self._feed.add(changed)

@@ -59,6 +59,14 @@ def test_page_shows_what_skipped_runs_took() -> None:
     assert publish.page_with_skip(text) == text
 
 
+def test_guide_shows_what_the_page_took() -> None:
+    text = publish.GUIDE.read_text()
+    if not publish.LOOKED_AT.exists():
+        assert "\n".join(publish.LOOKED_AT_MARKS) in text
+        return
+    assert publish.guide_with_page(text) == text
+
+
 def test_figures_survive_being_written_down(tmp_path: Path) -> None:
     publish.write_json(FIGURES, tmp_path / "x.json")
     machine, figures = publish.read_json(tmp_path / "x.json")
