@@ -6,39 +6,54 @@ no artifacts, before its run or for want of a folder, is told by its error while
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import NamedTuple
 
-from rolecall.history import KeptRun, Process, kept_cr
+from rolecall.history import KeptRun, kept_cr
 from rolecall.workqueue import Key
 
 # The newest folder that is not the run in flight.
 _LOOKED_AT = 2
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-_NOBODY = Process()
 
 
-def _lean(run: KeptRun | None, key: Key) -> KeptRun | None:
-    """Of very many good runs that are held, without what nobody asks of them here."""
+class _GoodRun(NamedTuple):
+    """What is held of a run that did well, of which there may be tens of thousands."""
+
+    run: str
+    generation: int | None
+    began_s: float | None
+    ended_s: float | None
+    seconds: float | None
+
+    def whole(self, key: Key) -> KeptRun:
+        return KeptRun(
+            self.run,
+            kind=key.gvk.kind,
+            namespace=key.namespace,
+            name=key.name,
+            generation=self.generation,
+            began=_moment(self.began_s),
+            ended=_moment(self.ended_s),
+            outcome="succeeded",
+            seconds=self.seconds,
+        )
+
+
+def _lean(run: KeptRun | None) -> KeptRun | _GoodRun | None:
     if run is None or run.outcome != "succeeded":
         return run
-    return KeptRun(
-        run.run,
-        kind=key.gvk.kind,
-        namespace=key.namespace,
-        name=key.name,
-        generation=run.generation,
-        began=run.began,
-        ended=run.ended,
-        outcome="succeeded",
-        seconds=run.seconds,
-        reason=run.reason,
-        pruned=_NOTHING,
-        engine=_NOBODY,
-    )
+    began_s, ended_s = _stamp(run.began), _stamp(run.ended)
+    return _GoodRun(run.run, run.generation, began_s, ended_s, run.seconds)
+
+
+def _stamp(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()
+
+
+def _moment(stamp_s: float | None) -> datetime | None:
+    return None if stamp_s is None else datetime.fromtimestamp(stamp_s, UTC)
 
 
 class LastRuns:
@@ -46,7 +61,7 @@ class LastRuns:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._runs: dict[Key, KeptRun | None] = {}
+        self._runs: dict[Key, KeptRun | _GoodRun | None] = {}
         self._errors: dict[Key, tuple[str, str]] = {}  # id of the run, if there was one; error
         self._turns = 0  # what was read while a turn ended may be of before
 
@@ -70,14 +85,15 @@ class LastRuns:
     def of(self, key: Key) -> KeptRun | None:
         """The last run that ended, or the turn that could not begin one. Reads files."""
         if key in self._runs:
-            run = self._runs[key]
+            held = self._runs[key]
+            run = held.whole(key) if isinstance(held, _GoodRun) else held
         else:
             turns = self._turns
             cr = kept_cr(self._root, key.gvk, key.namespace, key.name)
             ended = [run for run in cr.runs(_LOOKED_AT) if run.outcome != "running"]
             run = ended[0] if ended else None
             if turns == self._turns:
-                self._runs[key] = run = _lean(run, key)
+                self._runs[key] = _lean(run)
         of_run, error = self._errors.get(key, ("", ""))
         if not error or (run is not None and run.run == of_run):
             return run
