@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from sys import intern
 from typing import NamedTuple
 
 from rolecall.history import KeptRun, kept_cr
@@ -26,6 +27,7 @@ class _GoodRun(NamedTuple):
     began_s: float | None
     ended_s: float | None
     seconds: float | None
+    cause: str
 
     def whole(self, key: Key) -> KeptRun:
         return KeptRun(
@@ -38,6 +40,7 @@ class _GoodRun(NamedTuple):
             ended=_moment(self.ended_s),
             outcome="succeeded",
             seconds=self.seconds,
+            cause=self.cause,
         )
 
 
@@ -45,7 +48,7 @@ def _lean(run: KeptRun | None) -> KeptRun | _GoodRun | None:
     if run is None or run.outcome != "succeeded":
         return run
     began_s, ended_s = _stamp(run.began), _stamp(run.ended)
-    return _GoodRun(run.run, run.generation, began_s, ended_s, run.seconds)
+    return _GoodRun(run.run, run.generation, began_s, ended_s, run.seconds, intern(run.cause))
 
 
 def _stamp(moment: datetime | None) -> float | None:

@@ -10,7 +10,9 @@ and such a CR is `unknown` until then. When nobody has looked for a minute, noth
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rolecall.clock import Clock
@@ -40,6 +42,7 @@ class Table:
         self._wall = Wall(self.clock)
         self._rows: AllRows | None = None  # None: nobody looked for long
         self._lock = asyncio.Lock()
+        self._is_frozen = False
         self._fresh_until_s = 0.0
         self._asked_s = float("-inf")
 
@@ -66,10 +69,11 @@ class Table:
             taken = snapshot(self._ports.engine, self._wall)
             until_s = began + _FILES_READ_S
             crs = taken.crs(self._ports.last_runs, lambda: self.clock.monotonic() < until_s)
-            making = _Making(crs, before or AllRows())
-            while await asyncio.to_thread(making.go_on, self.clock):
-                pass
-            rows, changed = await asyncio.to_thread(making.end)
+            with self._for_good():
+                making = _Making(crs, before or AllRows())
+                while await asyncio.to_thread(making.go_on, self.clock):
+                    pass
+                rows, changed = await asyncio.to_thread(making.end)
             ended = self.clock.monotonic()
             pause_s = max(_SHORTEST_PAUSE_S, (ended - began) * _PAUSES_PER_WORK)
             self._fresh_until_s = ended + min(pause_s, _LONGEST_PAUSE_S)
@@ -77,6 +81,22 @@ class Table:
             if before is not None:
                 self._feed.add(changed)
             return rows
+
+    @contextmanager
+    def _for_good(self) -> Iterator[None]:
+        """The first time, nothing looks for garbage while tens of thousands of objects come that
+        stay; nor ever after at those, or at all that the engine has by then: the loop is held for it.
+        """
+        if self._is_frozen or not gc.isenabled():
+            yield
+            return
+        self._is_frozen = True
+        gc.disable()
+        try:
+            yield
+            gc.freeze()
+        finally:
+            gc.enable()
 
     def _forget(self) -> None:
         """What changes from now on is seen by nobody: whoever comes back looks at everything."""
