@@ -136,11 +136,19 @@ class Rows {
     if (found && words) found.textContent = words;
     const href = document.activeElement?.getAttribute?.("href");
     const had = this.body.contains(document.activeElement);
+    if (had && this.wouldHide(document.activeElement, start, rows.children.length)) return this.renew();
     this.keepOpened(rows);
     this.body.replaceChildren(...rows.children);
     this.start = start;
     this.size();
     if (had && href) this.body.querySelector(`[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });
+  }
+
+  wouldHide(link, start, count) {
+    // Keys went on while the answer was under way: the row that one is at must not go.
+    const at = Number(link.closest("tr[aria-rowindex]")?.getAttribute("aria-rowindex")) - 2;
+    const [first, last] = this.seen();
+    return at >= first && at < last && (at < start || at >= start + count);
   }
 
   keepOpened(rows) {
@@ -259,8 +267,9 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "j" || event.key === "k") {
     const links = [...document.querySelectorAll("main tbody th a")];
     const at = links.indexOf(document.activeElement);
-    const next = links[event.key === "j" ? at + 1 : Math.max(0, at - 1)];
-    next?.focus();
+    const inView = links.findIndex((link) => link.getBoundingClientRect().top >= 0);
+    const next = at < 0 ? inView : event.key === "j" ? at + 1 : Math.max(0, at - 1);
+    links[next]?.focus();
   }
 });
 
