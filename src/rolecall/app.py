@@ -151,6 +151,7 @@ class Engine:
                 drift=PlannedDrift(self._made_planner()),
                 may_run=self._election.may_write,
                 skips=self._skips,
+                slots=queue,
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - see below
                 after_run=lambda run: self._after_runs.run_ended(run),  # noqa: PLW0108 - see below
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
@@ -257,7 +258,8 @@ class Engine:
 
     async def _work(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            attempt, most = self._supervisor.attempt, self._limits.max_runs
+            attempt, limits = self._supervisor.attempt, self._limits
+            most = limits.max_runs + limits.max_waiting
             warm_up = attempt("warm up", lambda: self._runner.warm_up(self._watches))
             tasks.create_task(warm_up, name="warm up")
             await self._election.wait_leading()
@@ -402,6 +404,7 @@ class Engine:
             "kinds": len(self._watches),
             "namespaces": ",".join(namespaces) or "all",
             "max_runs": self._limits.max_runs,
+            "max_waiting": self._limits.max_waiting,
             "artifacts": str(self._settings.runner.root),
             **{f"{name}_port": port for name, port in ports.items()},
         }

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import os
+import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,11 @@ ENGINE_BYTES = 160 * MIB
 # Runs wait for the API server about as long as they compute, and roles that wait for pods hold a
 # place for minutes; fewer would leave CPUs idle, more would only make all runs slower.
 RUNS_PER_CPU = 4
+# A run that waits for pods asks for them every few seconds, which takes some milliseconds of a CPU.
+WAITING_PER_CPU = 50
+# Descriptors that a run takes of the engine: its pipes, files and connections; and what the engine has.
+FILES_PER_RUN = 12
+ENGINE_FILES = 200
 # Version 1 says "no limit" with the largest multiple of a page that fits 63 bits.
 NO_LIMIT_ABOVE = 1 << 60
 
@@ -36,6 +42,7 @@ class Capacity:
 
     cpus: float
     memory_bytes: int
+    files: int = NO_LIMIT_ABOVE  # descriptors that this process may have
 
 
 def runs_within(capacity: Capacity, run_bytes: int) -> int:
@@ -43,6 +50,14 @@ def runs_within(capacity: Capacity, run_bytes: int) -> int:
     by_cpu = math.ceil(capacity.cpus * RUNS_PER_CPU)
     by_memory = (capacity.memory_bytes - ENGINE_BYTES) // run_bytes
     return max(1, min(by_cpu, by_memory))
+
+
+def waiting_within(capacity: Capacity, max_runs: int, run_bytes: int) -> int:
+    """How many runs may wait beside those that compute: what is left of memory, and not too many."""
+    by_cpu = math.ceil(capacity.cpus * WAITING_PER_CPU)
+    by_memory = (capacity.memory_bytes - ENGINE_BYTES) // run_bytes - max_runs
+    by_files = (capacity.files - ENGINE_FILES) // FILES_PER_RUN - max_runs
+    return max(0, min(by_cpu, by_memory, by_files))
 
 
 def read_capacity(
@@ -54,7 +69,7 @@ def read_capacity(
     for folder in _folders(cgroup_root, proc):
         cpus += _cpu_limits(folder)
         memory += _memory_limits(folder)
-    return Capacity(min(cpus), min(memory))
+    return Capacity(min(cpus), min(memory), _usable_files())
 
 
 def _folders(cgroup_root: Path, proc: Path) -> Iterator[Path]:
@@ -93,6 +108,11 @@ def _usable_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):  # not on macOS, where people try their roles
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _usable_files() -> int:
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return NO_LIMIT_ABOVE if soft == resource.RLIM_INFINITY else soft
 
 
 def _machine_memory(proc: Path) -> int:

@@ -26,6 +26,8 @@ class QueueSettings:
 
     # Runs in flight over all kinds; None: from the CPUs and memory that the cgroup really grants.
     max_runs: int | None = None
+    # Runs in flight that wait, beside those; None: as many as memory takes.
+    max_waiting: int | None = None
     # A key that waited this long is passed by three more urgent ones at most, so nothing starves.
     ageing_s: float = 30.0
     # For so long after a run, what changes of the objects that plays made waits; 0: never.

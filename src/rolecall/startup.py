@@ -18,6 +18,7 @@ from rolecall.capacity import (
     WARM_RUN_BYTES,
     read_capacity,
     runs_within,
+    waiting_within,
 )
 from rolecall.clock import Clock
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
@@ -100,6 +101,7 @@ def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch
         reconcile_period_s=wanted.reconcile_period_s,
         max_concurrent_reconciles=wanted.max_concurrent_reconciles
         or math.ceil(read_capacity().cpus),
+        is_concurrency_set=wanted.max_concurrent_reconciles is not None,
         verbosity=wanted.verbosity,
     )
     seen = _seen(settings, environment)
@@ -183,12 +185,19 @@ def limits_for(
     Their number follows from the cheapest way that any of them may go, and so from the CPUs; how many
     the memory really takes, from `run_bytes`: what a run of a watch would take if it began now.
     """
-    ways = {watch.runner or settings.runner.way for watch in watches}
-    cheapest = WARM_RUN_BYTES if "warm" in ways else STOCK_RUN_BYTES
+    capacity = read_capacity()
+    is_warm = "warm" in {watch.runner or settings.runner.way for watch in watches}
+    cheapest = WARM_RUN_BYTES if is_warm else STOCK_RUN_BYTES
     by_gvk = {watch.gvk: watch for watch in watches}
+    max_runs = settings.queue.max_runs or runs_within(capacity, cheapest)
+    max_waiting = settings.queue.max_waiting
+    if max_waiting is None:
+        max_waiting = waiting_within(capacity, max_runs, cheapest)
     return Limits(
-        settings.queue.max_runs or runs_within(read_capacity(), cheapest),
+        max_runs,
         {watch.gvk: watch.max_concurrent_reconciles for watch in watches},
         settings.runner.memory_bytes,
         lambda gvk: run_bytes(by_gvk[gvk]),
+        max_waiting if is_warm else 0,  # nobody knows when a stock run waits
+        frozenset(watch.gvk for watch in watches if watch.is_concurrency_set),
     )

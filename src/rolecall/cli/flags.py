@@ -87,6 +87,14 @@ _WATCHES = FlagGroup(
             " this process allow",
         ),
         Flag(
+            "max-waiting",
+            FlagKind.WHOLE,
+            "",
+            "most runs that wait (for pods, in `pause`, between two tries of `until`) and leave their"
+            " place to others meanwhile, beside `--max-runs`; default: as many as memory allows; 0:"
+            " a run keeps its place while it waits",
+        ),
+        Flag(
             "dependents-delay",
             FlagKind.DURATION,
             "1s",

@@ -41,7 +41,9 @@ def settings_from(
         watches_file=Path(chosen["watches-file"]),
         watches=_watches(chosen, verbosity),
         queue=QueueSettings(
-            max_runs=chosen["max-runs"] or None, dependents_delay_s=chosen["dependents-delay"]
+            max_runs=chosen["max-runs"] or None,
+            max_waiting=_not_below_zero(chosen["max-waiting"]),
+            dependents_delay_s=chosen["dependents-delay"],
         ),
         runner=_runner(chosen, environment, warnings),
         reactor=ReactorSettings(namespaces=_namespaces(environment.get("WATCH_NAMESPACE", ""))),
@@ -57,6 +59,10 @@ def settings_from(
         loop_limit_s=chosen["loop-limit"] or None,
     )
     return settings, warnings
+
+
+def _not_below_zero(number: int | None) -> int | None:
+    return None if number is None else max(0, number)
 
 
 def _watches(chosen: Chosen, asked_verbosity: int | None) -> WatchSettings:

@@ -110,6 +110,7 @@ class QueueFigures(Collector):
             (names.QUEUE_DELAYED, now.delayed),
             (names.QUEUE_BACKING_OFF, now.backing_off),
             (names.MAX_RUNS, now.max_runs),
+            (names.MAX_WAITING, now.max_waiting),
         ):
             family = _gauge(name)
             family.add_metric([], value)
@@ -117,11 +118,12 @@ class QueueFigures(Collector):
 
     def _by_kind(self, now: QueueSnapshot) -> Iterator[Metric]:
         depth, active = _gauge(names.WORKQUEUE_DEPTH), _gauge(names.ACTIVE_WORKERS)
+        waiting = _gauge(names.WAITING_RUNS)
         for gvk, controller in self._controllers.items():
             depth.add_metric([controller, controller], sum(now.depth.get(gvk, {}).values()))
             active.add_metric([controller], now.in_hand.get(gvk, 0))
-        yield depth
-        yield active
+            waiting.add_metric([str(gvk)], now.waiting.get(gvk, 0))
+        yield from (depth, active, waiting)
 
 
 def _by_urgency(now: QueueSnapshot) -> Iterator[Metric]:

@@ -44,6 +44,8 @@ _READ_LATE = {
     names.QUEUE_DELAYED,
     names.QUEUE_BACKING_OFF,
     names.MAX_RUNS,
+    names.MAX_WAITING,
+    names.WAITING_RUNS,
     names.USED_RUNS,
     names.USED_SECONDS,
     names.USED_CPU,

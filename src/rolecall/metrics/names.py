@@ -150,6 +150,15 @@ QUEUE_DELAYED = MetricSpec(
 QUEUE_BACKING_OFF = MetricSpec(
     "rolecall_queue_backing_off", MetricKind.GAUGE, (), "CRs whose last reconcile failed."
 )
+WAITING_RUNS = MetricSpec(
+    "rolecall_waiting_runs",
+    MetricKind.GAUGE,
+    ("GVK",),
+    "Runs in flight that wait, and have left their place among `rolecall_max_runs` to others.",
+)
+MAX_WAITING = MetricSpec(
+    "rolecall_max_waiting", MetricKind.GAUGE, (), "Most runs that may do so at the same time."
+)
 MAX_RUNS = MetricSpec(
     "rolecall_max_runs", MetricKind.GAUGE, (), "Most runs of all kinds at the same time."
 )
@@ -304,6 +313,8 @@ NAMES = (
     QUEUE_DELAYED,
     QUEUE_BACKING_OFF,
     MAX_RUNS,
+    MAX_WAITING,
+    WAITING_RUNS,
     RUNS,
     RUNS_SKIPPED,
     PHASE,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -89,6 +90,30 @@ class ActiveRun:
             self.handle.cancel(reason)
 
 
+class _SlotOfRun:
+    """The `RunSlot` of one run: of no use any more once its turn is over."""
+
+    def __init__(self, active: ActiveRun, ports: ReconcilerPorts) -> None:
+        self._active, self._ports = active, ports
+
+    def leave(self) -> None:
+        if self._active.progress is not None:
+            self._tell(self._ports.clock.now())
+            self._ports.slots.leave_slot(self._active.key)
+
+    def want(self, on_given: Callable[[], None]) -> None:
+        def go_on() -> None:
+            self._tell(None)
+            on_given()
+
+        if self._active.progress is not None:
+            self._ports.slots.want_slot(self._active.key, go_on)
+
+    def _tell(self, waits_since: datetime | None) -> None:
+        if self._active.progress is not None:
+            self._active.progress = replace(self._active.progress, waits_since=waits_since)
+
+
 class ActiveRuns:
     def __init__(self, ports: ReconcilerPorts, defaults: RunDefaults) -> None:
         self._ports = ports
@@ -141,7 +166,9 @@ class ActiveRuns:
             if active.cancelled:
                 return RunResult(plan.run_id, Ending.CANCELLED, None, reason_text=active.cancelled)
             asked = verbosity_of(plan.cr)
-            request = self._request(plan, access, asked)
+            request = replace(
+                self._request(plan, access, asked), slot=_SlotOfRun(active, self._ports)
+            )
             on_event = self._on_event_for(active, plan, _or(asked, self._defaults.play_verbosity))
             active.progress = Progress.at_start(
                 plan.run_id, plan.cause.text, self._ports.clock.now()

@@ -121,6 +121,26 @@ class NoSkips:
         """Nothing was kept."""
 
 
+class KeySlots(Protocol):
+    """What entitles the runs of keys in hand to compute; the queue is the real one."""
+
+    def leave_slot(self, key: Key) -> None:
+        """The key's run waits: others may have its slot meanwhile."""
+
+    def want_slot(self, key: Key, on_given: Callable[[], None]) -> None:
+        """The key's run is awake: call this as soon as it has a slot."""
+
+
+class KeptSlots:
+    """Runs keep their slots while they wait."""
+
+    def leave_slot(self, key: Key) -> None:
+        """Nobody gets it."""
+
+    def want_slot(self, _key: Key, on_given: Callable[[], None]) -> None:
+        on_given()
+
+
 class PlayLog(Protocol):
     """Prints what plays say, where the Go operator puts it."""
 
@@ -215,6 +235,7 @@ class ReconcilerPorts:
     # Told of our own writes to kinds without generations, where each version counts as an edit.
     on_written: OnOwnWrite = lambda *_: None
     skips: RunSkipper = field(default_factory=NoSkips)
+    slots: KeySlots = field(default_factory=KeptSlots)
     # The CR as an event brought it that came before the turn; None: read it. Asking takes it away.
     brought: Callable[[Key], Json | None] = lambda _: None
     # Told of each run that ended by itself: what follows from what it read and wrote.

@@ -26,6 +26,7 @@ class Progress:
     task_since: datetime
     task: str = ""
     place: str = ""  # `roles/web/tasks/main.yml:12`
+    waits_since: datetime | None = None  # it waits, and needs no slot
 
     @classmethod
     def at_start(cls, run_id: str, cause: str, now: datetime) -> Progress:

@@ -29,6 +29,18 @@ class Ending(Enum):
     KILLED = "Killed"  # ended by a signal that was not ours, e.g. out of memory
 
 
+class RunSlot(Protocol):
+    """What entitles a run to compute. All of it is called on the loop, as long as the run goes on."""
+
+    def leave(self) -> None:
+        """The run waits: others may have its slot meanwhile."""
+        ...
+
+    def want(self, on_given: Callable[[], None]) -> None:
+        """The run goes on once it has a slot: call `on_given` then; at once, if it still has it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Everything that one run needs; no more questions are asked once it started."""
@@ -56,6 +68,8 @@ class RunRequest:
     leave_beside: Callable[[Path], None] = lambda _: None
     # Of a play that only plans: where its child notes what it left out. It runs warm or not at all.
     plan_notes: Path | None = None
+    # What it leaves while it waits, where it runs warm; None: it has none, and need not tell.
+    slot: RunSlot | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,12 @@ class RunProcess(Protocol):
     output: int  # descriptor of the pipe that it prints to; stays its owner's to close
     began_s: float  # when the play began; its limits count from here
     has_ended: bool
+    stood_s: float  # how long it was stopped until it had a slot again; counts for no limit
+    spoke_s: float  # when it last said anything beside its output
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is stopped now."""
 
     @property
     def reports(self) -> Sequence[int]:
@@ -105,9 +111,10 @@ def _left_s(
     process: RunProcess, output: _Output, limits: TimeLimits, stop: RunStop, clock: Clock
 ) -> float | None:
     """Seconds until a limit passes; asks for the end where one has."""
-    if stop.asked is not None:
+    if stop.asked is not None or process.stands:
         return None
-    end = limits.next_end(process.began_s, max(output.progress_s, process.began_s))
+    progress_s = max(output.progress_s, process.began_s, process.spoke_s)
+    end = limits.next_end(process.began_s + process.stood_s, progress_s)
     if end is None:
         return None
     at_s, ended_as, reason = end

@@ -29,6 +29,7 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
     play = read_play(fields, context, report.error, report.warn)
     period_s = fields.duration("reconcilePeriod")
     selector = fields.submap("selector")
+    at_once = concurrency(gvk, context.environment, context.defaults, report)
     return Watch(
         gvk=gvk,
         play=play,
@@ -41,9 +42,8 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
         max_runner_artifacts=fields.whole("maxRunnerArtifacts")
         or context.defaults.max_runner_artifacts,
         verbosity=verbosity(gvk, context.environment, context.defaults.verbosity, report),
-        max_concurrent_reconciles=concurrency(
-            gvk, context.environment, context.defaults.max_concurrent_reconciles, report
-        ),
+        max_concurrent_reconciles=at_once.limit,
+        is_concurrency_set=at_once.is_set,
         manage_status=_truth(fields, "manageStatus", default=True),
         watch_dependent_resources=_truth(fields, "watchDependentResources", default=True),
         watch_cluster_scoped_resources=_truth(fields, "watchClusterScopedResources", default=False),

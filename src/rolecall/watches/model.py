@@ -122,6 +122,7 @@ class Watch:
     max_runner_artifacts: int = 20
     verbosity: int = 2
     max_concurrent_reconciles: int = 1
+    is_concurrency_set: bool = False  # by somebody; else it is the number of CPUs
     manage_status: bool = True
     watch_dependent_resources: bool = True
     watch_cluster_scoped_resources: bool = False

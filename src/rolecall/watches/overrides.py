@@ -24,6 +24,7 @@ class WatchDefaults:
 
     reconcile_period_s: float = 36000.0
     max_concurrent_reconciles: int = 1  # the caller knows how many CPUs there are
+    is_concurrency_set: bool = False  # a flag says it
     verbosity: int = 2
     max_runner_artifacts: int = 20
 
@@ -33,7 +34,18 @@ def variable_name(prefix: str, gvk: Gvk) -> str:
     return f"{prefix}_{gvk.kind}_{gvk.group}".replace(".", "_").upper()
 
 
-def concurrency(gvk: Gvk, environment: Mapping[str, str], default: int, report: Report) -> int:
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """How many objects of a kind are reconciled at once."""
+
+    limit: int
+    is_set: bool  # somebody said so
+
+
+def concurrency(
+    gvk: Gvk, environment: Mapping[str, str], defaults: WatchDefaults, report: Report
+) -> Concurrency:
+    default = max(defaults.max_concurrent_reconciles, 1)
     name = variable_name("MAX_CONCURRENT_RECONCILES", gvk)
     old_name = variable_name("WORKER", gvk)
     if name not in environment and old_name in environment:
@@ -41,11 +53,11 @@ def concurrency(gvk: Gvk, environment: Mapping[str, str], default: int, report: 
         name = old_name
     value = _whole(name, environment, report)
     if value is not None and value <= 0:
-        report.warn_environment(
-            f"{name} `{value}` is not above zero, so {max(default, 1)} was used"
-        )
+        report.warn_environment(f"{name} `{value}` is not above zero, so {default} was used")
         value = None
-    return max(default if value is None else value, 1)
+    if value is None:
+        return Concurrency(default, defaults.is_concurrency_set)
+    return Concurrency(value, is_set=True)
 
 
 def verbosity(gvk: Gvk, environment: Mapping[str, str], default: int, report: Report) -> int:

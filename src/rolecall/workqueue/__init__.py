@@ -16,7 +16,8 @@ from rolecall.workqueue.cause import (
 from rolecall.workqueue.delays import Delayed
 from rolecall.workqueue.key import Key, Urgency
 from rolecall.workqueue.lanes import Waiting
-from rolecall.workqueue.queue import Limits, Queue, QueueClosedError, Turn
+from rolecall.workqueue.queue import Queue, QueueClosedError, Turn
+from rolecall.workqueue.run_slots import Limits
 from rolecall.workqueue.snapshot import QueueSnapshot, Waits
 
 __all__ = [

@@ -2,9 +2,9 @@
 
 Promises: a key is never in two hands at once; adding it twice before it is taken yields it once;
 adding it while a worker holds it yields it once more afterwards; a more urgent reason moves a waiting
-key up; no kind exceeds its limit, all together never exceed `max_runs` nor memory; nothing starves (see
-`lanes`). Does not promise: survival of restarts (the start-up list replaces it), nor that every kind
-gets the same share.
+key up; no kind exceeds its limit, all together never exceed `max_runs` (see `run_slots`) nor memory;
+nothing starves (see `lanes`). Does not promise: survival of restarts (the start-up list replaces it),
+nor that every kind gets the same share.
 
 The hard part is handing over without losing: a worker that is cancelled in the very moment in which it
 gets a key gives the key back. Workers wait in line for a future each and `_serve` matches them with
@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rolecall.clock import Clock
@@ -31,23 +31,12 @@ from rolecall.workqueue.cause import PERIOD, UNTOLD, Cause
 from rolecall.workqueue.delays import Delayed, Delays
 from rolecall.workqueue.key import Key, Urgency
 from rolecall.workqueue.lanes import Lanes, Waiting
+from rolecall.workqueue.run_slots import Limits, RunSlots
 from rolecall.workqueue.snapshot import QueueSnapshot, Waits
 
 
 class QueueClosedError(RolecallError):
     """The engine is stopping: no more keys are handed out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How many keys may be in hand at once."""
-
-    max_runs: int
-    per_kind: Mapping[Gvk, int]
-    # What their runs may take of memory together, and what one of a kind would take if it began now.
-    # The next key waits until there is as much; one alone always has room.
-    memory_bytes: int | None = None
-    run_bytes: Callable[[Gvk], int] = lambda _: 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +69,9 @@ class Queue:
         self._backoff = Backoff(settings.backoff_start_s, settings.backoff_cap_s)
         self._role_backoff_start_s = settings.role_backoff_start_s
         # Keys in hand, with the most urgent reason that came up meanwhile; such a key is never in
-        # a lane as well. `_in_hand` counts the same keys by kind.
+        # a lane as well.
         self._hands: dict[Key, _Reason | None] = {}
-        self._in_hand: Counter[Gvk] = Counter()
+        self._slots = RunSlots(limits)
         self._waits = {urgency: Waits() for urgency in Urgency}
         # While workers wait here, no key that they could take is in a lane: `_serve` sees to that.
         self._takers: deque[asyncio.Future[Turn]] = deque()
@@ -137,11 +126,21 @@ class Queue:
     def done(self, key: Key) -> None:
         """Put a key down; it waits again at once if it was added while in hand."""
         again = self._hands.pop(key)
-        self._in_hand[key.gvk] -= 1
+        self._slots.put_down(key)
         if again is not None:
             self._put(key, again)
         if not self._hands:
             self._drained.set()
+        self._serve()
+
+    def leave_slot(self, key: Key) -> None:
+        """The run of a key in hand waits: others may begin, or go on."""
+        self._slots.leave(key)
+        self._serve()
+
+    def want_slot(self, key: Key, on_given: Callable[[], None]) -> None:
+        """The run of a key in hand is awake: tell it as soon as it has a slot."""
+        self._slots.want(key, on_given)
         self._serve()
 
     def fail(self, key: Key, *, by_role: bool = False) -> float:
@@ -188,12 +187,14 @@ class Queue:
         oldest = self._lanes.oldest()
         return QueueSnapshot(
             depth=self._lanes.depths(),
-            in_hand=dict(self._in_hand),
+            in_hand=dict(self._slots.in_hand),
+            waiting=self._slots.waiting,
             oldest_age_s={urgency: now - oldest.get(urgency, now) for urgency in Urgency},
             waits=dict(self._waits),
             delayed=len(self._delays),
             backing_off=len(self._backoff),
             max_runs=self._most_runs(),
+            max_waiting=self._limits.max_waiting,
         )
 
     def _put(self, key: Key, reason: _Reason) -> None:
@@ -203,31 +204,38 @@ class Queue:
             self._lanes.put(key, *reason, self._clock.monotonic())
 
     def _serve(self) -> None:
-        while not self._is_closed and len(self._hands) < self._limits.max_runs:
-            while self._takers and self._takers[0].done():
-                self._takers.popleft()
-            if not self._takers:
+        slots = self._slots
+        while slots.is_free:
+            if slots.woken_go_first and slots.give_to_woken():
+                continue
+            if not self._hand_out_next() and not slots.give_to_woken():
                 return
-            now = self._clock.monotonic()
-            waiting = self._lanes.take(self._has_room, now, self._fits)
-            if waiting is None:
-                return
-            turn = Turn(waiting.key, waiting.urgency, now - waiting.since, waiting.cause)
-            self._waits[turn.urgency] = self._waits[turn.urgency].plus(turn.waited_s)
-            self._hands[turn.key] = None
-            self._in_hand[turn.key.gvk] += 1
-            self._drained.clear()
-            self._takers.popleft().set_result(turn)
 
-    def _has_room(self, gvk: Gvk) -> bool:
-        return self._in_hand[gvk] < max(1, self._limits.per_kind.get(gvk, 1))
+    def _hand_out_next(self) -> bool:
+        while self._takers and self._takers[0].done():
+            self._takers.popleft()
+        if self._is_closed or not self._takers:
+            return False
+        now = self._clock.monotonic()
+        waiting = self._lanes.take(self._slots.has_room, now, self._fits)
+        if waiting is None:
+            return False
+        turn = Turn(waiting.key, waiting.urgency, now - waiting.since, waiting.cause)
+        self._waits[turn.urgency] = self._waits[turn.urgency].plus(turn.waited_s)
+        self._hands[turn.key] = None
+        self._slots.take(turn.key)
+        self._drained.clear()
+        self._takers.popleft().set_result(turn)
+        return True
 
     def _fits(self, gvk: Gvk) -> bool:
         """Whether memory takes one more run, reckoning all in hand at what their kinds take now."""
         if self._limits.memory_bytes is None or not self._hands:
             return True
         run_bytes = self._limits.run_bytes
-        in_hand = sum(count * run_bytes(kind) for kind, count in self._in_hand.items() if count)
+        in_hand = sum(
+            count * run_bytes(kind) for kind, count in self._slots.in_hand.items() if count
+        )
         return in_hand + run_bytes(gvk) <= self._limits.memory_bytes
 
     def _most_runs(self) -> int:

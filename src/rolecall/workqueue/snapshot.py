@@ -24,8 +24,10 @@ class Waits:
 class QueueSnapshot:
     depth: Mapping[Gvk, Mapping[Urgency, int]]  # keys that wait for a worker
     in_hand: Mapping[Gvk, int]  # keys that a worker holds
+    waiting: Mapping[Gvk, int]  # those of them whose runs wait and have left their slots
     oldest_age_s: Mapping[Urgency, float]  # 0 where nothing waits
     waits: Mapping[Urgency, Waits]  # of the keys taken so far
     delayed: int  # keys that come back at a set time
     backing_off: int  # keys whose last turn failed
     max_runs: int
+    max_waiting: int

@@ -113,25 +113,29 @@ def test_queue_is_read_at_the_scrape(metrics: EngineMetrics) -> None:
     def snapshot() -> QueueSnapshot:
         return QueueSnapshot(
             depth={APP: {Urgency.EDIT: 2, Urgency.PERIOD: 3}},
-            in_hand={APP: 1},
+            in_hand={APP: 4},
+            waiting={APP: 3},
             oldest_age_s={Urgency.EDIT: 0.5},
             waits={urgency: Waits(4, 8.0) for urgency in Urgency},
             delayed=6,
             backing_off=7,
             max_runs=8,
+            max_waiting=9,
         )
 
     metrics.read_queue(snapshot, [APP])
     found = samples(metrics)
     controller = 'controller="app-v1-controller"'
     assert found[f'workqueue_depth{{{controller},name="app-v1-controller"}}'] == "5.0"
-    assert found[f"controller_runtime_active_workers{{{controller}}}"] == "1.0"
+    assert found[f"controller_runtime_active_workers{{{controller}}}"] == "4.0"
+    assert found[f'rolecall_waiting_runs{{GVK="{APP}"}}'] == "3.0"
     assert found['rolecall_queue_depth{urgency="edit"}'] == "2.0"
     assert found['rolecall_queue_oldest_seconds{urgency="edit"}'] == "0.5"
     assert found['rolecall_queue_wait_seconds_sum{urgency="edit"}'] == "8.0"
     assert found["rolecall_queue_delayed"] == "6.0"
     assert found["rolecall_queue_backing_off"] == "7.0"
     assert found["rolecall_max_runs"] == "8.0"
+    assert found["rolecall_max_waiting"] == "9.0"
 
 
 def test_own_api_calls_are_counted_as_the_go_client_counts(metrics: EngineMetrics) -> None:

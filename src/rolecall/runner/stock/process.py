@@ -23,7 +23,9 @@ _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
 
 class SupervisedProcess:
-    """A `RunProcess`, as its supervisor reports it."""
+    """A `RunProcess`, as its supervisor reports it. Nobody knows when it waits: it keeps its slot."""
+
+    stands, stood_s, spoke_s = False, 0.0, 0.0
 
     def __init__(
         self, command: Sequence[str], env: Mapping[str, str], cwd: Path, clock: Clock

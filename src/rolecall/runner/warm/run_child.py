@@ -57,6 +57,7 @@ class Order:
             # Where its texts are: a folder with nothing but playbooks may be anything, even `/`.
             "inputs": [str(path) for path in self.inputs],
             "role": str(self.prepared.play.path) if self.prepared.play.is_role else "",
+            "may_wait": self.prepared.request.slot is not None,
         }
 
 
@@ -67,11 +68,16 @@ class RunChild:
         self.order, self._host, self._stop, self._clock = order, host, stop, clock
         self.notes = TaskNotes()
         self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
+        self.on_wait: Callable[[], None] = lambda: None
+        # Given what answers it; the answer may come from any thread.
+        self.on_want: Callable[[Callable[[], None]], None] = lambda answer: answer()
         self.has_ended = False
         self._pid, self._pidfd = 0, -1
         self._rc: int | None = None
         self.cpu_s: float | None = None
-        self.began_s = clock.monotonic()
+        self.began_s = self.spoke_s = clock.monotonic()
+        self.stood_s = 0.0
+        self._stands_since_s: float | None = None
         with contextlib.ExitStack() as undo:
             self.output, output_end = os.pipe2(os.O_CLOEXEC)
             undo.callback(os.close, self.output)
@@ -95,6 +101,10 @@ class RunChild:
     @property
     def reports(self) -> tuple[int, ...]:
         return (self._socket.fileno(), self._pidfd)
+
+    @property
+    def stands(self) -> bool:
+        return self._stands_since_s is not None
 
     def wait_begun(self, on_begun: Callable[[], None]) -> bool:
         """Wait for the child's first word; False where no child ever had the order."""
@@ -197,12 +207,32 @@ class RunChild:
                 self.notes.take_use(message)
             case "module":
                 self.notes.modules.append(message)
+            case "waits" | "wants" | "stands" | "goes" as what:
+                self._take_word_of_slot(what, message)
             case "end":
                 self._rc, self.notes.crash = message["rc"], message.get("crash", "")
                 self.cpu_s = message.get("cpu_s")
         for fd in fds:
             os.close(fd)
         return True
+
+    def _take_word_of_slot(self, what: str, message: dict[str, Any]) -> None:
+        now_s = self._clock.monotonic()
+        match what:
+            case "waits":
+                self.on_wait()
+            case "wants":
+                number = int(message["number"])
+                self.on_want(lambda: self._give_slot(number))
+            case "stands":
+                self._stands_since_s = now_s
+            case "goes" if self._stands_since_s is not None:
+                self.stood_s += now_s - self._stands_since_s
+                self._stands_since_s, self.spoke_s = None, now_s
+
+    def _give_slot(self, number: int) -> None:
+        with contextlib.suppress(OSError):  # the run has ended meanwhile
+            self._socket.send(str(number).encode())
 
 
 def _leads_its_session(pid: int) -> bool:

@@ -31,6 +31,7 @@ from rolecall.runner.contract import (
     Runner,
     RunRequest,
     RunResult,
+    RunSlot,
 )
 from rolecall.runner.events import short_place
 from rolecall.runner.fold import Exit
@@ -293,6 +294,7 @@ class WarmRunner:
         limits = TimeLimits.of(prepared.request, self._settings)
         with Recording(prepared, self._settings, thread.tell, self._clock) as recording:
             child.on_event = recording.tell
+            _connect(child, prepared.request.slot, thread)
             recording.look_for_reports_with(child.take_reports)
             exit_ = replace(
                 follow(child, limits, thread.stop, recording.feed, self._clock),
@@ -324,6 +326,12 @@ class WarmRunner:
         if ways := dict(ways_of(notes)):
             fields = log_fields(run=prepared.request.run_id, ways=ways)
             _logger.debug("how the tasks were started", extra=fields)
+
+
+def _connect(child: RunChild, slot: RunSlot | None, thread: RunThread) -> None:
+    if slot is not None:
+        child.on_wait = lambda: thread.on_loop(slot.leave)
+        child.on_want = lambda answer: thread.on_loop(slot.want, answer)
 
 
 def _impure_in(notes: TaskNotes, prepared: PreparedRun) -> str:

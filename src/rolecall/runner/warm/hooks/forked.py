@@ -23,40 +23,44 @@ from rolecall.runner.warm.hooks.module_process import (
     Response,
     in_environment,
 )
+from rolecall.runner.warm.hooks.quiet import ModuleLook
 from rolecall.runner.warm.hooks.streams import StreamSettings
+from rolecall.runner.warm.hooks.waits import Waits
 
 _HANDLED = (signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1)
 _PIECE = 64 * 1024
 
 
-def run_forked(process: ModuleProcess, call: ModuleCall) -> Response:
+def run_forked(process: ModuleProcess, call: ModuleCall, waits: Waits) -> Response:
     """Run the module and come back with what it printed."""
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()
     pid = os.fork()
     if pid == 0:
+        waits.be_module()
         _be_module(process, call, out_write, err_write)
     os.close(out_write)
     os.close(err_write)
-    out, err = _read_both(out_read, err_read)
+    out, err = _read_both(out_read, err_read, ModuleLook(waits, pid))
     _pid, status = os.waitpid(pid, 0)
     rc, complaint = _as_shell(status)
     return Response(rc, _text(out), _text(err) + complaint)
 
 
-def _read_both(out_fd: int, err_fd: int) -> tuple[bytes, bytes]:
+def _read_both(out_fd: int, err_fd: int, looked: ModuleLook) -> tuple[bytes, bytes]:
     pieces: dict[int, list[bytes]] = {out_fd: [], err_fd: []}
     with selectors.DefaultSelector() as selector:
         for fd in pieces:
             selector.register(fd, selectors.EVENT_READ)
         while selector.get_map():
-            for key, _events in selector.select():
+            for key, _events in selector.select(looked.every_s):
                 piece = os.read(key.fd, _PIECE)
                 if piece:
                     pieces[key.fd].append(piece)
                 else:
                     selector.unregister(key.fd)
                     os.close(key.fd)
+            looked.look()
     return b"".join(pieces[out_fd]), b"".join(pieces[err_fd])
 
 

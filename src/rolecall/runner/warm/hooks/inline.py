@@ -27,6 +27,7 @@ from rolecall.runner.warm.hooks.planning import Planning
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.task_streams import TaskStreams
 from rolecall.runner.warm.hooks.uses import Uses
+from rolecall.runner.warm.hooks.waits import Waits
 from rolecall.runner.warm.hooks.ways import ActionFacts, Way, choose_action
 
 _BUILTIN_STRATEGIES = ("linear", "free", "host_pinned")
@@ -67,11 +68,14 @@ class InlineWorker:
 class InlineRunner:
     """Decides for each task, and runs those that stay."""
 
-    def __init__(self, core: Any, tally: Tally, uses: Uses, planning: Planning) -> None:
+    def __init__(
+        self, core: Any, tally: Tally, uses: Uses, planning: Planning, waits: Waits
+    ) -> None:
         self._core = core  # ansible-core's parts, see `core`
         self._tally = tally
         self._uses = uses
         self._planning = planning
+        self._waits = waits
         self._strategy: Any = None
         self._streams: TaskStreams | None = None
         self.thread_locals: list[Any] = []
@@ -95,6 +99,7 @@ class InlineRunner:
             arguments["task"], *self._core.identify_action(arguments["task"])
         )
         facts = self._facts(strategy, arguments)
+        self._waits.task_begins(is_alone=facts.is_alone)
         choice = choose_action(facts)
         self._tally.task_begins(arguments["task"], choice)
         self._uses.task_begins(arguments["task"], facts)

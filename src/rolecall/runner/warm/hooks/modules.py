@@ -26,6 +26,7 @@ from rolecall.runner.warm.hooks.module_process import ModuleCall
 from rolecall.runner.warm.hooks.planning import Planning
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.uses import Uses
+from rolecall.runner.warm.hooks.waits import Waits
 from rolecall.runner.warm.hooks.ways import START_VARIABLES, Choice, ModuleFacts, Way, choose_module
 
 
@@ -33,9 +34,16 @@ class ModuleRunner:
     """Stands in for `_execute_module`, `_make_tmp_path` and `_remove_tmp_path` of every action."""
 
     def __init__(
-        self, core: Any, tally: Tally, uses: Uses, compiled: CompiledModules, planning: Planning
+        self,
+        core: Any,
+        tally: Tally,
+        uses: Uses,
+        compiled: CompiledModules,
+        planning: Planning,
+        waits: Waits,
     ) -> None:
         self._planning = planning
+        self._waits = waits
         self._core = core
         self._tally = tally
         self._uses = uses
@@ -48,7 +56,8 @@ class ModuleRunner:
         with self._planning.module(action, lambda: self._known_as(action, name), asked) as changed:
             if changed is None:
                 return {"skipped": True, "msg": f"a plan does not run `{name}`"}
-            choice, result = self._execute(original, action, name, changed)
+            with self._waits.module(action):
+                choice, result = self._execute(original, action, name, changed)
         self._tally.module_ran(
             str(action._task._uuid), str(name), choice, time.perf_counter() - began
         )
@@ -126,8 +135,10 @@ class ModuleRunner:
             environment={str(key): str(value) for key, value in environment.items()},
             cwd=action._loader.get_basedir(),
         )
-        runs = run_in_process if choice.way is Way.IN_PROCESS else run_forked
-        response = runs(self._core.module_process, call)
+        if choice.way is Way.IN_PROCESS:
+            response = run_in_process(self._core.module_process, call)
+        else:
+            response = run_forked(self._core.module_process, call, self._waits)
         return choice, self._core.finish_module(action, response)
 
     def make_tmp_path(self, original: Any, action: Any, remote_user: str | None = None) -> str:

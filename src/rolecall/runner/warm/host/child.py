@@ -42,6 +42,7 @@ from rolecall.runner.warm.hooks.streams import StreamSettings
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.templates import CompiledTemplates
 from rolecall.runner.warm.hooks.uses import Uses
+from rolecall.runner.warm.hooks.waits import Waits
 from rolecall.runner.warm.host.ahead.pages import write_down_own
 from rolecall.runner.warm.marks import mark_as
 
@@ -62,6 +63,7 @@ class RunOrder:
     report: int  # descriptor of the socket to report on
     imports: str  # the file to note in what it had to import
     inputs: tuple[str, ...]  # files and folders of its project, where it is asked what it uses
+    may_wait: bool = False  # it has a slot, which others may use while it waits
     pages: str = ""  # where to tell which pages it wrote to, if anywhere
 
 
@@ -80,16 +82,18 @@ class HostParts:
     new: NewProcess
     uses: Uses
     planning: Planning
+    waits: Waits
 
     @classmethod
     def in_place(cls, events: EventCallback, streams: StreamSettings, new: NewProcess) -> HostParts:
         """Put the hooks in place."""
-        core, tally, planning = core_at_hand(streams), Tally(), Planning()
+        core, tally, planning, waits = core_at_hand(streams), Tally(), Planning(), Waits()
+        waits.stand_in()
         compiled = CompiledModules(core.is_new_style, str(sys.modules["ansible"].__file__))
         uses = Uses(str(Path(str(sys.modules["ansible"].__file__)).parent))
-        inline = InlineRunner(core, tally, uses, planning)
+        inline = InlineRunner(core, tally, uses, planning, waits)
         inline.thread_locals.append(events.context)
-        modules = ModuleRunner(core, tally, uses, compiled, planning)
+        modules = ModuleRunner(core, tally, uses, compiled, planning, waits)
         rules = core.template_rules()
         templates, keywords = CompiledTemplates(rules), Keywords(Sentinel)
         parsed = ParsedFiles(core.tags_of, core.display)
@@ -100,7 +104,18 @@ class HostParts:
         seams.install(hooks, rules.environment, core.clock)
         imports = core.module_process.imports
         return cls(
-            core, tally, inline, compiled, events, streams, imports, parsed, new, uses, planning
+            core,
+            tally,
+            inline,
+            compiled,
+            events,
+            streams,
+            imports,
+            parsed,
+            new,
+            uses,
+            planning,
+            waits,
         )
 
 
@@ -182,6 +197,8 @@ def _run(order: RunOrder, parts: HostParts, report: socket.socket) -> int:
         return _NOT_EVEN_SETTINGS
     parts.tally.report_to(report)
     parts.events.report_to(report)
+    if order.may_wait:
+        parts.waits.report_to(report)
     if order.inputs:
         parts.uses.begin(report, order.inputs, (order.imports, order.pages))
     status = _play(order.command)

@@ -247,6 +247,7 @@ def _order_of(message: wire.Message, fds: list[int]) -> RunOrder:
         report=fds[1],
         imports=message["imports"],
         inputs=tuple(message.get("inputs", ())),
+        may_wait=bool(message.get("may_wait")),
         pages=message.get("pages", ""),
     )
 
