@@ -151,7 +151,8 @@ def _began(cr: Json) -> object:
 def _what(cr: Json) -> str:
     match cr["state"]:
         case "running":
-            return str(cr.get("task") or cr.get("cause") or "")
+            text = str(cr.get("task") or cr.get("cause") or "")
+            return f"[waits] {text}" if cr.get("waits_since") else text
         case "waiting":
             return " ".join(filter(None, (_urgency(cr), cr.get("cause"))))
         case "failed":
@@ -190,6 +191,8 @@ def _facts(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if cr.get("task"):
         place = f" ({cr['place']})" if cr.get("place") else ""
         yield "task", f"{cr['task']}{place}, for {since(cr.get('task_since'), now)}"
+    if cr.get("waits_since"):
+        yield "waits", f"for {since(cr['waits_since'], now)}; others use its slot meanwhile"
     if last:
         ended = since(last.get("ended"), now)
         took = seconds_text(last.get("seconds"))

@@ -122,6 +122,7 @@ class _Sorted:
             "task": run.task if run else "",
             "place": run.place if run else "",
             "task_since": written(run.task_since) if run else None,
+            "waits_since": written(run.waits_since) if run and run.waits_since else None,
             "began": written(run.began) if run else None,
             "cause": run.cause if run else waiting.cause.text if waiting else "",
             "urgency": waiting.urgency.name.lower() if waiting else None,

@@ -1,21 +1,23 @@
 """Whether a fork for a module waits: it says that it sleeps, or it and all below it use no CPU.
 
 The second finds programs that wait, such as `helm --wait` or `kubectl wait`. Looked at a few times a
-second, and only where the module takes longer than that.
+second, and only where the module takes longer than that. On a busy machine a module may get no CPU for
+as long: one that could run if there were any does not wait.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from rolecall.runner.warm.hooks.waits import Waits
 from rolecall.runner.warm.processes import descendants_of
 
-LOOK_EVERY_S = 0.1
+_LOOK_EVERY_S = 0.1
 # So long nearly nothing was computed: it waits.
-_QUIET_S = 1.0
+_QUIET_S = 0.3
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _QUIET_PART = 0.05
 # From here on it computes again.
@@ -32,7 +34,7 @@ class ModuleLook:
     @property
     def every_s(self) -> float | None:
         """How often to look; None: never."""
-        return LOOK_EVERY_S if self._waits.is_looked_for else None
+        return _LOOK_EVERY_S if self._waits.is_looked_for else None
 
     def look(self) -> None:
         """Say what the module does, if that changed."""
@@ -47,24 +49,26 @@ class ModuleLook:
             self._judge(took_s)
 
     def _judge(self, took_s: float) -> None:
-        cpu_s = _cpu_of_all(self._pid)
+        uses = [use for pid in (self._pid, *descendants_of(self._pid)) if (use := _use_of(pid))]
+        cpu_s = sum(use.cpu_s for use in uses)
         part = max(cpu_s - self._cpu_s, 0.0) / took_s
         self._looked_s, self._cpu_s = time.monotonic(), cpu_s
-        if part <= _QUIET_PART:
+        if part <= _QUIET_PART and not any(use.could_run for use in uses):
             self._waits.wait()
         elif part >= _BUSY_PART:
             self._waits.ask()
 
 
-def _cpu_of_all(pid: int) -> float:
-    return sum(map(_cpu_of, (pid, *descendants_of(pid))))
+@dataclass(frozen=True, slots=True)
+class _Use:
+    cpu_s: float  # with that of its children that ended
+    could_run: bool
 
 
-def _cpu_of(pid: int) -> float:
-    """With its children that ended."""
+def _use_of(pid: int) -> _Use | None:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
-        return 0.0
+        return None
     fields = stat.rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) * _TICK_S
+    return _Use(sum(map(int, fields[11:15])) * _TICK_S, fields[0] in "RD")
