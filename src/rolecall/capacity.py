@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 import os
-import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ WAITING_PER_CPU = 50
 # Descriptors that a run takes of the engine: its pipes, files and connections; and what the engine has.
 FILES_PER_RUN = 12
 ENGINE_FILES = 200
+_FILES_LIMIT = "Max open files"
 # Version 1 says "no limit" with the largest multiple of a page that fits 63 bits.
 NO_LIMIT_ABOVE = 1 << 60
 
@@ -69,7 +69,7 @@ def read_capacity(
     for folder in _folders(cgroup_root, proc):
         cpus += _cpu_limits(folder)
         memory += _memory_limits(folder)
-    return Capacity(min(cpus), min(memory), _usable_files())
+    return Capacity(min(cpus), min(memory), _usable_files(proc))
 
 
 def _folders(cgroup_root: Path, proc: Path) -> Iterator[Path]:
@@ -110,9 +110,12 @@ def _usable_cpus() -> int:
     return os.cpu_count() or 1
 
 
-def _usable_files() -> int:
-    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return NO_LIMIT_ABOVE if soft == resource.RLIM_INFINITY else soft
+def _usable_files(proc: Path) -> int:
+    for line in _lines(proc / "self" / "limits"):
+        if line.startswith(_FILES_LIMIT):
+            soft = line.removeprefix(_FILES_LIMIT).split()[0]
+            return int(soft) if soft.isdigit() else NO_LIMIT_ABOVE
+    return NO_LIMIT_ABOVE
 
 
 def _machine_memory(proc: Path) -> int:

@@ -71,7 +71,9 @@ async def test_run_leaves_its_slot_while_it_waits_and_takes_one_before_its_next_
     async with workshop(tmp_path) as shop:
         for name, tasks in WAITS.items():
             said = await waits(shop, Slot(), tasks, name)
-            assert said and set(zip(said[::2], said[1::2], strict=True)) == {("leave", "want")}, name
+            assert said and set(zip(said[::2], said[1::2], strict=True)) == {("leave", "want")}, (
+                name
+            )
 
 
 async def test_run_that_computes_says_nothing(tmp_path: Path) -> None:

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES, Capacity, read_capacity, runs_within
+from rolecall.capacity import (
+    STOCK_RUN_BYTES,
+    WARM_RUN_BYTES,
+    Capacity,
+    read_capacity,
+    runs_within,
+    waiting_within,
+)
 
 GIB = 1024**3
 MIB = 1024**2
@@ -96,3 +103,26 @@ def test_the_scarcer_of_cpu_and_memory_decides(
     capacity: Capacity, run_bytes: int, runs: int
 ) -> None:
     assert runs_within(capacity, run_bytes) == runs
+
+
+@pytest.mark.parametrize(
+    ("capacity", "waiting"),
+    [
+        (Capacity(2.0, 768 * MIB), 16),  # memory for 24, of which 8 may compute
+        (Capacity(2.0, 256 * MIB), 0),
+        (Capacity(2.0, 16 * GIB), 100),
+        (Capacity(2.0, 16 * GIB, files=1024), 60),
+    ],
+)
+def test_as_many_runs_may_wait_as_memory_files_and_cpus_allow(
+    capacity: Capacity, waiting: int
+) -> None:
+    assert waiting_within(capacity, 8, WARM_RUN_BYTES) == waiting
+
+
+def test_limit_of_open_files_counts(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, "0::/\n")
+    limits = "Max processes             4096       4096       processes\n"
+    limits += "Max open files            1024       524288     files\n"
+    (machine.proc / "self" / "limits").write_text(limits)
+    assert machine.read().files == 1024

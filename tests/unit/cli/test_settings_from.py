@@ -122,6 +122,16 @@ def test_concurrency_below_one_ends_up_as_one() -> None:
     assert settled("--max-concurrent-reconciles=-4")[0].watches.max_concurrent_reconciles == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [((), None), (("--max-waiting=0",), 0), (("--max-waiting=-1",), 0), (("--max-waiting=9",), 9)],
+)
+def test_number_of_runs_that_may_wait_follows_from_memory_unless_somebody_says_it(
+    words: tuple[str, ...], most: int | None
+) -> None:
+    assert settled(*words)[0].queue.max_waiting == most
+
+
 def test_trusting_cr_text_names_the_risk() -> None:
     assert "may run code in this operator" in settled("--trust-cr-text")[1][0]
 

@@ -28,6 +28,14 @@ def test_running_cr_tells_its_task_and_how_long_it_has_been_at_it(engine: FakeEn
     )
 
 
+def test_run_that_waits_says_so_beside_its_task(engine: FakeEngine) -> None:
+    waits = {"task": "wait for pods", "task_since": ago(60), "waits_since": ago(50)}
+    engine.crs = [cr("shop", "running", **waits), cr("blog", "running", task="build it")]
+    said = engine.rolecall("status").stdout
+    assert "[waits] wait for pods" in said and "[waits] build it" not in said
+    assert "for 50s; its slot serves others" in engine.rolecall("status", "website/shop").stdout
+
+
 def test_waiting_key_tells_its_urgency_and_its_cause(engine: FakeEngine) -> None:
     waits = {"urgency": "edit", "cause": "edit of generation 4", "waiting_since": ago(5)}
     engine.crs = [cr("shop", "waiting", **waits)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -20,6 +21,9 @@ async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
     world.known[key("unwanted")] = Known(is_selected=False)
     world.in_flight[key("busy")] = Progress(
         "77", "edit of generation 4", NOON, NOON, "build it", "roles/web/tasks/main.yml:3"
+    )
+    world.in_flight[key("long")] = replace(
+        world.in_flight[key("busy")], waits_since=NOON + timedelta(seconds=5)
     )
     ticks = world.clock.monotonic()
     cause = Cause("drift of Deployment web")

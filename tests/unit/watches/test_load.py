@@ -79,6 +79,24 @@ def test_flags_set_what_neither_entry_nor_environment_says(project: Path) -> Non
     assert watch.verbosity == 4
 
 
+@pytest.mark.parametrize(
+    ("is_flag_set", "environment", "is_set"),
+    [
+        (False, {}, False),
+        (True, {}, True),
+        (False, {"MAX_CONCURRENT_RECONCILES_DEMO_": "3"}, True),
+        (False, {"MAX_CONCURRENT_RECONCILES_DEMO_": "-1"}, False),
+    ],
+)
+def test_limit_of_a_kind_is_known_to_be_set_or_the_default(
+    project: Path, is_flag_set: bool, environment: dict[str, str], is_set: bool
+) -> None:
+    (project / "watches.yaml").write_text("- {version: v1, kind: Demo, role: demo}\n")
+    flags = WatchDefaults(is_concurrency_set=is_flag_set)
+    (watch,), _ = load_watches(Path("watches.yaml"), environment, flags, project)
+    assert watch.is_concurrency_set is is_set
+
+
 def test_byte_order_mark_and_windows_line_ends_are_fine(project: Path) -> None:
     text = "\ufeff- version: v1\r\n  kind: Demo\r\n  role: demo\r\n  runner: x\r\n"
     (project / "watches.yaml").write_bytes(text.encode())

@@ -25,13 +25,13 @@ from rolecall.runner.warm.hooks.module_process import (
 )
 from rolecall.runner.warm.hooks.quiet import ModuleLook
 from rolecall.runner.warm.hooks.streams import StreamSettings
-from rolecall.runner.warm.hooks.waits import Waits
+from rolecall.runner.warm.hooks.waits import RunWaits
 
 _HANDLED = (signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1)
 _PIECE = 64 * 1024
 
 
-def run_forked(process: ModuleProcess, call: ModuleCall, waits: Waits) -> Response:
+def run_forked(process: ModuleProcess, call: ModuleCall, waits: RunWaits) -> Response:
     """Run the module and come back with what it printed."""
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()

@@ -27,7 +27,7 @@ from rolecall.runner.warm.hooks.planning import Planning
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.task_streams import TaskStreams
 from rolecall.runner.warm.hooks.uses import Uses
-from rolecall.runner.warm.hooks.waits import Waits
+from rolecall.runner.warm.hooks.waits import RunWaits
 from rolecall.runner.warm.hooks.ways import ActionFacts, Way, choose_action
 
 _BUILTIN_STRATEGIES = ("linear", "free", "host_pinned")
@@ -69,7 +69,7 @@ class InlineRunner:
     """Decides for each task, and runs those that stay."""
 
     def __init__(
-        self, core: Any, tally: Tally, uses: Uses, planning: Planning, waits: Waits
+        self, core: Any, tally: Tally, uses: Uses, planning: Planning, waits: RunWaits
     ) -> None:
         self._core = core  # ansible-core's parts, see `core`
         self._tally = tally

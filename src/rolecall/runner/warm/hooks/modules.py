@@ -26,7 +26,7 @@ from rolecall.runner.warm.hooks.module_process import ModuleCall
 from rolecall.runner.warm.hooks.planning import Planning
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.uses import Uses
-from rolecall.runner.warm.hooks.waits import Waits
+from rolecall.runner.warm.hooks.waits import RunWaits
 from rolecall.runner.warm.hooks.ways import START_VARIABLES, Choice, ModuleFacts, Way, choose_module
 
 
@@ -40,7 +40,7 @@ class ModuleRunner:
         uses: Uses,
         compiled: CompiledModules,
         planning: Planning,
-        waits: Waits,
+        waits: RunWaits,
     ) -> None:
         self._planning = planning
         self._waits = waits

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.runner.warm.hooks.waits import Waits
+from rolecall.runner.warm.hooks.waits import RunWaits
 from rolecall.runner.warm.processes import descendants_of
 
 _LOOK_EVERY_S = 0.1
@@ -27,7 +27,7 @@ _BUSY_PART = 0.25
 class ModuleLook:
     """Looks at a fork while its parent waits for it."""
 
-    def __init__(self, waits: Waits, pid: int) -> None:
+    def __init__(self, waits: RunWaits, pid: int) -> None:
         self._waits, self._pid = waits, pid
         self._looked_s, self._cpu_s = time.monotonic(), 0.0
 

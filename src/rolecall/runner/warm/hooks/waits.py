@@ -34,7 +34,7 @@ _COUNTER = struct.Struct("q")
 _LONGEST_ANSWER = 32
 
 
-class Waits:
+class RunWaits:
     """What the processes of one run know of its slot."""
 
     def __init__(self) -> None:

@@ -42,7 +42,7 @@ from rolecall.runner.warm.hooks.streams import StreamSettings
 from rolecall.runner.warm.hooks.tally import Tally
 from rolecall.runner.warm.hooks.templates import CompiledTemplates
 from rolecall.runner.warm.hooks.uses import Uses
-from rolecall.runner.warm.hooks.waits import Waits
+from rolecall.runner.warm.hooks.waits import RunWaits
 from rolecall.runner.warm.host.ahead.pages import write_down_own
 from rolecall.runner.warm.marks import mark_as
 
@@ -82,12 +82,12 @@ class HostParts:
     new: NewProcess
     uses: Uses
     planning: Planning
-    waits: Waits
+    waits: RunWaits
 
     @classmethod
     def in_place(cls, events: EventCallback, streams: StreamSettings, new: NewProcess) -> HostParts:
         """Put the hooks in place."""
-        core, tally, planning, waits = core_at_hand(streams), Tally(), Planning(), Waits()
+        core, tally, planning, waits = core_at_hand(streams), Tally(), Planning(), RunWaits()
         waits.stand_in()
         compiled = CompiledModules(core.is_new_style, str(sys.modules["ansible"].__file__))
         uses = Uses(str(Path(str(sys.modules["ansible"].__file__)).parent))
