@@ -31,6 +31,8 @@ ADMISSION_MARKS = "<!-- admission: begin -->", "<!-- admission: end -->"
 MANY = ROOT / "bench" / "many_crs.json"
 MANY_MARKS = "<!-- many: begin -->", "<!-- many: end -->"
 
+WAITS = ROOT / "bench" / "waits.json"
+WAITS_MARKS = "<!-- waits: begin -->", "<!-- waits: end -->"
 SKIP = ROOT / "bench" / "skip.json"
 SKIP_MARKS = "<!-- skip: begin -->", "<!-- skip: end -->"
 RECORD = ROOT / "bench" / "record.json"
@@ -85,6 +87,12 @@ def publish_many(figures: Sequence[Figure]) -> None:
     PAGE.write_text(page_with_many(PAGE.read_text()))
 
 
+def publish_waits(figures: Sequence[Figure]) -> None:
+    """Make these what the docs show of runs that wait."""
+    write_json(figures, WAITS)
+    PAGE.write_text(page_with_waits(PAGE.read_text()))
+
+
 def publish_record(figures: Sequence[Figure]) -> None:
     """Make these what the docs show of the record of a run."""
     write_json(figures, RECORD)
@@ -121,6 +129,11 @@ def page_with_admission(text: str) -> str:
 def page_with_many(text: str) -> str:
     """The page with the table of many CRs."""
     return _with_table(MANY, text, MANY_MARKS, "")
+
+
+def page_with_waits(text: str) -> str:
+    """The page with the table of runs that wait."""
+    return _with_table(WAITS, text, WAITS_MARKS, "")
 
 
 def page_with_record(text: str) -> str:

@@ -33,6 +33,28 @@ asyncio.run(main())
 """
 
 
+STANDING = """
+import asyncio
+from pathlib import Path
+from tests.play.warm.runs import debug, shell, workshop
+
+class Slot:
+    def leave(self): pass
+    def want(self, on_given): (folder / "began").touch()
+
+async def main():
+    async with workshop(folder) as shop:
+        await shop.run(shop.role("fine", [shell("true")]))
+        (folder / "host").write_text(str(shop.host_pid))
+        again = {{**debug("x"), "loop": [1, 2], "loop_control": {{"pause": 0.5}}}}
+        tasks = [again, shell("touch {{{{ work }}}}/second")]
+        await shop.run(shop.role("waits", tasks), slot=Slot())
+
+folder = Path({folder!r})
+asyncio.run(main())
+"""
+
+
 def end_engine(engine: int, host: int, child: int) -> None:
     kill(engine)
 
@@ -50,13 +72,14 @@ def end_both_while_the_host_ends_the_run(engine: int, host: int, child: int) -> 
     kill(engine)
 
 
+@pytest.mark.parametrize("text", [ENGINE, STANDING], ids=["at work", "in line for a slot"])
 @pytest.mark.parametrize(
     "end", [end_engine, end_engine_and_host, end_both_while_the_host_ends_the_run]
 )
 def test_nothing_goes_on_when_the_engine_is_killed(
-    tmp_path: Path, end: Callable[[int, int, int], None]
+    tmp_path: Path, end: Callable[[int, int, int], None], text: str
 ) -> None:
-    engine = ENGINE.format(folder=str(tmp_path))
+    engine = text.format(folder=str(tmp_path))
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", engine], env=environment) as process:
         eventually((tmp_path / "began").exists, timeout_s=PATIENCE_S)

@@ -46,6 +46,11 @@ def test_page_shows_what_many_crs_took() -> None:
     assert publish.page_with_many(text) == text
 
 
+def test_page_shows_what_runs_that_wait_cost_others() -> None:
+    text = publish.PAGE.read_text()
+    assert publish.page_with_waits(text) == text
+
+
 def test_page_shows_what_the_record_took() -> None:
     text = publish.PAGE.read_text()
     assert publish.page_with_record(text) == text
