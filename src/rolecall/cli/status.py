@@ -192,7 +192,7 @@ def _facts(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
         place = f" ({cr['place']})" if cr.get("place") else ""
         yield "task", f"{cr['task']}{place}, for {since(cr.get('task_since'), now)}"
     if cr.get("waits_since"):
-        yield "waits", f"for {since(cr['waits_since'], now)}; its slot serves others"
+        yield "waits", f"for {since(cr['waits_since'], now)}, and needs no slot"
     if last:
         ended = since(last.get("ended"), now)
         took = seconds_text(last.get("seconds"))

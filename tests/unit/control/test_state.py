@@ -37,12 +37,15 @@ async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
 
     assert {name: cr["state"] for name, cr in crs.items()} == {
         "busy": "running",
+        "long": "running",
         "queued": "waiting",
         "broken": "failed",
         "fine": "ready",
         "new": "unknown",
         "asleep": "paused",
     }
+    assert crs["busy"]["waits_since"] is None
+    assert crs["long"]["waits_since"] == "2026-11-22T12:00:05Z"
     busy, queued, broken = crs["busy"], crs["queued"], crs["broken"]
     assert (busy["run"], busy["task"], busy["place"]) == (
         "77",
