@@ -35,6 +35,7 @@ FROM_A_KUBECONFIG = [
     ["logs", "site/x"],
     ["blame", "site", "x"],
     ["usage"],
+    ["page", "--no-open"],
     ["reconcile", "site/x"],
     ["pause", "site/x"],
     ["resume", "site/x"],
