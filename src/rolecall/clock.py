@@ -26,6 +26,11 @@ class Clock(Protocol):
         """Wait without blocking the loop."""
 
 
+def time_text(moment: datetime) -> str:
+    """RFC 3339, in UTC, to the second."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 class SystemClock:
     def now(self) -> datetime:
         return datetime.now(UTC)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
-from typing import Any
 
-from rolecall.json_object import Json
+from rolecall.json_object import Json, as_map
 
 # More of it the API server would cut off: a warning is for 120 letters, all of them for 4096.
 _LONGEST_WARNING, _MOST_WARNINGS = 250, 12
@@ -34,7 +33,7 @@ class ReviewAnswer:
 
 def variable_of(request: Json) -> Json:
     """The variable `admission`: the request in words of roles."""
-    user = _map(request.get("userInfo"))
+    user = as_map(request.get("userInfo"))
     return {
         "object": request.get("object"),
         "old_object": request.get("oldObject"),
@@ -54,7 +53,7 @@ def variable_of(request: Json) -> Json:
 
 def name_of(request: Json) -> str:
     """Empty where the API server will make one up."""
-    metadata = _map(_map(request.get("object")).get("metadata"))
+    metadata = as_map(as_map(request.get("object")).get("metadata"))
     return str(request.get("name") or metadata.get("name") or "")
 
 
@@ -83,7 +82,3 @@ def review_of(review: Json, answer: ReviewAnswer) -> Json:
 def one_line(text: str, longest: int) -> str:
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     return line if len(line) <= longest else f"{line[: longest - 4]} ..."
-
-
-def _map(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}

@@ -16,7 +16,7 @@ from rolecall.cli.help_text import HelpText
 from rolecall.cli.spans import span
 from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import say, screen_now
-from rolecall.clock import SystemClock
+from rolecall.clock import SystemClock, time_text
 from rolecall.documents import DurationError, parse_duration
 from rolecall.errors import InputError
 from rolecall.usage import (
@@ -116,7 +116,9 @@ def _print(usage: _Usage, output: str) -> None:
     elif not usage.rows:
         print("no usage is kept of this time")
     else:
-        say(f"since {_text(usage.since)}, for {span((usage.until - usage.since).total_seconds())}")
+        say(
+            f"since {time_text(usage.since)}, for {span((usage.until - usage.since).total_seconds())}"
+        )
         print("\n".join(_as_table(usage)))
 
 
@@ -181,8 +183,8 @@ def _figures(row: UsageRow) -> dict[str, int | float]:
 def _as_json(usage: _Usage) -> dict[str, Any]:
     parts = usage.by.parts
     return {
-        "since": _text(usage.since),
-        "until": _text(usage.until),
+        "since": time_text(usage.since),
+        "until": time_text(usage.until),
         "by": usage.by.value,
         "rows": [
             {**dict(zip(parts, row.names, strict=True)), **_figures(row)} for row in usage.rows
@@ -202,7 +204,3 @@ def _as_csv(usage: _Usage) -> str:
 
 def _harmless(name: str) -> str:
     return f"'{name}" if name.startswith(_FORMULA) else name
-
-
-def _text(time: datetime) -> str:
-    return time.isoformat(timespec="seconds").replace("+00:00", "Z")

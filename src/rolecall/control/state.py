@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from rolecall.clock import Clock
+from rolecall.clock import Clock, time_text
 from rolecall.control.last_runs import LastRuns
 from rolecall.control.ports import EngineFacts, EnginePorts, KnownByPlace, KnownCr, by_key
 from rolecall.gvk import Gvk
@@ -75,7 +75,7 @@ class Snapshot:
             "version": facts.version,
             "pid": facts.pid,
             "leads": self.leads,
-            "began": written(facts.began),
+            "began": time_text(facts.began),
             "server": facts.server,
             "watches": [
                 {
@@ -121,12 +121,12 @@ class _Sorted:
             "run": run.run_id if run else None,
             "task": run.task if run else "",
             "place": run.place if run else "",
-            "task_since": written(run.task_since) if run else None,
-            "waits_since": written(run.waits_since) if run and run.waits_since else None,
-            "began": written(run.began) if run else None,
+            "task_since": time_text(run.task_since) if run else None,
+            "waits_since": time_text(run.waits_since) if run and run.waits_since else None,
+            "began": time_text(run.began) if run else None,
             "cause": run.cause if run else waiting.cause.text if waiting else "",
             "urgency": waiting.urgency.name.lower() if waiting else None,
-            "waiting_since": written(self.wall(waiting.since)) if waiting else None,
+            "waiting_since": time_text(self.wall(waiting.since)) if waiting else None,
             "last": _last(last),
             **self._next(key),
         }
@@ -147,7 +147,7 @@ class _Sorted:
         delayed = self.delayed.get(key)
         if delayed is None:
             return {"next_at": None, "next_why": None}
-        return {"next_at": written(self.wall(delayed.deadline)), "next_why": delayed.cause.text}
+        return {"next_at": time_text(self.wall(delayed.deadline)), "next_why": delayed.cause.text}
 
 
 class Wall:
@@ -188,11 +188,6 @@ def snapshot(ports: EnginePorts, wall: Wall) -> Snapshot:
     )
 
 
-def written(time: datetime) -> str:
-    """RFC 3339, in UTC, to the second."""
-    return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
 def _last(run: KeptRun | None) -> dict[str, Any] | None:
     if run is None:
         return None
@@ -200,6 +195,6 @@ def _last(run: KeptRun | None) -> dict[str, Any] | None:
         "run": run.run,
         "outcome": run.outcome,
         "reason": run.reason,
-        "ended": written(run.ended) if run.ended else None,
+        "ended": time_text(run.ended) if run.ended else None,
         "seconds": run.seconds,
     }

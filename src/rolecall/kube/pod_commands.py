@@ -21,7 +21,8 @@ from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube.client import Client
-from rolecall.kube.errors import ForbiddenError, Target, UnavailableError, error_for
+from rolecall.kube.errors import Target
+from rolecall.kube.pod_sockets import pod_socket
 
 _POD = Gvk("", "v1", "Pod")
 _PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
@@ -61,20 +62,16 @@ async def run_in_pod(client: Client, command: PodCommand) -> AsyncGenerator[tupl
     """What it prints, as it comes; the last one is `ENDING` with its exit code in decimal."""
     pods = await client.resource_for(_POD)
     target = Target("create", pods, command.namespace, command.pod, "exec")
-    try:
-        async with client.web_socket(command.path, _PROTOCOLS) as socket:
-            async with _stdin(socket):
-                async for channel, data in _messages(socket):
-                    if channel is Channel.ENDING:
-                        break
-                    yield channel, data
-                else:
-                    raise _cut_off(command)
-            code = _exit_code(json.loads(data))
-    except aiohttp.WSServerHandshakeError as refusal:
-        raise _refused(target, refusal) from refusal
-    except (aiohttp.ClientError, TimeoutError, OSError) as failure:
-        raise UnavailableError(f"could not reach pod `{command.pod}`: {failure}") from failure
+    who = "whoever looks into this operator"
+    async with pod_socket(client, target, command.path, _PROTOCOLS, who=who) as socket:
+        async with _stdin(socket):
+            async for channel, data in _messages(socket):
+                if channel is Channel.ENDING:
+                    break
+                yield channel, data
+            else:
+                raise _cut_off(command)
+        code = _exit_code(json.loads(data))
     yield Channel.ENDING, str(code).encode()
 
 
@@ -104,16 +101,6 @@ def _cut_off(command: PodCommand) -> CommandEndedError:
         f"the connection to pod `{command.namespace}/{command.pod}` ended; perhaps the pod did",
         hint="try again: another pod may lead now",
     )
-
-
-def _refused(target: Target, refusal: aiohttp.WSServerHandshakeError) -> ClusterError:
-    error = error_for(target, refusal.status, b"")
-    if isinstance(error, ForbiddenError):
-        error.hint = (
-            f"whoever looks into this operator needs, in namespace `{target.namespace}`, the rule"
-            ' {apiGroups: [""], resources: [pods/exec], verbs: [create, get]}'
-        )
-    return error
 
 
 def _exit_code(status: Json) -> int:

@@ -15,7 +15,8 @@ import aiohttp
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.kube.client import Client
-from rolecall.kube.errors import ForbiddenError, Target, UnavailableError, error_for
+from rolecall.kube.errors import Target
+from rolecall.kube.pod_sockets import pod_socket
 
 _POD = Gvk("", "v1", "Pod")
 _PROTOCOLS = ("v4.channel.k8s.io",)
@@ -33,19 +34,15 @@ async def join_pod_port(
     namespace, pod, port = place
     target = Target("create", await client.resource_for(_POD), namespace, pod, "portforward")
     path = f"/api/v1/namespaces/{namespace}/pods/{pod}/portforward?ports={port}"
-    try:
-        async with client.web_socket(path, _PROTOCOLS) as socket:
-            sending = asyncio.create_task(_send(socket, reader))
-            try:
-                await _receive(socket, writer, f"port {port} of pod `{namespace}/{pod}`")
-            finally:
-                sending.cancel()
-                with suppress(asyncio.CancelledError, aiohttp.ClientError, OSError):
-                    await sending
-    except aiohttp.WSServerHandshakeError as refusal:
-        raise _refused(target, refusal) from refusal
-    except (aiohttp.ClientError, TimeoutError, OSError) as failure:
-        raise UnavailableError(f"could not reach pod `{pod}`: {failure}") from failure
+    who = "whoever looks at this page"
+    async with pod_socket(client, target, path, _PROTOCOLS, who=who) as socket:
+        sending = asyncio.create_task(_send(socket, reader))
+        try:
+            await _receive(socket, writer, f"port {port} of pod `{namespace}/{pod}`")
+        finally:
+            sending.cancel()
+            with suppress(asyncio.CancelledError, aiohttp.ClientError, OSError):
+                await sending
 
 
 async def _send(socket: aiohttp.ClientWebSocketResponse, reader: asyncio.StreamReader) -> None:
@@ -70,13 +67,3 @@ async def _receive(
         elif channel == _ERROR and data:
             said = data.decode(errors="replace").strip()
             raise ClusterError(f"could not reach {what}: {said}")
-
-
-def _refused(target: Target, refusal: aiohttp.WSServerHandshakeError) -> ClusterError:
-    error = error_for(target, refusal.status, b"")
-    if isinstance(error, ForbiddenError):
-        error.hint = (
-            f"whoever looks at this page needs, in namespace `{target.namespace}`, the rule"
-            ' {apiGroups: [""], resources: [pods/portforward], verbs: [create, get]}'
-        )
-    return error

@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
+from rolecall.clock import time_text
 from rolecall.control import EnginePorts
 from rolecall.errors import ClusterError
 from rolecall.history import KeptRun, read_spec
@@ -138,7 +139,7 @@ class CrPages:
         return Replica(
             facts.version,
             socket.gethostname(),
-            facts.began.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            time_text(facts.began),
             self._engine.leads(),
             self._engine.leader(),
             facts.server,

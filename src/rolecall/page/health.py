@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from rolecall.gvk import Gvk
-from rolecall.json_object import Json
+from rolecall.json_object import Json, as_map
 
 
 def health_of(gvk: Gvk, found: Json) -> tuple[str, bool | None]:
     """In a word or two, and whether that is good; None: nobody can say."""
-    spec, status = _dict(found.get("spec")), _dict(found.get("status"))
-    if _dict(found.get("metadata")).get("deletionTimestamp"):
+    spec, status = as_map(found.get("spec")), as_map(found.get("status"))
+    if as_map(found.get("metadata")).get("deletionTimestamp"):
         return "is being deleted", False
     match gvk.kind:
         case "Deployment" | "StatefulSet" | "ReplicaSet":
@@ -30,17 +30,12 @@ def health_of(gvk: Gvk, found: Json) -> tuple[str, bool | None]:
 
 
 def _by_condition(status: Json) -> tuple[str, bool | None]:
-    for each in map(_dict, _list(status.get("conditions"))):
+    for each in map(as_map, _list(status.get("conditions"))):
         kind = str(each.get("type"))
         if kind in ("Ready", "Available", "Established"):
             is_true = each.get("status") == "True"
             return kind if is_true else f"not {kind}", is_true
     return "there", None
-
-
-def _dict(value: object) -> Json:
-    """Objects of other people's kinds may have anything in these places."""
-    return value if isinstance(value, dict) else {}
 
 
 def _list(value: object) -> list[Any]:

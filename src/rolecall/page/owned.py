@@ -8,13 +8,13 @@ asked of the object as it is now: by owner reference, or by the annotations that
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rolecall.errors import ClusterError
 from rolecall.history import KeptRun
-from rolecall.json_object import Json
+from rolecall.json_object import Json, as_map
 from rolecall.kube import Client, NotFoundError
-from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
+from rolecall.owner_annotations import is_owned_by, owner_annotations
 from rolecall.page.health import health_of
 from rolecall.page.views import OwnedObject
 from rolecall.record import ObjectId, ObjectPlace, RunRecord, id_of, read_record, touched_by
@@ -46,11 +46,15 @@ async def as_they_are(
 ) -> list[OwnedObject]:
     """The first `MOST` of them that the CR owns, or that are gone."""
     gate = asyncio.Semaphore(_AT_ONCE)
-    uid = str(_dict(cr.get("metadata")).get("uid") or "")
+    uid = str(as_map(cr.get("metadata")).get("uid") or "")
+    annotations = owner_annotations(key.gvk, key.namespace, key.name)
+
+    def is_ours(found: Json) -> bool:
+        return is_owned_by(as_map(found.get("metadata")), uid, annotations)
 
     async def look(place: ObjectPlace, task: str) -> OwnedObject | None:
         async with gate:
-            return await _look(place, task, (key, uid), client)
+            return await _look(place, task, is_ours, client)
 
     seen = await asyncio.gather(*(look(*each) for each in list(wanted.items())[:MOST]))
     return sorted(
@@ -59,7 +63,7 @@ async def as_they_are(
 
 
 async def _look(
-    place: ObjectPlace, task: str, owner: tuple[Key, str], client: Client
+    place: ObjectPlace, task: str, is_ours: Callable[[Json], bool], client: Client
 ) -> OwnedObject | None:
     try:
         resource = await client.discovery.by_plural(place.group, place.version, place.resource)
@@ -72,21 +76,10 @@ async def _look(
         )
     except ClusterError:
         return None  # not for this reader
-    if not _is_owned(_dict(found.get("metadata")), *owner):
+    if not is_ours(found):
         return None
     health, is_well = health_of(resource.gvk, found)
     return OwnedObject(resource.gvk.kind, place.namespace, place.name, health, is_well, task)
-
-
-def _is_owned(metadata: Json, key: Key, uid: str) -> bool:
-    owners = metadata.get("ownerReferences")
-    rows = owners if isinstance(owners, list) else ()
-    if any(_dict(each).get("uid") == uid for each in rows):
-        return True
-    notes = _dict(metadata.get("annotations"))
-    place = f"{key.namespace}/{key.name}" if key.namespace else key.name
-    told = notes.get(OWNER_ANNOTATION), notes.get(OWNER_TYPE_ANNOTATION)
-    return told == (place, key.gvk.group_kind)
 
 
 def _tasks_of(record: RunRecord) -> dict[ObjectId, str]:
@@ -98,8 +91,3 @@ def _tasks_of(record: RunRecord) -> dict[ObjectId, str]:
             about = (request.group, request.version, request.resource, request.namespace)
             found[id_of(ObjectPlace(*about, request.name))] = task.place
     return found
-
-
-def _dict(value: object) -> Json:
-    """Objects of other people's kinds may have anything in these places."""
-    return value if isinstance(value, dict) else {}

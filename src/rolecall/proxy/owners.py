@@ -19,7 +19,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
+from rolecall.owner_annotations import (
+    OWNER_ANNOTATION,
+    OWNER_TYPE_ANNOTATION,
+    is_owned_by,
+    owner_annotations,
+)
 from rolecall.proxy.identity import Owner
 
 # The shape of the references that we write; a reference with more in it is somebody else's.
@@ -57,19 +62,12 @@ def tie_for(owner: Owner, *, is_namespaced: bool, namespace: str) -> Tie:
 
 def annotations_naming(owner: Owner) -> dict[str, str]:
     """The two annotations that name an owner in another scope."""
-    place = f"{owner.namespace}/{owner.name}" if owner.namespace else owner.name
-    return {OWNER_ANNOTATION: place, OWNER_TYPE_ANNOTATION: owner.gvk.group_kind}
+    return owner_annotations(owner.gvk, owner.namespace, owner.name)
 
 
 def names_owner(metadata: Metadata, owner: Owner) -> bool:
     """Whether an object names this owner, in either way; forgives what is no metadata at all."""
-    references = metadata.get("ownerReferences")
-    rows = references if owner.uid and isinstance(references, list) else ()
-    if any(isinstance(row, dict) and row.get("uid") == owner.uid for row in rows):
-        return True
-    annotations = metadata.get("annotations")
-    said = annotations if isinstance(annotations, dict) else {}
-    return all(said.get(key) == text for key, text in annotations_naming(owner).items())
+    return is_owned_by(metadata, owner.uid, annotations_naming(owner))
 
 
 def owner_additions(metadata: Metadata, owner: Owner, tie: Tie) -> Additions:

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 from rolecall.json_object import Json
-from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
+from rolecall.owner_annotations import is_owned_by, owner_annotations
 from rolecall.prune.decide import Unwanted
 from rolecall.prune.ports import FinishedRun
 from rolecall.record import ObjectPlace, meets_selector
@@ -63,13 +63,9 @@ def _why_kept(candidate: Unwanted, metadata: Json) -> str:
 
 def _is_owned_by(metadata: Json, run: FinishedRun) -> bool:
     """By reference, or by the annotations where Kubernetes allows none."""
-    key, uid = run.key, run.cr["metadata"].get("uid")
-    if any(row.get("uid") == uid for row in metadata.get("ownerReferences") or ()):
-        return True
-    annotations = metadata.get("annotations") or {}
-    place = f"{key.namespace}/{key.name}" if key.namespace else key.name
-    told = annotations.get(OWNER_ANNOTATION), annotations.get(OWNER_TYPE_ANNOTATION)
-    return told == (place, key.gvk.group_kind)
+    key, uid = run.key, str(run.cr["metadata"].get("uid") or "")
+    annotations = owner_annotations(key.gvk, key.namespace, key.name)
+    return is_owned_by(metadata, uid, annotations)
 
 
 def _shows(place: ObjectPlace, metadata: Json) -> bool:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rolecall.json_object import as_map
+
 # Parsing a megabyte takes some milliseconds, in which the proxy answers nobody.
 MOST_BYTES = 1024 * 1024
 _NAMED_ITEMS = 20
@@ -43,15 +45,15 @@ def seen_in(media_type: str, body: bytes, is_owned: IsOwned) -> SeenAnswer:
     document = _document_in(media_type, body)
     if isinstance(document, str):
         return SeenAnswer(unread=document)
-    metadata, is_table = _map(document.get("metadata")), document.get("kind") == "Table"
+    metadata, is_table = as_map(document.get("metadata")), document.get("kind") == "Table"
     rows = document.get("rows" if is_table else "items")
     is_list = str(document.get("kind", "")).endswith("List")
     if rows is None and is_list:  # an empty list of metadata alone
         rows = []
     if isinstance(rows, list) and (is_table or is_list):
-        objects = [_map(row).get("object") if is_table else row for row in rows]
+        objects = [as_map(row).get("object") if is_table else row for row in rows]
         return _seen_list(
-            metadata, [_map(_map(each).get("metadata")) for each in objects], is_owned
+            metadata, [as_map(as_map(each).get("metadata")) for each in objects], is_owned
         )
     return SeenAnswer(
         object_version=_text(metadata.get("resourceVersion")),
@@ -100,10 +102,6 @@ def _seen_list(
         items_digest=digest_of_items(texts),
         named_items=tuple(texts[:_NAMED_ITEMS]),
     )
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _text(value: Any) -> str:

@@ -1,10 +1,10 @@
 """Reads what a project consists of: YAML with its places, tasks and the kinds in them, schemas."""
 
+from rolecall.json_object import as_map
 from rolecall_dev.sources.definitions import Pair, VariableScope, kinds_asked_for
 from rolecall_dev.sources.documents import (
     SUFFIXES,
     Document,
-    as_map,
     line_of,
     read_documents,
     read_folder,

@@ -14,7 +14,6 @@ from typing import Any
 
 import yaml
 
-from rolecall.json_object import Json
 from rolecall_dev.sources.findings import Findings, Line
 
 try:
@@ -38,11 +37,6 @@ def _any_tag(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
 
 
 _Loader.add_multi_constructor("", _any_tag)
-
-
-def as_map(value: Any) -> Json:
-    """The value if it is a map, else an empty one: what people write may be anything."""
-    return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

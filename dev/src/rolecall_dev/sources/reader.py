@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rolecall.json_object import as_map
 from rolecall.watches import Play
-from rolecall_dev.sources.documents import SUFFIXES, Document, as_map, read_documents, shown
+from rolecall_dev.sources.documents import SUFFIXES, Document, read_documents, shown
 from rolecall_dev.sources.findings import Findings
 from rolecall_dev.sources.tasks import Task, dependencies_of, tasks_of_file
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rolecall_dev.sources.documents import Document, as_map
+from rolecall.json_object import as_map
+from rolecall_dev.sources.documents import Document
 from rolecall_dev.sources.findings import Line
 
 BLOCKS = ("block", "rescue", "always")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rolecall.clock import time_text
 from rolecall.history import KeptRun
 from rolecall.json_object import Json
 from rolecall.page.rows import CrRow
@@ -251,4 +252,4 @@ def _what(run: KeptRun, may_read_log: bool) -> str:
 def moment(run: KeptRun) -> Html:
     if run.began is None:
         return el("span", run.run)
-    return time_of(run.began.isoformat(timespec="seconds").replace("+00:00", "Z"))
+    return time_of(time_text(run.began))
