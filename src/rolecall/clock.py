@@ -22,6 +22,9 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds that never run backwards, for periods and durations."""
 
+    def boottime(self) -> float:
+        """Seconds that never run backwards and count while the machine sleeps, for Leases."""
+
     async def sleep(self, seconds: float) -> None:
         """Wait without blocking the loop."""
 
@@ -36,6 +39,12 @@ class SystemClock:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
+        return time.monotonic()
+
+    def boottime(self) -> float:
+        # macOS has none by that name; there, a laptop that sleeps is nobody's replica.
+        if hasattr(time, "CLOCK_BOOTTIME"):
+            return time.clock_gettime(time.CLOCK_BOOTTIME)
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:

@@ -1,6 +1,6 @@
 """Holds a Lease, or makes sure that nothing is written; the only room that touches Leases."""
 
 from rolecall.election.fence import FencedClient
-from rolecall.election.lease import Election, LeaseElection
+from rolecall.election.lease import Election, LeaseApi, LeaseElection
 
-__all__ = ["Election", "FencedClient", "LeaseElection"]
+__all__ = ["Election", "FencedClient", "LeaseApi", "LeaseElection"]

@@ -26,6 +26,9 @@ class ManualClock:
     def monotonic(self) -> float:
         return self.seconds
 
+    def boottime(self) -> float:
+        return self.monotonic()
+
     async def sleep(self, seconds: float) -> None:
         self.seconds += seconds
 

@@ -45,6 +45,9 @@ class Hand:
     def monotonic(self) -> float:
         return self.seconds
 
+    def boottime(self) -> float:
+        return self.monotonic()
+
     async def sleep(self, seconds: float) -> None:
         raise AssertionError("nothing waits here")
 

@@ -37,6 +37,9 @@ class Noon:
     def monotonic(self) -> float:
         return 100.0
 
+    def boottime(self) -> float:
+        return self.monotonic()
+
     async def sleep(self, seconds: float) -> None:
         raise AssertionError("nothing waits here")
 

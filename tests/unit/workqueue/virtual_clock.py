@@ -26,6 +26,9 @@ class VirtualClock:
     def monotonic(self) -> float:
         return self._now_s
 
+    def boottime(self) -> float:
+        return self.monotonic()
+
     async def sleep(self, seconds: float) -> None:
         future = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._now_s + seconds, next(self._tickets), future))
