@@ -126,6 +126,22 @@ class ElectionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ShardSettings:
+    """Into how many parts replicas divide the keys, and how a part changes hands."""
+
+    count: int = 0  # 0: off, so one replica has all keys
+    # Names and times of the Leases; never on by itself, since shards do what it does, for each part.
+    election: ElectionSettings = field(default_factory=ElectionSettings)
+    patience_s: float = (
+        30.0  # a shard that is handed over waits so long for its runs, then ends them
+    )
+
+    @property
+    def is_on(self) -> bool:
+        return self.count > 0
+
+
+@dataclass(frozen=True, slots=True)
 class PageSettings:
     """The page that people look at."""
 
@@ -159,6 +175,7 @@ class Settings:
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     page: PageSettings = field(default_factory=PageSettings)
     election: ElectionSettings = field(default_factory=ElectionSettings)
+    shards: ShardSettings = field(default_factory=ShardSettings)
     logs: LogSettings = field(default_factory=LogSettings)
     migrates_storage: bool = False  # rewrite objects after their storage version was changed
     graceful_shutdown_s: float = 30.0

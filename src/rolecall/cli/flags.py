@@ -365,13 +365,24 @@ _ELECTION = FlagGroup(
             alias_of="leader-elect",
         ),
         Flag(
-            "leader-election-id", FlagKind.TEXT, "", "name of the Lease; needed for --leader-elect"
+            "shards",
+            FlagKind.WHOLE,
+            "0",
+            "instead of --leader-elect: all replicas work, each on its part of the CRs, which are"
+            " divided into so many shards, 1 to 1024, such as 64; the same number in all replicas; 0: off",
+        ),
+        Flag(
+            "leader-election-id",
+            FlagKind.TEXT,
+            "",
+            "name of the Lease; needed for --leader-elect, and for --shards, whose Leases have names"
+            " that begin with it",
         ),
         Flag(
             "leader-election-namespace",
             FlagKind.TEXT,
             "",
-            "namespace of the Lease; default: that of the pod",
+            "namespace of the Lease, and of those of --shards; default: that of the pod",
         ),
         Flag(
             "leader-elect-resource-lock",
@@ -384,13 +395,14 @@ _ELECTION = FlagGroup(
             "leader-elect-lease-duration",
             FlagKind.DURATION,
             "15s",
-            "another replica may become leader when the Lease was not renewed for this long",
+            "another replica may become leader, or take the shards, when the Lease was not renewed for"
+            " this long",
         ),
         Flag(
             "leader-elect-renew-deadline",
             FlagKind.DURATION,
             "10s",
-            "the leader stops writing when it could not renew the Lease for this long",
+            "a replica stops writing when it could not renew its Lease for this long",
         ),
     ),
 )
@@ -456,7 +468,8 @@ _PROCESS = FlagGroup(
             "graceful-shutdown-timeout",
             FlagKind.DURATION,
             "30s",
-            "on SIGTERM, wait this long for current runs to end",
+            "on SIGTERM, wait this long for current runs to end; with --shards, also before a shard is"
+            " handed over to another replica",
         ),
         Flag(
             "ports-file",

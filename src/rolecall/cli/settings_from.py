@@ -21,6 +21,7 @@ from rolecall.settings import (
     ReactorSettings,
     RunnerSettings,
     Settings,
+    ShardSettings,
     WatchSettings,
     WebhookSettings,
 )
@@ -29,6 +30,16 @@ POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _LEVELS = ("debug", "info", "error", "panic")
 _EVENTS = ("nothing", "tasks", "everything")
 _RETRY_S = 2.0
+_MOST_SHARDS = 1024  # each is a Lease
+# By whether shards were asked for.
+_NO_LEASE_NAME = (
+    "leader election was asked for, but the Lease has no name",
+    "shards were asked for, but their Leases have no name",
+)
+_NO_NAMESPACE = (
+    "leader election needs a namespace for its Lease, and this process does not run in a pod",
+    "shards need a namespace for their Leases, and this process does not run in a pod",
+)
 
 
 def settings_from(
@@ -37,6 +48,7 @@ def settings_from(
     """Build the settings; the second value is what a person should be told about them."""
     warnings = list(chosen.warnings)
     verbosity = _asked_verbosity(environment, warnings)
+    election = _election(chosen, environment, pod_namespace, warnings)
     settings = Settings(
         watches_file=Path(chosen["watches-file"]),
         watches=_watches(chosen, verbosity),
@@ -51,7 +63,8 @@ def settings_from(
         metrics=_metrics(chosen),
         webhooks=_webhooks(chosen, pod_namespace),
         page=_page(chosen),
-        election=_election(chosen, environment, pod_namespace, warnings),
+        election=election,
+        shards=_shards(chosen, election),
         logs=_logs(chosen, verbosity or 0, warnings),
         migrates_storage=bool(chosen["migrate-storage"]),
         graceful_shutdown_s=chosen["graceful-shutdown-timeout"],
@@ -188,13 +201,13 @@ def _election(
         warnings.append("OPERATOR_NAME is deprecated; use --leader-election-id")
         lease_id = old
     namespace = chosen["leader-election-namespace"] or ""
-    if chosen["leader-elect"]:
+    _check_one_way(chosen)
+    if chosen["leader-elect"] or chosen["shards"]:
         if not lease_id:
             raise InputError(
-                "leader election was asked for, but the Lease has no name",
-                hint="add --leader-election-id",
+                _NO_LEASE_NAME[bool(chosen["shards"])], hint="add --leader-election-id"
             )
-        namespace = namespace or _namespace_of_pod(pod_namespace)
+        namespace = namespace or _namespace_of_pod(pod_namespace, bool(chosen["shards"]))
     lease_s = chosen["leader-elect-lease-duration"]
     renew_s = chosen["leader-elect-renew-deadline"]
     _check_election_times(lease_s, renew_s)
@@ -206,6 +219,28 @@ def _election(
         renew_deadline_s=renew_s,
         retry_s=_RETRY_S,
     )
+
+
+def _check_one_way(chosen: Chosen) -> None:
+    """Shards or one leader: with both, nobody could say who may work."""
+    if not 0 <= chosen["shards"] <= _MOST_SHARDS:
+        raise InputError(
+            f"{chosen.origins['shards']}: `{chosen['shards']}` is no number of shards",
+            hint=f"say 1 to {_MOST_SHARDS}, the same in all replicas; 0: off",
+        )
+    if chosen["leader-elect"] and chosen["shards"]:
+        both = f"`{chosen.origins['leader-elect']}` and `{chosen.origins['shards']}`"
+        raise InputError(
+            f"{both} were set: with the first only one replica works, with the second all do, each on"
+            " its part of the CRs",
+            hint="choose one; shards hold a Lease for each part, so they need no leader",
+        )
+
+
+def _shards(chosen: Chosen, election: ElectionSettings) -> ShardSettings:
+    if not chosen["shards"]:
+        return ShardSettings()
+    return ShardSettings(chosen["shards"], election, chosen["graceful-shutdown-timeout"])
 
 
 def _check_election_times(lease_s: float, renew_s: float) -> None:
@@ -222,13 +257,12 @@ def _check_election_times(lease_s: float, renew_s: float) -> None:
         )
 
 
-def _namespace_of_pod(file: Path) -> str:
+def _namespace_of_pod(file: Path, is_for_shards: bool = False) -> str:
     try:
         return file.read_text().strip()
     except OSError:
         raise InputError(
-            "leader election needs a namespace for its Lease, and this process does not run in a pod",
-            hint="add --leader-election-namespace",
+            _NO_NAMESPACE[is_for_shards], hint="add --leader-election-namespace"
         ) from None
 
 
