@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rolecall.runner.warm.processes import descendants_of, is_zombie
+from rolecall.runner.descent import descendants_of
+from rolecall.runner.warm.processes import is_zombie
 from tests.e2e.engine import PATIENCE_S, ROOT
 from tests.fixtures.eventually import eventually
 

@@ -1,6 +1,14 @@
 """Holds a Lease, or makes sure that nothing is written; the only room that touches Leases."""
 
+from rolecall.acting import acting_for, current_hand
 from rolecall.election.fence import FencedClient
 from rolecall.election.lease import Election, LeaseApi, LeaseElection
 
-__all__ = ["Election", "FencedClient", "LeaseApi", "LeaseElection"]
+__all__ = [
+    "Election",
+    "FencedClient",
+    "LeaseApi",
+    "LeaseElection",
+    "acting_for",
+    "current_hand",
+]

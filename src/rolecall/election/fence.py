@@ -5,8 +5,9 @@ is repeated up to a minute and a half later, and may lead no more by then. So it
 loop was late, the API server silent, or a run still in flight: what plays write goes through here as
 well, by way of the proxy. Reads pass, and so do reviews, which are reads by POST, and dry runs, by
 which plays of admission ask on every replica; what opens a shell in a pod is a write, whatever its
-method. Rejected: asking only before each turn, because a turn lasts as long as its play; and before
-each call, because of its repetitions.
+method. Where replicas divide the CRs, `may_write` asks the right by which the caller acts (`acting`).
+Rejected: asking only before each turn, because a turn lasts as long as its play; and before each call,
+because of its repetitions.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NoReturn, Protocol
 
+from rolecall.acting import RightToAct
 from rolecall.clock import Clock
 from rolecall.election.record import (
     LEASE,
@@ -37,6 +38,7 @@ from rolecall.json_object import Json
 from rolecall.kube import ConflictError, ForbiddenError, NotFoundError
 from rolecall.log_fields import log_fields
 from rolecall.settings import ElectionSettings
+from rolecall.workqueue import Key
 
 _logger = logging.getLogger(__name__)
 # Replicas that start together must not ask together for ever.
@@ -69,6 +71,25 @@ class Election:
     def may_write(self) -> bool:
         """Whether a write that starts now is this process's to make."""
         return True
+
+    def holds(self) -> bool:
+        """One replica has all keys: the right to act for each of them."""
+        return self.may_write()
+
+    def hand_for(self, _key: Key) -> RightToAct | None:
+        """The right to begin a turn for a key; None: not ours, or being handed over."""
+        return self
+
+    def is_ours(self, _key: Key) -> bool:
+        """Whether this replica is whom to ask about a key."""
+        return True
+
+    def holds_first(self) -> bool:
+        """Whether this replica does that of which there is one for all replicas."""
+        return self.may_write()
+
+    async def leave(self) -> None:
+        """Let others have what nobody works at any more; returns when nothing is left to hand over."""
 
     @property
     def leader(self) -> str:

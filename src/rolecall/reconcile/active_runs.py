@@ -83,6 +83,11 @@ class ActiveRun:
         """The run is over."""
         self.progress = None
 
+    def freeze(self) -> None:
+        """Stop all processes of the run, here and now, and for good: it is ended next."""
+        if self.handle is not None:
+            self.handle.freeze()
+
     def cancel(self, reason: str) -> None:
         """End the run, or do not let it start."""
         self.cancelled = self.cancelled or reason
@@ -143,6 +148,23 @@ class ActiveRuns:
         """The CR was edited or deleted: where the watch allows it, its run may be pointless now."""
         if (active := self._by_key.get(key)) is not None:
             active.edited.set()
+
+    def cancel_of(self, is_meant: Callable[[Key], bool], reason: str) -> None:
+        """End the runs in flight of these keys; their turns end as after any cancel."""
+        for key, active in self._by_key.items():
+            if is_meant(key):
+                active.cancel(reason)
+
+    def lose(self, is_lost: Callable[[Key], bool], reason: str) -> None:
+        """Another replica may act for these keys from now on: nothing of their runs goes on.
+
+        All are stopped before the first is ended, since that takes a while.
+        """
+        lost = [active for key, active in self._by_key.items() if is_lost(key)]
+        for active in lost:
+            active.freeze()
+        for active in lost:
+            active.cancel(reason)
 
     def cancel_all(self, reason: str) -> None:
         """End all runs, and let none start any more."""

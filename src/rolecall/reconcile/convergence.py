@@ -10,7 +10,7 @@ Kept for CRs whose last run changed something only, and lost by a restart: then 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rolecall.json_object import Json
@@ -70,6 +70,10 @@ class Convergence:
 
     def forget(self, key: Key) -> None:
         self._streaks.pop(key, None)
+
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        for key in [key for key in self._streaks if is_meant(key)]:
+            del self._streaks[key]
 
 
 def _message(streak: _Streak) -> str:

@@ -7,6 +7,8 @@ run id, so that the recorder recognises repetitions and counts them instead of p
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rolecall.json_object import Json
 from rolecall.reconcile.annotations import who_paused
 from rolecall.reconcile.ports import EventRecorder
@@ -98,6 +100,10 @@ class CrEvents:
 
     def forget(self, key: Key) -> None:
         self._last.pop(key, None)
+
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        for key in [key for key in self._last if is_meant(key)]:
+            del self._last[key]
 
     def _record(self, cr: Json, kind: str, reason: str, message: str) -> None:
         self._events.record(cr, kind=kind, reason=reason, message=message)

@@ -137,6 +137,19 @@ class Reconciler:
         """End the runs in flight, because this replica may not write now; it may again later."""
         self._active_runs.interrupt(reason)
 
+    def end_runs_of(self, is_meant: Callable[[Key], bool], reason: str) -> None:
+        """End the runs in flight of keys that are handed over; status tells of it."""
+        self._active_runs.cancel_of(is_meant, reason)
+
+    def lose_runs_of(self, is_lost: Callable[[Key], bool], reason: str) -> None:
+        """Stop the runs of keys that are another's from now on, and end them; nothing tells of it."""
+        self._active_runs.lose(is_lost, reason)
+
+    def forget_of(self, is_lost: Callable[[Key], bool]) -> None:
+        """Keys are another replica's: what is remembered of them will be wrong when they come back."""
+        self._convergence.forget_of(is_lost)
+        self._reporter.forget_of(is_lost)
+
     async def report_bug(self, key: Key) -> None:
         """Tell the CR's user that a bug of ours stopped its turn; never raises."""
         message = f"{UNABLE}: internal error, see the log of the operator"

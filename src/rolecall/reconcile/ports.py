@@ -7,7 +7,7 @@ so that no lower or side room has to know of another.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -209,6 +209,26 @@ class EndedRun:
     def record(self) -> RunRecord | None:
         """What it read and wrote; None: nobody noted it."""
         return self.notes.record() if self.notes is not None else None
+
+
+class Rights(Protocol):
+    """The right to act for a CR, where replicas divide them."""
+
+    def to_begin(self, key: Key) -> AbstractContextManager[None] | None:
+        """What a turn is taken under, and each write of it is asked for; None: another's to take."""
+
+    def goes_on_with(self, key: Key) -> bool:
+        """Whether this replica takes the key's next turn, as far as is known now."""
+
+
+class AllRights:
+    """The only replica, or the one that leads."""
+
+    def to_begin(self, _key: Key) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def goes_on_with(self, _key: Key) -> bool:
+        return True
 
 
 def _always() -> bool:

@@ -7,6 +7,7 @@ a reason that trying again will not mend: otherwise nobody but the log would kno
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rolecall.errors import NotLeadingError, RolecallError
@@ -169,6 +170,11 @@ class Reporter:
         for keys in (self._paused, self._held, self._ran):
             keys.discard(key)
         self._events.forget(key)
+
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        for keys in (self._paused, self._held, self._ran):
+            keys -= {key for key in keys if is_meant(key)}
+        self._events.forget_of(is_meant)
 
     def _post_events(self, key: Key, report: RunReport) -> None:
         before, watch = report.plan.before, report.plan.watch

@@ -1,8 +1,9 @@
 """Workers take keys, reconcile each, and put it back the way its outcome says.
 
-Promises: a key is put down whatever happened to its turn; a bug costs one CR one turn, is logged with
-its traceback and told in that CR's status; on shutdown, turns under way get some time, then their runs
-are ended, process groups and all, and only then is the process allowed to go.
+Promises: a turn is taken under the right to act for its CR, and a key whose right is another replica's
+leaves the queue without a word; a key is put down whatever happened to its turn; a bug costs one CR one
+turn, is logged with its traceback and told in that CR's status; on shutdown, turns under way get some
+time, then their runs are ended, process groups and all, and only then is the process allowed to go.
 
 There are as many workers as there may be runs at once, so a worker that waits for its run holds up
 nobody: the queue never has more keys out than that.
@@ -18,7 +19,7 @@ from contextlib import suppress
 from rolecall.clock import Clock
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.loop import Reconciler
-from rolecall.reconcile.ports import Outcome, Telemetry
+from rolecall.reconcile.ports import AllRights, Outcome, Rights, Telemetry
 from rolecall.workqueue import Key, Queue, QueueClosedError, Turn
 
 # What ending a process group and one last status write may take.
@@ -59,7 +60,9 @@ class Workers:
         self._clock = clock
         self._on_gone = on_gone
         self._ready = ready  # waited for before each key: whether this replica may lead
+        self.rights: Rights = AllRights()
         self.on_turn: OnTurn = _tell_nobody  # of each turn, when it is over
+        self.on_put_down: Callable[[Key], None] = lambda _: None  # of each key that is free again
         self._tasks: list[asyncio.Task[None]] = []
 
     async def run(self, count: int) -> None:
@@ -97,7 +100,7 @@ class Workers:
             except QueueClosedError:
                 return
             try:
-                await self._take_turn(turn)
+                await self._take_turn_if_ours(turn)
             except Exception:  # a bug after the turn: the key must come back all the same
                 _logger.exception(
                     "internal error: the end of a reconcile could not be handled",
@@ -105,7 +108,18 @@ class Workers:
                 )
                 self._queue.fail(turn.key)
             finally:
+                if not self.rights.goes_on_with(turn.key):
+                    self._queue.drop(turn.key.__eq__)
                 self._queue.done(turn.key)
+                self.on_put_down(turn.key)
+
+    async def _take_turn_if_ours(self, turn: Turn) -> None:
+        right = self.rights.to_begin(turn.key)
+        if right is None:
+            self._queue.drop(turn.key.__eq__)
+            return
+        with right:
+            await self._take_turn(turn)
 
     async def _take_turn(self, turn: Turn) -> None:
         _log_begin(turn)

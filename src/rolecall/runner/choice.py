@@ -120,6 +120,9 @@ class _KeptHandle:
     def cancel(self, reason: str) -> None:
         self._handle.cancel(reason)
 
+    def freeze(self) -> None:
+        self._handle.freeze()
+
 
 def create_runner(
     settings: RunnerSettings, on_support: OnWarmSupport | None = None

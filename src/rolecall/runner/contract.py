@@ -197,6 +197,10 @@ class RunHandle(Protocol):
         """End all processes of the run; `result` then says CANCELLED."""
         ...
 
+    def freeze(self) -> None:
+        """Stop all processes of the run before this returns; only `cancel` may follow."""
+        ...
+
 
 class Runner(Protocol):
     """Something that runs plays. Both ways promise: same inputs, artifacts, events and result."""

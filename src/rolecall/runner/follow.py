@@ -14,7 +14,7 @@ import contextlib
 import fcntl
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from rolecall.clock import Clock
@@ -53,6 +53,9 @@ class RunProcess(Protocol):
     def end(self) -> None:
         """End it, and all that it started."""
 
+    def freeze(self) -> None:
+        """Stop it, and all that it started, where it is; from any thread, while it is followed."""
+
     def code(self) -> int:
         """Once it has ended: its exit status, or minus the number of the signal that ended it."""
 
@@ -67,6 +70,7 @@ class RunStop:
     def __init__(self) -> None:
         self.asked: tuple[Ending, str] | None = None
         self._lock = threading.Lock()
+        self._process: RunProcess | None = None
         self.descriptor, self._wake = os.pipe()  # readable once somebody asked
 
     def ask(self, ended_as: Ending, reason: str) -> None:
@@ -74,6 +78,23 @@ class RunStop:
             if self.asked is None:
                 self.asked = (ended_as, reason)
                 os.write(self._wake, b"e")
+
+    def freeze(self) -> None:
+        """Stop all processes of the run before this returns; to go on is not provided for."""
+        with self._lock:
+            if self._process is not None:
+                self._process.freeze()
+
+    @contextlib.contextmanager
+    def reaching(self, process: RunProcess) -> Iterator[None]:
+        """Let `freeze` reach this process while the context lasts."""
+        with self._lock:
+            self._process = process
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._process = None
 
     def close(self) -> None:
         """For whoever follows the run: nobody else knows that it is over."""
@@ -87,6 +108,13 @@ def follow(
     process: RunProcess, limits: TimeLimits, stop: RunStop, feed: Feed, clock: Clock
 ) -> Exit:
     """Hand the output on as it comes, keep the limits, and tell how it ended, but for the times."""
+    with stop.reaching(process):
+        return _followed(process, limits, stop, feed, clock)
+
+
+def _followed(
+    process: RunProcess, limits: TimeLimits, stop: RunStop, feed: Feed, clock: Clock
+) -> Exit:
     output = _Output(process.output, feed, clock)
     watched = {process.output, stop.descriptor, *process.reports}
     while not process.has_ended:

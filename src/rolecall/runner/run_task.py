@@ -30,11 +30,17 @@ _TOGETHER_S = 0.01
 EndRun = Callable[[str], None]
 
 
+def _nothing_to_stop() -> None:
+    """No process has begun, or all have ended."""
+
+
 class RunTask:
     """The handle of one run; `play` is the whole of it, and says by `on_cancel` how to end it."""
 
     def __init__(self, play: Callable[[RunTask], Coroutine[Any, Any, RunResult]]) -> None:
         self._end: EndRun | None = None
+        # What stops all its processes at once, while there are any; called on the loop.
+        self.stop_processes: Callable[[], None] = _nothing_to_stop
         self.cancelled: str | None = None  # why, if it was
         self._told: asyncio.Future[RunResult] = asyncio.get_running_loop().create_future()
         self.task = asyncio.create_task(play(self))
@@ -70,6 +76,10 @@ class RunTask:
             self.cancel("nothing waits for its result any more")
             await asyncio.wait([self.task])
             raise
+
+    def freeze(self) -> None:
+        """Stop what runs, here and now; `cancel` ends it."""
+        self.stop_processes()
 
     def cancel(self, reason: str) -> None:
         if self.cancelled is None:
@@ -117,6 +127,7 @@ async def play_in_thread(
             return play(RunThread(stop, events.tell, told, on_loop))
 
     run.on_cancel(lambda reason: stop.ask(Ending.CANCELLED, reason))
+    run.stop_processes = stop.freeze
     try:
         playing = in_thread(whole)
     except (RuntimeError, MemoryError) as error:
@@ -129,6 +140,7 @@ async def play_in_thread(
         raise
     finally:
         run.on_cancel(None)
+        run.stop_processes = _nothing_to_stop
         events.pass_on()
 
 

@@ -8,6 +8,7 @@ one after another, so they never come back in step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rolecall.workqueue.key import Key
@@ -39,6 +40,10 @@ class Backoff:
     def reset(self, key: Key) -> None:
         """Forget the failures: the next one waits as the first did."""
         self._failures.pop(key, None)
+
+    def drop_all(self, is_dropped: Callable[[Key], bool]) -> None:
+        for key in [key for key in self._failures if is_dropped(key)]:
+            del self._failures[key]
 
     def __len__(self) -> int:
         return len(self._failures)

@@ -9,7 +9,7 @@ number of keys.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -50,6 +50,10 @@ class Delays:
 
     def drop(self, key: Key) -> None:
         self._pending.pop(key, None)
+
+    def drop_all(self, is_dropped: Callable[[Key], bool]) -> None:
+        for key in [key for key in self._pending if is_dropped(key)]:
+            del self._pending[key]
 
     def take_due(self, now: float) -> list[Delayed]:
         """Remove and return the keys whose deadline has passed, the earliest first."""

@@ -90,6 +90,11 @@ class Lanes:
         del self._lanes[chosen.key.gvk][chosen.urgency][chosen.key]
         return chosen
 
+    def drop(self, is_dropped: Callable[[Key], bool]) -> None:
+        """Let keys wait no more."""
+        for key in [key for key in self._urgencies if is_dropped(key)]:
+            del self._lanes[key.gvk][self._urgencies.pop(key)][key]
+
     def all(self) -> Iterator[Waiting]:
         """Each key that waits, in no order."""
         for lanes in self._lanes.values():

@@ -3,8 +3,9 @@
 Promises: a key is never in two hands at once; adding it twice before it is taken yields it once;
 adding it while a worker holds it yields it once more afterwards; a more urgent reason moves a waiting
 key up; no kind exceeds its limit, all together never exceed `max_runs` (see `run_slots`) nor memory;
-nothing starves (see `lanes`). Does not promise: survival of restarts (the start-up list replaces it),
-nor that every kind gets the same share.
+nothing starves (see `lanes`). Of a key that is dropped nothing is planned any more, and one in hand
+stays there until it is put down. Does not promise: survival of restarts (the start-up list replaces
+it), nor that every kind gets the same share.
 
 The hard part is handing over without losing: a worker that is cancelled in the very moment in which it
 gets a key gives the key back. Workers wait in line for a future each and `_serve` matches them with
@@ -157,6 +158,23 @@ class Queue:
         """Drop what is planned for a key that is gone; a reason that came up since stays."""
         self._backoff.reset(key)
         self._delays.drop(key)
+
+    def drop(self, is_dropped: Callable[[Key], bool]) -> list[Key]:
+        """Take all keys that this names out of lanes, delays and backoff; returns those in hand.
+
+        Nothing that was asked for so far makes a key in hand wait again when it is put down.
+        """
+        self._lanes.drop(is_dropped)
+        self._delays.drop_all(is_dropped)
+        self._backoff.drop_all(is_dropped)
+        in_hand = [key for key in self._hands if is_dropped(key)]
+        for key in in_hand:
+            self._hands[key] = None
+        return in_hand
+
+    def in_hand(self) -> list[Key]:
+        """The keys that workers have, in no order."""
+        return list(self._hands)
 
     def close(self) -> None:
         """Hand out nothing more; workers that wait get `QueueClosedError`."""

@@ -16,9 +16,9 @@ import yaml
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
 from rolecall.runner import RunEvent, RunHandle, RunRequest, RunResult
+from rolecall.runner.descent import children_of
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.warm import HostLimits, Hosts, WarmRunner
-from rolecall.runner.warm.processes import children_of
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play, Watch
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rolecall.runner import Ending
+from rolecall.runner.descent import children_of, descendants_of
 from rolecall.runner.warm import run_child
-from rolecall.runner.warm.processes import children_of, descendants_of
 from tests.play.warm.runs import (
     PATIENCE_S,
     debug,

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.runner.warm.processes import descendants_of, resident_bytes
+from rolecall.runner.descent import descendants_of
+from rolecall.runner.warm.processes import resident_bytes
 from tests.fixtures.eventually import eventually_async
 from tests.play.warm.runs import Tasks, Workshop, debug, descriptors, shell, workshop
 

@@ -124,6 +124,7 @@ class _Handle:
         return await self.result()
 
     def cancel(self, reason: str) -> None: ...
+    def freeze(self) -> None: ...
 
 
 def ended(**answer: Any) -> Plays:

@@ -38,6 +38,7 @@ class ScriptedRun:
 
     def __init__(self, request: RunRequest, script: Script, on_over: Callable[[], None]) -> None:
         self._request = request
+        self.is_frozen = False
         self._script = asyncio.ensure_future(script(request))
         self._script.add_done_callback(lambda _: on_over())
 
@@ -57,6 +58,9 @@ class ScriptedRun:
 
     def cancel(self, reason: str) -> None:
         self._script.cancel()
+
+    def freeze(self) -> None:
+        self.is_frozen = True
 
 
 @dataclass

@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from rolecall.runner.descent import descendants_of
 from rolecall.runner.warm import processes
 from tests.fixtures.eventually import eventually
 
@@ -21,7 +22,7 @@ def _tree() -> subprocess.Popen[bytes]:
 def test_descendants_are_found_across_sessions() -> None:
     process = _tree()
     try:
-        while len(found := processes.descendants_of(process.pid)) < 4:
+        while len(found := descendants_of(process.pid)) < 4:
             pass
         assert process.pid not in found
     finally:
@@ -31,7 +32,7 @@ def test_descendants_are_found_across_sessions() -> None:
 
 def test_killing_a_tree_leaves_nothing_of_it() -> None:
     process = _tree()
-    while len(found := processes.descendants_of(process.pid)) < 4:
+    while len(found := descendants_of(process.pid)) < 4:
         pass
     pidfd = os.pidfd_open(process.pid)
     processes.kill_tree(process.pid, pidfd)

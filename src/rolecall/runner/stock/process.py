@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rolecall.clock import Clock
 from rolecall.process_environ import SCRATCH_VARIABLE, processes_with
+from rolecall.runner.descent import freeze_below
 from rolecall.runner.folders import CannotStartError, remove
 from rolecall.runner.kill_found import kill_found
 
@@ -35,6 +36,7 @@ class SupervisedProcess:
         self._text = b""
         self._last_report = ""
         self._has_started = False
+        self._command_pid = 0  # leads a process group of its own
         self.has_ended = False
         self.cpu_s: float | None = None
         report, report_end = os.pipe()
@@ -65,6 +67,13 @@ class SupervisedProcess:
         with contextlib.suppress(OSError):
             os.write(self._stdin.fileno(), b"e")
 
+    def freeze(self) -> None:
+        """All but the supervisor, who ends it next; where there is no /proc, its process group."""
+        if self._command_pid:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._command_pid, signal.SIGSTOP)
+        freeze_below(self._supervisor.pid)
+
     def read_report(self, descriptor: int) -> bool:
         chunk = os.read(descriptor, 4096)
         *lines, self._text = (self._text + chunk).split(b"\n")
@@ -72,6 +81,7 @@ class SupervisedProcess:
             text = line.decode(errors="replace")
             if text.startswith("started "):
                 self._has_started = True
+                self._command_pid = int(text.partition(" ")[2])
                 self.began_s = self._clock.monotonic()
             elif text.startswith("cpu "):
                 self.cpu_s = float(text.partition(" ")[2])

@@ -15,6 +15,8 @@ import signal
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from rolecall.runner.descent import descendants_of, freeze_below
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NAME = 15
@@ -48,31 +50,6 @@ def _prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), f"prctl({option}) failed")
 
 
-def children_of(pid: int) -> list[int]:
-    """Direct children, zombies included; empty when the process is gone."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                text = (thread / "children").read_text()
-                found += [int(word) for word in text.split()]
-    return found
-
-
-def descendants_of(pid: int, spared: Collection[int] = ()) -> list[int]:
-    """Everything below a process, nearest first; without the spared ones and what is below these."""
-    found: list[int] = []
-    waiting = _below(pid, spared)
-    while waiting:
-        found += waiting
-        waiting = [child for parent in waiting for child in _below(parent, spared)]
-    return found
-
-
-def _below(pid: int, spared: Collection[int]) -> list[int]:
-    return [child for child in children_of(pid) if child not in spared]
-
-
 def kill_below(pid: int, spared: Collection[int] = ()) -> list[int]:
     """Kill everything below a process (not itself); returns what was killed.
 
@@ -101,6 +78,13 @@ def kill_tree(pid: int, pidfd: int | None = None) -> None:
     _signal_one(pid, pidfd, signal.SIGSTOP)
     kill_below(pid)
     _signal_one(pid, pidfd, signal.SIGKILL)
+
+
+def freeze_tree(pid: int, pidfd: int) -> None:
+    """Stop a process and everything below it."""
+    if _is_alive(pidfd):
+        _signal_one(pid, pidfd, signal.SIGSTOP)
+        freeze_below(pid)
 
 
 def _is_alive(pidfd: int) -> bool:

@@ -141,6 +141,10 @@ class RunChild:
     def end(self) -> None:
         processes.kill_tree(self._pid, self._pidfd)
 
+    def freeze(self) -> None:
+        if self._pidfd >= 0:
+            processes.freeze_tree(self._pid, self._pidfd)
+
     def code(self) -> int:
         self.take_reports()
         if self._rc is not None:

@@ -207,6 +207,7 @@ class WarmRunner:
         self._say(reason)
         handle = await self._stock.start(request, on_event)
         run.on_cancel(handle.cancel)
+        run.stop_processes = handle.freeze
         return await handle.result()
 
     def _say(self, reason: str) -> None:

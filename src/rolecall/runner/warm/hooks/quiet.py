@@ -12,8 +12,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rolecall.runner.descent import descendants_of
 from rolecall.runner.warm.hooks.waits import RunWaits
-from rolecall.runner.warm.processes import descendants_of
 
 _LOOK_EVERY_S = 0.1
 # So long nearly nothing was computed: it waits.

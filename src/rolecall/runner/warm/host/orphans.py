@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 
+from rolecall.runner.descent import children_of
 from rolecall.runner.warm import processes
 from rolecall.runner.warm.marks import MarkedRun
 
@@ -20,10 +21,10 @@ def end_leftovers(
     `ended`: runs that ended since the last look, killed ones included. `spared`: other runs' processes.
     """
     if not killed:
-        return set(processes.children_of(os.getpid())) - spared
+        return set(children_of(os.getpid())) - spared
     kept: set[int] = set()
     if len(killed) < len(ended):
-        left = set(processes.children_of(os.getpid())) - spared
+        left = set(children_of(os.getpid())) - spared
         kept = {pid for pid in left if not any(run.owns(pid) for run in killed)}
     processes.kill_below(os.getpid(), spared | kept)
     return kept
