@@ -369,7 +369,8 @@ _ELECTION = FlagGroup(
             FlagKind.WHOLE,
             "0",
             "instead of --leader-elect: all replicas work, each on its part of the CRs, which are"
-            " divided into so many shards, 1 to 1024, such as 64; the same number in all replicas; 0: off",
+            " divided into so many shards, 1 to 1024, such as 64; the same number in all replicas; 0:"
+            " off",
         ),
         Flag(
             "leader-election-id",

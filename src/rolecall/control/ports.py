@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from rolecall.clock import Clock
+from rolecall.control.division import KeyDivision
 from rolecall.gvk import Gvk
 from rolecall.reconcile import Progress
 from rolecall.workqueue import Cause, Delayed, Key, Waiting
@@ -62,7 +63,8 @@ class EnginePorts:
     in_flight: Callable[[], Mapping[Key, Progress]]
     waiting: Callable[[], Sequence[Waiting]]
     delayed: Callable[[], Sequence[Delayed]]
-    leads: Callable[[], bool]
+    leads: Callable[[], bool]  # whether this replica may write; with shards, on its part of the CRs
     leader: Callable[[], str]  # who does where this replica does not; empty: not known
     reconcile: Callable[[Key, Cause], None]  # at once
     page: Callable[[], str]  # its address, with what lets one in where no user logs in; empty: none
+    division: KeyDivision | None = None  # None: one replica has all CRs

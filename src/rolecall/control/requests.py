@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from rolecall.control.division import KeyHolders
 from rolecall.control.ports import KnownCr
 from rolecall.workqueue import Key
 
@@ -51,6 +52,16 @@ def keys_of(asked: Any, known: Mapping[Key, KnownCr]) -> list[Key]:
             404, f"there is no {kind} {wanted}; {_there_are(names, wanted, 'there are')}"
         )
     return found
+
+
+def own_of(asked: Mapping[str, Any], keys: list[Key], holders: KeyHolders) -> list[Key]:
+    """Of all, those that this replica has; one that was named and is another's is refused."""
+    own = [key for key in keys if holders.of(key).is_self]
+    if own or asked.get("all") is True:
+        return own
+    holder = holders.of(keys[0])
+    ask = "ask there" if holder.replica else "it is reconciled as soon as one takes it"
+    raise RequestRefused(409, f"this replica does not have {keys[0]}: {holder}, so {ask}")
 
 
 def _text(asked: Mapping[str, Any], field: str) -> str:

@@ -2,6 +2,7 @@
 
     GET  /v1/state              what the engine is at
     GET  /v1/state?watch=1      the same, a line each time it changes
+    GET  /v1/shards             which replica has which part of the CRs
     GET  /v1/page               where its page answers, with what lets one in
     POST /v1/reconcile          run a CR at once, past its backoff
 
@@ -21,9 +22,10 @@ from typing import Any
 
 from aiohttp import web
 
+from rolecall.control.division import KeyHolders, shards_json
 from rolecall.control.last_runs import LastRuns
 from rolecall.control.ports import EnginePorts, by_key
-from rolecall.control.requests import RequestRefused, keys_of
+from rolecall.control.requests import RequestRefused, keys_of, own_of
 from rolecall.control.sockets import listening
 from rolecall.control.state import Wall, snapshot
 from rolecall.log_fields import log_fields
@@ -78,6 +80,7 @@ class _Control:
     def app(self) -> web.Application:
         app = web.Application(client_max_size=_LARGEST_REQUEST)
         app.router.add_get("/v1/state", self._answer_state)
+        app.router.add_get("/v1/shards", self._answer_shards)
         app.router.add_get("/v1/page", self._answer_page)
         app.router.add_post("/v1/reconcile", self._answer_reconcile)
         return app
@@ -89,6 +92,12 @@ class _Control:
 
     async def _answer_page(self, _request: web.Request) -> web.Response:
         return web.json_response({"address": self._ports.page()})
+
+    async def _answer_shards(self, _request: web.Request) -> web.Response:
+        """Null where one replica has all CRs."""
+        division = self._ports.division
+        shards = shards_json(division.look(), self._ports.clock.now()) if division else None
+        return web.json_response({"shards": shards})
 
     async def _state(self) -> str:
         taken = snapshot(self._ports, self._wall)
@@ -116,12 +125,12 @@ class _Control:
         except ValueError:
             return _error(400, "the body is not JSON")
         if not ports.leads():
-            leader = ports.leader()
-            who = f"`{leader}` does" if leader else "another one does"
-            return _error(409, f"this replica does not lead; {who}, so ask there")
+            return _error(409, _why_not(ports))
         known = await asyncio.to_thread(by_key, ports.known())
         try:
             keys = keys_of(asked, known)
+            if ports.division is not None:
+                keys = own_of(asked, keys, KeyHolders(ports.division))
         except RequestRefused as refusal:
             return _error(refusal.code, refusal.message)
         for key in keys:
@@ -129,6 +138,15 @@ class _Control:
         paused = [str(key) for key in keys if known[key].is_paused]
         _logger.info("reconcile asked for by a person", extra=log_fields(count=len(keys)))
         return web.json_response({"keys": list(map(str, keys)), "paused": paused}, status=202)
+
+
+def _why_not(ports: EnginePorts) -> str:
+    if ports.division is not None:
+        why = ports.division.look().why_not or "its Lease was not renewed in time"
+        return f"this replica works on no CR now: {why}"
+    leader = ports.leader()
+    who = f"`{leader}` does" if leader else "another one does"
+    return f"this replica does not lead; {who}, so ask there"
 
 
 def _error(code: int, message: str) -> web.Response:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rolecall.clock import Clock, time_text
+from rolecall.control.division import KeyHolders
 from rolecall.control.last_runs import LastRuns
 from rolecall.control.ports import EngineFacts, EnginePorts, KnownByPlace, KnownCr, by_key
 from rolecall.gvk import Gvk
@@ -35,6 +36,7 @@ class Snapshot:
     waiting: Sequence[Waiting]
     delayed: Sequence[Delayed]
     wall: Callable[[float], datetime]  # from the queue's clock to the one on the wall
+    holders: KeyHolders | None = None  # None: one replica has all CRs
 
     def as_json(self, last_runs: LastRuns) -> dict[str, Any]:
         return _Sorted(
@@ -43,6 +45,7 @@ class Snapshot:
             {each.key: each for each in self.waiting},
             {each.key: each for each in self.delayed},
             self.wall,
+            self.holders,
         ).as_json(self._engine(), last_runs)
 
     def crs(
@@ -53,7 +56,7 @@ class Snapshot:
         """
         waiting = {each.key: each for each in self.waiting}
         delayed = {each.key: each for each in self.delayed}
-        by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall)
+        by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall, self.holders)
 
         def told(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
             is_told = last_runs.is_known(key) or may_read()
@@ -77,6 +80,7 @@ class Snapshot:
             "leads": self.leads,
             "began": time_text(facts.began),
             "server": facts.server,
+            "shards": self._shards(),
             "watches": [
                 {
                     "kind": gvk.kind,
@@ -86,6 +90,12 @@ class Snapshot:
                 for gvk in facts.kinds
             ],
         }
+
+    def _shards(self) -> dict[str, Any] | None:
+        holders = self.holders
+        if holders is None:
+            return None
+        return {"count": holders.seen.count, "held": holders.held, "replica": holders.replica}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +107,7 @@ class _Sorted:
     waiting: Mapping[Key, Waiting]
     delayed: Mapping[Key, Delayed]
     wall: Callable[[float], datetime]
+    holders: KeyHolders | None
 
     def as_json(self, engine: dict[str, Any], last_runs: LastRuns) -> dict[str, Any]:
         crs = [self.cr(key, self.known.get(key), last_runs.of(key)) for key in self.ordered()]
@@ -111,6 +122,9 @@ class _Sorted:
 
     def cr(self, key: Key, known: KnownCr | None, last: KeptRun | None) -> dict[str, Any]:
         run, waiting = self.in_flight.get(key), self.waiting.get(key)
+        holder = self.holders.of(key) if self.holders is not None else None
+        if holder is not None and not holder.is_self:
+            last = None  # what ran here is older than what ran there
         return {
             "kind": key.gvk.kind,
             "api_version": key.gvk.api_version,
@@ -118,6 +132,8 @@ class _Sorted:
             "name": key.name,
             "generation": known.generation if known else None,
             "state": self._state(key, known, last),
+            "shard": holder.shard if holder else None,
+            "replica": holder.replica if holder else None,
             "run": run.run_id if run else None,
             "task": run.task if run else "",
             "place": run.place if run else "",
@@ -185,6 +201,7 @@ def snapshot(ports: EnginePorts, wall: Wall) -> Snapshot:
         waiting=ports.waiting(),
         delayed=ports.delayed(),
         wall=wall.at,
+        holders=None if ports.division is None else KeyHolders(ports.division),
     )
 
 

@@ -2,7 +2,7 @@
 
 from rolecall.metrics.address import Address, is_loopback, parse_address
 from rolecall.metrics.certificate import tls_for_server
-from rolecall.metrics.engine_metrics import EngineMetrics
+from rolecall.metrics.engine_metrics import EngineMetrics, ShardFigures
 from rolecall.metrics.loop_monitor import LoopMonitor
 from rolecall.metrics.names import NAMES, MetricSpec
 from rolecall.metrics.probes import Probe, ProbeCheck
@@ -21,6 +21,7 @@ __all__ = [
     "Reviewer",
     "RoleMetricError",
     "RoleMetrics",
+    "ShardFigures",
     "is_loopback",
     "metrics_app",
     "parse_address",

@@ -107,6 +107,7 @@ class QueueFigures(Collector):
         yield from self._by_kind(now)
         yield from _by_urgency(now)
         for name, value in (
+            (names.QUEUE_AGE, max(now.oldest_age_s.values(), default=0.0)),
             (names.QUEUE_DELAYED, now.delayed),
             (names.QUEUE_BACKING_OFF, now.backing_off),
             (names.MAX_RUNS, now.max_runs),

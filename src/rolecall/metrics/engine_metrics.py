@@ -8,6 +8,7 @@ CRs cost one small dict entry each and nothing can drift.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -32,6 +33,7 @@ from rolecall.workqueue import Key, QueueSnapshot
 
 _METHODS = {"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE"}
 _TYPES = {MetricKind.COUNTER: Counter, MetricKind.GAUGE: Gauge}
+_SHARD_CHANGES = ("taken", "leaving", "lost")
 _WARM_STATES = ("known", "proving", "proven", "refused")
 _READ_LATE = {
     names.CREATED_AT,
@@ -40,6 +42,7 @@ _READ_LATE = {
     names.ACTIVE_WORKERS,
     names.QUEUE_DEPTH,
     names.QUEUE_OLDEST,
+    names.QUEUE_AGE,
     names.QUEUE_WAIT,
     names.QUEUE_DELAYED,
     names.QUEUE_BACKING_OFF,
@@ -52,6 +55,16 @@ _READ_LATE = {
     names.USED_REQUESTS,
     names.OWNED_OBJECTS,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFigures:
+    """How the CRs are divided, as this replica sees it."""
+
+    count: int
+    held: int = 0  # by this replica
+    unheld: int = 0  # by nobody, for longer than the lease time
+    members: int = 0
 
 
 def controller_of(gvk: Gvk) -> str:
@@ -70,6 +83,7 @@ class EngineMetrics:
         self._queue: QueueFigures | None = None
         self._drifted: dict[Key, int] = {}  # of observed CRs, those that differ
         self._lacking: Callable[[], int] = lambda: 0
+        self._shards: tuple[Callable[[], ShardFigures], str] | None = None
         self._registry.register(self._created)
         self._registry.register(self._conditions)
         self._usage = UsageFigures()
@@ -89,6 +103,9 @@ class EngineMetrics:
         if self._queue is not None:
             self._queue.refresh()
         self._of(names.DEPENDENTS_LACKING).set(self._lacking())
+        if self._shards is not None:
+            read, lease = self._shards
+            self._show_shards(read(), lease)
 
     def exposition(self) -> bytes:
         """Everything in Prometheus's text format; slow with many CRs, so call it off the loop."""
@@ -115,6 +132,20 @@ class EngineMetrics:
     def read_dependents(self, lacking: Callable[[], int]) -> None:
         """Show at each scrape of how many kinds of dependents not every change is seen."""
         self._lacking = lacking
+
+    def read_shards(self, figures: Callable[[], ShardFigures], lease: str) -> None:
+        """Show at each scrape how the CRs are divided; `lease` names the Leases of all replicas."""
+        self._shards = (figures, lease)
+        for change in _SHARD_CHANGES:
+            self._of(names.SHARD_CHANGES, change=change)
+
+    def shards_changed(self, change: str, shards: int) -> None:
+        """So many were `taken`, are `leaving`, or were `lost`."""
+        self._of(names.SHARD_CHANGES, change=change).inc(shards)
+
+    def runs_frozen(self, runs: int) -> None:
+        """So many runs had to end at once with their shard."""
+        self._of(names.RUNS_FROZEN).inc(runs)
 
     def part_restarted(self, part: str) -> None:
         """A part of the engine met a bug and begins anew."""
@@ -206,6 +237,13 @@ class EngineMetrics:
 
     def loop_held(self, seconds: float) -> None:
         self._of(names.LOOP_HELD).observe(seconds)
+
+    def _show_shards(self, now: ShardFigures, lease: str) -> None:
+        self._of(names.SHARDS).set(now.count)
+        self._of(names.SHARDS_HELD).set(now.held)
+        self._of(names.SHARDS_UNHELD).set(now.unheld)
+        self._of(names.SHARD_MEMBERS).set(now.members)
+        self.leads(lease, leads=now.held > 0)
 
     def _of(self, name: MetricSpec, /, **labels: str) -> Any:
         metric = self._metrics[name.name]

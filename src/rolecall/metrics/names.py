@@ -116,7 +116,7 @@ MASTER_STATUS = MetricSpec(
     "leader_election_master_status",
     MetricKind.GAUGE,
     ("name",),
-    "1 while this replica leads, else 0.",
+    "1 while this replica leads, else 0; with `--shards`, 1 while it has at least one shard.",
 )
 
 # -- ours --------------------------------------------------------------------------------------------
@@ -137,6 +137,13 @@ QUEUE_OLDEST = MetricSpec(
     MetricKind.GAUGE,
     ("urgency",),
     "How long the CR that waits longest has waited.",
+)
+QUEUE_AGE = MetricSpec(
+    "rolecall_queue_age_seconds",
+    MetricKind.GAUGE,
+    (),
+    "How long the CR that waits longest has waited, of any urgency: what a HorizontalPodAutoscaler"
+    " scales replicas with `--shards` by.",
 )
 QUEUE_WAIT = MetricSpec(
     "rolecall_queue_wait_seconds",
@@ -290,6 +297,44 @@ ADMISSION_TIME = MetricSpec(
     "Seconds that answers to requests for admission took, waiting included.",
     (0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
 )
+SHARDS = MetricSpec(
+    "rolecall_shards",
+    MetricKind.GAUGE,
+    (),
+    "Into how many shards replicas divide the CRs; 0: not at all.",
+)
+SHARDS_HELD = MetricSpec(
+    "rolecall_shards_held",
+    MetricKind.GAUGE,
+    (),
+    "Shards that this replica has; the sum over all replicas is `rolecall_shards`.",
+)
+SHARDS_UNHELD = MetricSpec(
+    "rolecall_shards_unheld",
+    MetricKind.GAUGE,
+    (),
+    "Shards that, as this replica sees it, nobody has had for longer than the lease time, so that"
+    " their CRs wait.",
+)
+SHARD_MEMBERS = MetricSpec(
+    "rolecall_shard_members",
+    MetricKind.GAUGE,
+    (),
+    "Live replicas that divide the shards, as this one sees it.",
+)
+SHARD_CHANGES = MetricSpec(
+    "rolecall_shard_changes_total",
+    MetricKind.COUNTER,
+    ("change",),
+    "Shards that this replica took (`taken`), began to hand over to another one (`leaving`), or lost"
+    " at once (`lost`).",
+)
+RUNS_FROZEN = MetricSpec(
+    "rolecall_runs_frozen_total",
+    MetricKind.COUNTER,
+    (),
+    "Runs that were stopped at once and killed, because the shard of their CR was lost.",
+)
 
 NAMES = (
     BUILD_INFO,
@@ -309,6 +354,7 @@ NAMES = (
     CONDITION,
     QUEUE_DEPTH,
     QUEUE_OLDEST,
+    QUEUE_AGE,
     QUEUE_WAIT,
     QUEUE_DELAYED,
     QUEUE_BACKING_OFF,
@@ -335,4 +381,10 @@ NAMES = (
     PRUNED,
     ADMISSION_REQUESTS,
     ADMISSION_TIME,
+    SHARDS,
+    SHARDS_HELD,
+    SHARDS_UNHELD,
+    SHARD_MEMBERS,
+    SHARD_CHANGES,
+    RUNS_FROZEN,
 )

@@ -6,7 +6,7 @@ import asyncio
 import http.client
 import json
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import SystemClock
-from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
+from rolecall.control import EngineFacts, EnginePorts, KeyDivision, LastRuns, served_control
 from rolecall.control.sockets import address_of
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun, kept_cr, this_process, write_run
 from rolecall.reconcile import Progress
+from rolecall.shards import MemberView, ShardsView
 from rolecall.workqueue import Delayed, Key, Waiting
 
 SITE = Gvk("demo.example.com", "v1", "Website")
@@ -71,6 +72,14 @@ class World:
         async with served_control(self.root, self.ports, self.last_runs) as path:
             assert path is not None
             yield path
+
+    def divide(self, mine: Sequence[int], theirs: Sequence[int], **more: Any) -> None:
+        """From now on CRs are divided: that in shard 3 is called `...3`."""
+        own = MemberView("web-0", "a1", 4, tuple(mine), 12.5, 1.0, is_self=True, version="1.2.3")
+        other = MemberView("web-1", "b2", 4, tuple(theirs), 3.0, 2.0)
+        view = ShardsView(4, (other, own), **more)
+        division = KeyDivision(lambda: view, lambda key: int(key.name[-1]))
+        self.ports = replace(self.ports, division=division)
 
     def keep(self, name: str, **fields: Any) -> None:
         folder = kept_cr(self.root, SITE, "shop", name).artifacts / fields.get("run", "1")

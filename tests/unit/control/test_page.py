@@ -19,8 +19,13 @@ def shape(value: Any) -> Any:
     return [shape(each) for each in value] if isinstance(value, list) else "a value"
 
 
+def examples() -> list[Any]:
+    parts = PAGE.read_text().split("```json\n")[1:]
+    return [json.loads(part.partition("```")[0]) for part in parts]
+
+
 async def test_the_example_has_the_fields_of_the_answer(world: World) -> None:
-    example = json.loads(PAGE.read_text().partition("```json\n")[2].partition("```")[0])
+    example = examples()[0]
     world.known[key("blog")] = KnownCr()
     world.keep("blog", outcome="failed")
 
@@ -28,3 +33,12 @@ async def test_the_example_has_the_fields_of_the_answer(world: World) -> None:
         _, answer = await asked(path, "GET", "/v1/state")
 
     assert shape(example) == shape(answer)
+
+
+async def test_the_example_of_shards_has_the_fields_of_the_answer(world: World) -> None:
+    world.divide([0, 2, 3], [], unheld={1: 10.0})
+    async with world.served() as path:
+        _, answer = await asked(path, "GET", "/v1/shards")
+
+    del answer["shards"]["members"][1]
+    assert shape(answer) == shape(examples()[1])

@@ -1,0 +1,148 @@
+"""How replicas divide the CRs, as this one sees it, and which replica has a CR.
+
+What is told is what this replica saw of the Leases, never what it supposes: a CR whose shard nobody has
+is nobody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from rolecall.clock import time_text
+from rolecall.workqueue import Key
+
+
+class SeenMember(Protocol):
+    """A replica among those that divide the CRs."""
+
+    @property
+    def host(self) -> str: ...
+
+    @property
+    def tenure(self) -> str:
+        """Tells it from an earlier one of the same host."""
+        ...
+
+    @property
+    def weight(self) -> int: ...
+
+    @property
+    def shards(self) -> Sequence[int]: ...
+
+    @property
+    def runs_per_min(self) -> float: ...
+
+    @property
+    def seen_age_s(self) -> float:
+        """Since it was seen to renew its Lease."""
+        ...
+
+    @property
+    def is_leaving(self) -> bool: ...
+
+    @property
+    def is_self(self) -> bool: ...
+
+    @property
+    def version(self) -> str: ...
+
+
+class SeenShards(Protocol):
+    """All of them at one moment."""
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def members(self) -> Sequence[SeenMember]: ...
+
+    @property
+    def unheld(self) -> Mapping[int, float]:
+        """Those that no live member has, and for how many seconds."""
+        ...
+
+    @property
+    def why_not(self) -> str:
+        """Why nobody here may work; empty: it may."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDivision:
+    """What the engine is asked about its shards."""
+
+    look: Callable[[], SeenShards]
+    shard_of: Callable[[Key], int]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder:
+    """Who has the shard of a CR."""
+
+    shard: int
+    count: int
+    replica: str  # empty: nobody
+    is_self: bool
+
+    def __str__(self) -> str:
+        which = f"shard {self.shard} of {self.count}"
+        return f"`{self.replica}` has {which}" if self.replica else f"nobody has {which} now"
+
+
+class KeyHolders:
+    """At the moment at which it is made."""
+
+    def __init__(self, division: KeyDivision) -> None:
+        self.seen = seen = division.look()
+        self._shard_of = division.shard_of
+        self._members = {shard: each for each in seen.members for shard in each.shards}
+
+    @property
+    def held(self) -> int:
+        """How many shards this replica has."""
+        return sum(len(each.shards) for each in self.seen.members if each.is_self)
+
+    @property
+    def replica(self) -> str:
+        """What this replica is called."""
+        return next((each.host for each in self.seen.members if each.is_self), "")
+
+    def of(self, key: Key) -> KeyHolder:
+        shard = self._shard_of(key)
+        member = self._members.get(shard)
+        if member is None:
+            return KeyHolder(shard, self.seen.count, "", is_self=False)
+        return KeyHolder(shard, self.seen.count, member.host, member.is_self)
+
+
+def shards_json(seen: SeenShards, now: datetime) -> dict[str, Any]:
+    """What `rolecall status --shards` shows."""
+
+    def ago(seconds: float) -> str:
+        return time_text(now - timedelta(seconds=seconds))
+
+    return {
+        "count": seen.count,
+        "members": [
+            {
+                "replica": each.host,
+                "tenure": each.tenure,
+                "self": each.is_self,
+                "weight": each.weight,
+                "shards": sorted(each.shards),
+                "runs_per_minute": round(each.runs_per_min, 1),
+                "seen": ago(each.seen_age_s),
+                "leaving": each.is_leaving,
+                "version": each.version,
+            }
+            for each in sorted(seen.members, key=lambda one: (one.host, one.tenure))
+        ],
+        "unheld": [
+            {"shard": shard, "since": ago(seconds)}
+            for shard, seconds in sorted(seen.unheld.items())
+        ],
+        "why_not": seen.why_not,
+    }
