@@ -21,8 +21,9 @@ def holder_of(lease: Json) -> str:
 
 
 def duration_of(lease: Json) -> float:
-    """How long its holder promised to be back."""
-    return float(_spec(lease).get("leaseDurationSeconds") or 0)
+    """How long its holder promised to be back; 0 where it says no number."""
+    seconds = _spec(lease).get("leaseDurationSeconds")
+    return float(seconds) if isinstance(seconds, int | float) else 0.0
 
 
 def new_lease(namespace: str, name: str, holder: str, seconds: float, now: datetime) -> Json:
@@ -43,7 +44,8 @@ def new_lease(namespace: str, name: str, holder: str, seconds: float, now: datet
 
 def taken(lease: Json, holder: str, seconds: float, now: datetime) -> Json:
     """The version in which `holder` takes it over."""
-    transitions = int(_spec(lease).get("leaseTransitions") or 0)
+    said = _spec(lease).get("leaseTransitions")
+    transitions = said if isinstance(said, int) else 0
     return _changed(
         lease,
         holderIdentity=holder,

@@ -203,17 +203,21 @@ class Client:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    async def watch(
+    async def watch(  # noqa: PLR0913 - what a watch may ask for
         self,
         gvk: Gvk,
         namespace: str = "",
         *,
         resource_version: str,
+        label_selector: str = "",
         field_selector: str = "",
         metadata_only: bool = False,
         silence_s: float | None = 300.0,
     ) -> AsyncGenerator[WatchEvent]:
-        """Follow a kind from `resource_version` on, until the server ends the stream."""
+        """Follow a kind from `resource_version` on, until the server ends the stream.
+
+        From the empty one: what is there comes first, each as ADDED.
+        """
         target = await self._target("watch", gvk, namespace, "")
         query = {
             "watch": "true",
@@ -221,6 +225,8 @@ class Client:
             "resourceVersion": resource_version,
             "timeoutSeconds": str(_WATCH_S),
         }
+        if label_selector:
+            query["labelSelector"] = label_selector
         if field_selector:
             query["fieldSelector"] = field_selector
         accept = f"{_METADATA},application/json" if metadata_only else "application/json"
