@@ -312,7 +312,7 @@ class Engine:
         ports = WebhookPorts(
             client=self._lease_client,
             leading=self._client,
-            may_write=self._election.may_write,
+            tells=self._election.holds_first,
             clock=self._clock,
             on_conversion=self._metrics.converted,
         )

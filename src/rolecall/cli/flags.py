@@ -106,7 +106,7 @@ _WATCHES = FlagGroup(
             FlagKind.TRUTH,
             "false",
             "after the storage version of a watched kind was changed, rewrite its objects, and say in"
-            " the CRD that none is stored at an older one; the leader does it, 20 a second",
+            " the CRD that none is stored at an older one; one replica does it, 20 a second",
         ),
     ),
 )

@@ -1,8 +1,9 @@
 """The webhook server of one engine: what it shows, what it tells the API server, and how it ends.
 
-Every replica serves, leading or not; the leader alone tells the API server. It serves as soon as it has
-a certificate, and readiness waits for that. It does not wait for the API server to be told: a replica
-that starts beside an older leader could not be ready before that one ends, which would wait for it.
+Every replica serves, leading or not; one alone tells the API server: the leader, or with shards who has
+the first one. A replica serves as soon as it has a certificate, and readiness waits for that. It does
+not wait for the API server to be told: a replica that starts beside an older leader could not be ready
+before that one ends, which would wait for it.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ _NO_REACH = (
 
 @dataclass(frozen=True, slots=True)
 class WebhookPorts:
-    """What it needs from outside. `client` is any replica's, `leading` the leader's alone."""
+    """What it needs from outside. `client` is any replica's, `leading` that of who may write."""
 
     client: Client
     leading: Client
-    may_write: Callable[[], bool]
+    tells: Callable[[], bool]  # whether this replica is the one that tells the API server
     clock: Clock
     on_conversion: OnConversion
 
@@ -107,7 +108,7 @@ class WebhookServer:
         return self._certificate is not None
 
     def wake(self) -> None:
-        """Look at once: this replica came to lead, or ceased to."""
+        """Look at once: this replica came to tell the API server, or ceased to."""
         self._news.set()
 
     async def run(self) -> None:
@@ -157,7 +158,7 @@ class WebhookServer:
         return True
 
     async def _tell(self, certificate: OwnCertificate) -> bool:
-        if self._reach is None or not self._ports.may_write():
+        if self._reach is None or not self._ports.tells():
             return True
         try:
             own_user = await self._find_own_user() if self.asked.webhooks else ""
