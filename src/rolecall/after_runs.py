@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rolecall.acting import RightToAct, acting_for
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -39,6 +40,7 @@ class AfterRunParts:
     metrics: EngineMetrics
     supervisor: Supervisor
     in_flight: Callable[[], Mapping[Key, RunNotes]]
+    hand_for: Callable[[Key], RightToAct | None]
 
 
 class AfterRuns:
@@ -66,7 +68,14 @@ class AfterRuns:
         self._pruner = Pruner(
             parts.client,
             self._store,
-            PrunePorts(parts.events, metrics, deletes, self._touched_in_flight, partial),
+            PrunePorts(
+                parts.events,
+                metrics,
+                deletes,
+                self._touched_in_flight,
+                partial,
+                is_divided=settings.shards.is_on,
+            ),
         )
         self._reads = ReadInformers(
             parts.client,
@@ -86,8 +95,12 @@ class AfterRuns:
         if self._prunes:
             await self._pruner.forget(key)
 
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        """Another replica acted for these CRs, or acts from now on."""
+        self._store.forget_of(is_meant)
+
     async def sweep(self) -> None:
-        """Remove what is kept for CRs that went while no engine looked."""
+        """Remove what is kept for CRs that went while no engine looked; of those that are ours."""
         if not self._prunes:
             return
         try:
@@ -112,7 +125,9 @@ class AfterRuns:
             async for page in pages:
                 ours -= {_key_of(kind, item["metadata"]) for item in page.items}
         for key in ours:
-            await self._pruner.forget(key)
+            if (hand := self._parts.hand_for(key)) is not None:
+                with acting_for(hand):
+                    await self._pruner.forget(key)
 
     def _touched_in_flight(self, key: Key, wanted: ObjectId) -> Key | None:
         others = (

@@ -26,6 +26,7 @@ from rolecall.kube import Client
 from rolecall.log_fields import log_fields
 from rolecall.runner import claimed_for_admission, find_collection, inputs_of, version_of
 from rolecall.settings import RunnerSettings, Settings, WebhookSettings
+from rolecall.shards import shard_of
 from rolecall.skip import (
     ConfigMapStore,
     CurrentReads,
@@ -33,6 +34,7 @@ from rolecall.skip import (
     PartStore,
     ProjectDigests,
     SkipFacts,
+    SkipParts,
     Skips,
 )
 from rolecall.watches import (
@@ -83,7 +85,7 @@ def skips_for(
     store: PartStore = FileStore(runner.root)
     if election.id and election.namespace:
         store = ConfigMapStore(client, election.namespace, election.id)
-    facts = SkipFacts(versions, {**environment, **runner.environment})
+    facts = SkipFacts(versions, {**environment, **runner.environment}, _parts_of(settings))
     return Skips(
         {watch.gvk: watch for watch in watches},
         facts,
@@ -92,6 +94,13 @@ def skips_for(
         store,
         clock,
     )
+
+
+def _parts_of(settings: Settings) -> SkipParts:
+    if not settings.shards.is_on:
+        return SkipParts()
+    count = settings.shards.count
+    return SkipParts(count, lambda key: shard_of(key, count), are_divided=True)
 
 
 def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch]:

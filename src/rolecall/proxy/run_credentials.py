@@ -1,6 +1,7 @@
 """The credentials of the runs in flight: who may use the proxy now, and for which CR.
 
-Promise: a credential works from `issue` to `revoke` and at no other time; a guess learns nothing from
+Promise: a credential works from `issue` to `revoke` and at no other time, and by the right of whoever
+had it issued; a guess learns nothing from
 how long the answer took; requests still open when their run ends are cut, because whatever sends them
 then outlived the play and must not write in the name of its CR any longer.
 
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from rolecall.acting import RightToAct, acting_for, current_hand
 from rolecall.proxy.identity import (
     Owner,
     decode_identity,
@@ -51,16 +53,23 @@ class RunCredential:
     unowned: dict[str, str] = field(default_factory=dict, repr=False)
     notes: RunNotes | None = field(default=None, repr=False)  # None: nothing is recorded
     world: World | None = field(default=None, repr=False)  # of a run under plan
+    # The right to act for its CR, by which each of its requests is answered.
+    hand: RightToAct | None = field(default_factory=current_hand, repr=False)
+
+    def may_write(self) -> bool:
+        """Whether what the run sends now may go on; that it is sent by a live run was asked before."""
+        return self.hand is None or self.hand.holds()
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Count the current task as one of this run's open requests."""
+        """Count the current task as one of this run's open requests, made by the run's right."""
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a request is served by a task")
         self.open_requests.add(task)
         try:
-            yield
+            with acting_for(self.hand):
+                yield
         finally:
             self.open_requests.discard(task)
 

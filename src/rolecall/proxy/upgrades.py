@@ -1,7 +1,8 @@
 """Joins two connections into one, for exec, attach and port-forward over WebSocket or SPDY.
 
 Promise: after the API server's 101, bytes pass both ways unread until either side ends; a slow side
-slows the other instead of filling memory; the run's end cuts the connection. An answer other than 101
+slows the other instead of filling memory; the run's end cuts the connection, and so does the first
+piece that the run sends after the right to act for its CR was lost. An answer other than 101
 is passed back as any answer.
 
 The hard part is the seam: bytes that the API server sent together with its 101 were already read by the
@@ -23,17 +24,25 @@ from rolecall.proxy.forward import Forwarder, body_to_send, pass_answer
 
 
 class _Pipe(asyncio.Protocol):
-    """One side of a joined connection: writes what it receives to the other side."""
+    """One side of a joined connection: writes what it receives to the other side, while it may."""
 
     def __init__(
-        self, target: asyncio.Transport, on_lost: Callable[[Exception | None], None]
+        self,
+        target: asyncio.Transport,
+        on_lost: Callable[[Exception | None], None],
+        may_pass: Callable[[], bool] = lambda: True,
     ) -> None:
         self._target = target
         self._on_lost = on_lost
+        self._may_pass = may_pass
 
     def data_received(self, data: bytes) -> None:
-        if not self._target.is_closing():
+        if self._target.is_closing():
+            return
+        if self._may_pass():
             self._target.write(data)
+        else:
+            _cut(self._target)
 
     def pause_writing(self) -> None:
         if not self._target.is_closing():
@@ -80,13 +89,13 @@ async def join(exchange: Exchange, forwarder: Forwarder) -> web.StreamResponse:
     async with forwarder.send(exchange, body, headers=headers) as response:
         if response.status != 101:
             return await pass_answer(exchange, response)
-        await _splice(exchange.request, response)
+        await _splice(exchange, response)
         response.close()
     return JoinedResponse()
 
 
-async def _splice(request: web.BaseRequest, response: aiohttp.ClientResponse) -> None:
-    connection, near = response.connection, request.transport
+async def _splice(exchange: Exchange, response: aiohttp.ClientResponse) -> None:
+    connection, near = response.connection, exchange.request.transport
     if connection is None or near is None or connection.protocol is None:
         return
     far = connection.transport
@@ -96,7 +105,8 @@ async def _splice(request: web.BaseRequest, response: aiohttp.ClientResponse) ->
     connection.protocol.set_parser(leftover, None)
     ended = asyncio.Event()
     # The HTTP server must learn that its connection is gone; it then cancels this very task.
-    near.set_protocol(_Pipe(far, near.get_protocol().connection_lost))
+    may_write = exchange.credential.may_write
+    near.set_protocol(_Pipe(far, near.get_protocol().connection_lost, may_write))
     far.set_protocol(_Pipe(near, lambda _: ended.set()))
     try:
         near.write(_head_of(response) + leftover.data)

@@ -65,6 +65,8 @@ class PrunePorts:
     in_flight: Callable[[Key, ObjectId], Key | None] = lambda *_: None
     # Why runs do only a part of what they do, such as `--tags`; empty: they do all.
     partial: str = ""
+    # Other replicas act for other CRs, so what those want is asked for anew each time.
+    is_divided: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ object either, and deletes it; and if it does want it, nothing was done wrongly.
     each object that is no longer wanted: see `Deletion`
     what is left is the inventory of the next time
 
-Whatever goes wrong here is told, and never turns a good run into a bad one.
+Whatever goes wrong here is told, and never turns a good run into a bad one. Of runs that other replicas
+have in flight nothing is known: what such a run wants for the first time may be deleted under it, where
+another CR's run had made it; it is made again by the next run.
 """
 
 from __future__ import annotations
@@ -79,6 +81,8 @@ class Pruner:
         await self._keep(run.key, all_known)
         if why := await self._why_outdated(run):
             return PruneReport(held=why)
+        if self._ports.is_divided:
+            self._shared = None
         deletion = Deletion(self._client, self._ports, run)
         for candidate in candidates:
             if other := await self._wanted_elsewhere(run.key, candidate.entry):
@@ -115,10 +119,16 @@ class Pruner:
         """Of a watch that prunes nothing: what another CR must not delete."""
         wanted = await self._wanted_by(none, touched)
         shared = inventory_of(none.uid, (each for each in wanted.entries if each.is_shared))
-        known = (await self._known_shared()).get(run.key, frozenset())
+        known = await self._own_shared(run.key)
         if run.result.succeeded and shared.shared != known:
             await self._store.load(run.key)
             await self._keep(run.key, shared)
+
+    async def _own_shared(self, key: Key) -> frozenset[ObjectId]:
+        if not self._ports.is_divided:
+            return (await self._known_shared()).get(key, frozenset())
+        stored = await self._store.load(key)
+        return stored.shared if stored is not None else frozenset()
 
     async def _keep(self, key: Key, inventory: Inventory) -> None:
         await self._store.save(key, inventory)

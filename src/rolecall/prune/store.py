@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -65,6 +65,11 @@ class InventoryStore:
             return
         await self._write(key, self._config_map(key, inventory, text))
         self._saved[key] = text.encode()
+
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        """Another replica wrote for these CRs, or writes from now on: read what is stored."""
+        for key in [key for key in self._saved if is_meant(key)]:
+            del self._saved[key]
 
     async def forget(self, key: Key) -> None:
         """The CR is gone, or has nothing any more."""

@@ -3,7 +3,7 @@
 Promise: `record` returns at once and never raises. The same word about the same CR is one Event
 whose count grows; many different words for one reason are combined after the tenth, as client-go
 does. At most some Events a second leave, and what waits is bounded, so a storm of failures costs
-the API server little.
+the API server little. An Event is posted by the right under which it was recorded.
 
 The core API is used, not `events.k8s.io`, as that is what operators' roles grant.
 """
@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from rolecall.acting import RightToAct, acting_for, current_hand
 from rolecall.clock import Clock, SystemClock
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
@@ -65,6 +66,7 @@ class _Waiting:
     involved: Json
     message: str
     times: int
+    hand: RightToAct | None  # of whoever said it last
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class ApiEventRecorder:
             message = (_COMBINED + message)[:_MESSAGE_LIMIT]
         before = self._waiting.get(subject)
         times = before.times + 1 if before else 1
-        self._waiting[subject] = _Waiting(involved, message, times)
+        self._waiting[subject] = _Waiting(involved, message, times, current_hand())
         _bound(self._waiting, _MOST_WAITING)
         self._news.set()
 
@@ -121,7 +123,8 @@ class ApiEventRecorder:
                 burst = _BURST
             subject, waiting = self._waiting.popitem(last=False)
             try:
-                await self._post(subject, waiting)
+                with acting_for(waiting.hand):
+                    await self._post(subject, waiting)
             except ForbiddenError as failure:
                 self._say_refused(failure)
             except ClusterError as failure:

@@ -2,7 +2,7 @@
 
 from rolecall.skip.current_reads import CurrentReads
 from rolecall.skip.project_digest import ProjectDigests
-from rolecall.skip.skips import SkipFacts, Skips
+from rolecall.skip.skips import SkipFacts, SkipParts, Skips
 from rolecall.skip.stores import UNCHANGED_VERBS, ConfigMapStore, FileStore, PartStore
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "PartStore",
     "ProjectDigests",
     "SkipFacts",
+    "SkipParts",
     "Skips",
 ]

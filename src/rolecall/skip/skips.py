@@ -7,7 +7,8 @@
     all that it read is as it was
 
 Promise: whatever is not known for sure makes the run. What is kept is written in parts, together, and
-only after runs: a skip writes nothing, neither here nor into status.
+only after runs: a skip writes nothing, neither here nor into status. Where replicas divide the CRs, the
+parts are the shards, so that a part has one writer: whoever may act for the CRs in it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import hashlib
 import json
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 
+from rolecall.acting import RightToAct, acting_for, current_hand
 from rolecall.clock import Clock
 from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
@@ -46,7 +48,7 @@ from rolecall.skip.stores import PartStore
 from rolecall.watches import Watch
 from rolecall.workqueue import PERIOD, START, Key, Turn
 
-PARTS = 16
+_PARTS = 16
 WHY = "nothing that its last run depended on changed"
 _WRITE_EVERY_S = 10.0
 _TELL_EVERY_S = 60.0
@@ -67,12 +69,27 @@ async def _nobody_follows(_owner: Gvk, _place: ObjectPlace, _by_annotation: bool
     """What CRs own is followed by nobody."""
 
 
+def _part_of(key: Key) -> int:
+    text = "\0".join(_texts(key)).encode()
+    return hashlib.blake2b(text, digest_size=2).digest()[0] % _PARTS
+
+
+@dataclass(frozen=True, slots=True)
+class SkipParts:
+    """How what is kept is divided: each part is read and written as a whole."""
+
+    count: int = _PARTS
+    of: Callable[[Key], int] = _part_of
+    are_divided: bool = False  # other engines have the other parts
+
+
 @dataclass(frozen=True, slots=True)
 class SkipFacts:
     """What is the same for all runs of an engine."""
 
     versions: tuple[str, ...]  # the engine's, ansible-core's, those of collections, settings
     environment: Mapping[str, str]  # as plays get it
+    parts: SkipParts = field(default_factory=SkipParts)
 
 
 class Skips:
@@ -91,9 +108,12 @@ class Skips:
         self._store, self._clock = store, clock
         self._kept: dict[Key, bytes] = {}
         self._begun: dict[Key, _Around] = {}  # of runs in flight
-        self._dirty: set[int] = set()
+        self._parts = facts.parts
+        # Parts to be written, with the right by which their CRs' last turns acted.
+        self._dirty: dict[int, RightToAct | None] = {}
+        self._writing: set[int] = set()
         self._loading = asyncio.Lock()
-        self._is_loaded = not self._watches
+        self._loaded: set[int] = set()
         self._told: dict[Gvk, set[str]] = {}
         self._skipped: Counter[Gvk] = Counter()
         self._told_at = clock.monotonic()
@@ -115,7 +135,7 @@ class Skips:
         """Why this turn needs no run; empty: make it."""
         if watch.gvk not in self._watches:
             return ""
-        await self._load()
+        await self._load(turn.key)
         try:
             why = await self._why_needed(turn, watch, cr, period_s)
             if not why:
@@ -158,13 +178,21 @@ class Skips:
         inputs = self._inputs(watch, (before, seen), variables, around)
         settled = Settled(inputs, reads.digest, self._now(), places, reads.owned, variables)
         self._kept[key] = settled.text()
-        self._dirty.add(_part_of(key))
+        self._mark(key)
 
     def forget(self, key: Key) -> None:
         """The CR is gone, or its last run says nothing of the next."""
         self._begun.pop(key, None)
         if self._kept.pop(key, None) is not None:
-            self._dirty.add(_part_of(key))
+            self._mark(key)
+
+    def forget_parts(self, parts: Collection[int]) -> None:
+        """Another engine had these parts, or has them now: they are read again when they are ours."""
+        self._loaded -= set(parts)
+        for part in parts:
+            self._dirty.pop(part, None)
+        for key in [key for key in self._kept if self._parts.of(key) in parts]:
+            del self._kept[key]
 
     async def run(self) -> None:
         """Write what is kept, now and then, until cancelled."""
@@ -176,42 +204,71 @@ class Skips:
 
     async def write(self) -> None:
         """Write the parts that changed."""
-        dirty, self._dirty = self._dirty, set()
-        for part in sorted(dirty):
-            rows = [
-                [*_texts(key), json.loads(text)]
-                for key, text in self._kept.items()
-                if _part_of(key) == part
-            ]
-            await self._store.write(part, json.dumps(rows, separators=(",", ":")).encode())
+        await self.write_parts(list(self._dirty))
 
-    async def _load(self) -> None:
-        if self._is_loaded:
+    async def write_parts(self, parts: Collection[int]) -> None:
+        """Write those of these parts that changed, each by the right of who changed it."""
+        for part in sorted(self._dirty.keys() & parts):
+            if part not in self._dirty:  # lost, or written by somebody else meanwhile
+                continue
+            hand = self._dirty.pop(part)
+            self._writing.add(part)
+            try:
+                with acting_for(hand):
+                    await self._write(part)
+            finally:
+                self._writing.discard(part)
+
+    def has_unwritten(self, part: int) -> bool:
+        """Whether what is kept of a part is not written yet."""
+        return part in self._dirty or part in self._writing
+
+    async def _write(self, part: int) -> None:
+        rows = [
+            [*_texts(key), json.loads(text)]
+            for key, text in self._kept.items()
+            if self._parts.of(key) == part
+        ]
+        await self._store.write(part, json.dumps(rows, separators=(",", ":")).encode())
+
+    def _mark(self, key: Key) -> None:
+        """What is kept of a key changed, in a turn of it."""
+        self._dirty[self._parts.of(key)] = current_hand()
+
+    async def _load(self, key: Key) -> None:
+        """Read the part of a key, or all where no other engine has any."""
+        parts = self._parts
+        wanted = {parts.of(key)} if parts.are_divided else set(range(parts.count))
+        if wanted <= self._loaded:
             return
         async with self._loading:
-            if self._is_loaded:
+            if not (missing := wanted - self._loaded):
                 return
-            for part in range(PARTS):
-                self._take(await self._store.read(part))
-            self._is_loaded = True
-            await self._follow_dependents()
-            count = len(self._kept)
-            _logger.info("runs that may not be needed", extra=log_fields(crs=count))
+            for part in sorted(missing):
+                self._take(part, await self._store.read(part))
+            self._loaded |= missing
+            await self._follow_dependents(missing)
+            level = logging.DEBUG if parts.are_divided else logging.INFO
+            fields = log_fields(crs=len(self._kept))
+            _logger.log(level, "runs that may not be needed", extra=fields)
 
-    def _take(self, text: bytes) -> None:
+    def _take(self, part: int, text: bytes) -> None:
         try:
             for group, version, kind, namespace, name, values in json.loads(text or b"[]"):
                 gvk = Gvk(group, version, kind)
-                if gvk in self._watches:
+                key = Key(gvk, str(namespace), str(name))
+                # Others are of a time when there was another number of parts.
+                if gvk in self._watches and self._parts.of(key) == part:
                     kept = Settled.of_text(json.dumps(values).encode()).text()
-                    self._kept.setdefault(Key(gvk, str(namespace), str(name)), kept)
+                    self._kept.setdefault(key, kept)
         except (ValueError, TypeError):
             _logger.warning("what was kept of runs is garbled; the runs that it spoke of are made")
 
-    async def _follow_dependents(self) -> None:
+    async def _follow_dependents(self, parts: Collection[int]) -> None:
         kinds = {
             (key.gvk, replace(place, name=""), _is_by_annotation(key, place))
             for key, text in self._kept.items()
+            if self._parts.of(key) in parts
             for place in Settled.of_text(text).owned
         }
         for owner, place, by_annotation in kinds:
@@ -303,8 +360,3 @@ def _is_by_annotation(key: Key, place: ObjectPlace) -> bool:
 
 def _texts(key: Key) -> tuple[str, ...]:
     return key.gvk.group, key.gvk.version, key.gvk.kind, key.namespace, key.name
-
-
-def _part_of(key: Key) -> int:
-    text = "\0".join(_texts(key)).encode()
-    return hashlib.blake2b(text, digest_size=2).digest()[0] % PARTS

@@ -152,7 +152,7 @@ async def test_exec_that_is_cancelled_after_its_connection_was_closed_is_no_attr
     far = ClosedTwice(wire)
     connection = Mock(transport=far)
     response = Mock(connection=connection, headers={}, reason="")
-    joined = asyncio.create_task(upgrades._splice(Mock(transport=near), response))
+    joined = asyncio.create_task(upgrades._splice(Mock(request=Mock(transport=near)), response))
     await asyncio.sleep(0)
     pipe_to_far = near.set_protocol.call_args.args[0]
 

@@ -1,0 +1,248 @@
+"""What changes hands with a shard: keys, their runs, and what is kept and remembered of them.
+
+    it comes     forget what an earlier time left; queue its keys as after a start
+    it leaves    no turn begins any more; runs may end, for a while; what is kept of them is written
+    it is lost   its runs are stopped here and now, then killed; nothing of them is told or written
+
+The election decides when; here is done what follows. All of it happens on the loop and at once, but for
+the list of known keys: of a hundred thousand, it is made in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rolecall.acting import acting_for
+from rolecall.election import Election
+from rolecall.first_work import FirstWork
+from rolecall.gvk import Gvk
+from rolecall.log_fields import log_fields
+from rolecall.metrics import EngineMetrics
+from rolecall.reconcile import Outcome, Reconciler
+from rolecall.settings import ShardSettings
+from rolecall.shards import ShardPorts, shard_of
+from rolecall.shared_keys import IsMeant, SharedKeys
+from rolecall.supervisor import Supervisor
+from rolecall.workqueue import Key, Queue
+
+HANDED_OVER = "its shard is handed over to another replica"
+_FIRST = 0
+_MINUTE_S = 60.0
+_MOST_NAMED = 8
+
+_logger = logging.getLogger(__name__)
+
+
+class KnownMemo(Protocol):
+    @property
+    def is_selected(self) -> bool: ...
+
+
+Known = Mapping[Gvk, Mapping[tuple[str, str], KnownMemo]]
+
+
+class ElectionRights:
+    """The `Rights` of turns, as the election says."""
+
+    def __init__(self, election: Election) -> None:
+        self._election = election
+
+    def to_begin(self, key: Key) -> AbstractContextManager[None] | None:
+        hand = self._election.hand_for(key)
+        return acting_for(hand) if hand is not None else None
+
+    def goes_on_with(self, key: Key) -> bool:
+        return self._election.hand_for(key) is not None
+
+
+class RemembersKeys(Protocol):
+    """A part of the engine that keeps or remembers something of CRs."""
+
+    def forget_of(self, is_meant: IsMeant) -> None:
+        """Another replica acted for them, or acts from now on."""
+
+
+class KeptParts(Protocol):
+    """What is kept of CRs in parts, one for each shard, and written now and then."""
+
+    def has_unwritten(self, part: int) -> bool: ...
+
+    async def write_parts(self, parts: Collection[int]) -> None: ...
+
+    def forget_parts(self, parts: Collection[int]) -> None:
+        """Another replica had them, or has them now."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharingParts:
+    """What is told when shards change hands."""
+
+    keys: SharedKeys
+    queue: Queue
+    reconciler: Reconciler
+    known: Callable[[], Known]
+    metrics: EngineMetrics
+    kept: KeptParts
+    remembering: tuple[RemembersKeys, ...]
+    on_first: Callable[[], None]  # shard 0 came or went
+
+
+@dataclass(slots=True)
+class Sharing:
+    """Made before the parts that it moves, since these ask the election whether they may write."""
+
+    settings: ShardSettings
+    supervisor: Supervisor
+    first: FirstWork
+    # Called when a shard that leaves may have become empty.
+    on_emptier: Callable[[], None] = lambda: None
+    _parts: SharingParts | None = None
+    _ending: dict[int, asyncio.Task[None]] = field(default_factory=dict)  # of shards that leave
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _ended_at: deque[float] = field(default_factory=deque)  # of the last minute's runs
+
+    def connect(self, parts: SharingParts) -> None:
+        self._parts = parts
+        self.first.on_over = lambda: self.on_emptier()  # noqa: PLW0108 - set later
+
+    @property
+    def ports(self) -> ShardPorts:
+        """For the election."""
+        return ShardPorts(self.gained, self.leaving, self.lost, self.is_busy, self.runs_per_minute)
+
+    def gained(self, shards: frozenset[int]) -> None:
+        parts = self._connected
+        self._stop_ending(shards)
+        self._forget(shards)
+        parts.metrics.shards_changed("taken", len(shards))
+        _logger.info("shards taken", extra=_fields(shards))
+        self._begin(self._queue_known(shards))
+        if _FIRST in shards:
+            self.first.comes()
+            parts.on_first()
+
+    def leaving(self, shards: frozenset[int]) -> None:
+        parts = self._connected
+        parts.keys.drop(self._in(shards))
+        for shard in shards - self._ending.keys():
+            self._ending[shard] = self._begin(self._end_runs_later(shard))
+        parts.metrics.shards_changed("leaving", len(shards))
+        _logger.info("shards are handed over", extra=_fields(shards))
+        self._first_goes(shards)
+        self._begin(self._write_kept(shards))
+
+    def lost(self, shards: frozenset[int], reason: str) -> None:
+        parts = self._connected
+        self._stop_ending(shards)
+        parts.keys.drop(self._in(shards))
+        frozen = parts.reconciler.lose_runs_of(self._in(shards), reason)
+        self._forget(shards)
+        parts.metrics.shards_changed("lost", len(shards))
+        parts.metrics.runs_frozen(frozen)
+        _logger.warning("shards lost", extra=_fields(shards, why=reason, runs=frozen))
+        self._first_goes(shards)
+
+    def is_busy(self, shard: int) -> bool:
+        """Whether anything is done, or is still to be written, for a key of this shard."""
+        parts = self._connected
+        if shard == _FIRST and self.first.is_at_work:
+            return True
+        if parts.kept.has_unwritten(shard):
+            return True
+        return any(self._shard_of(key) == shard for key in parts.queue.in_hand())
+
+    def runs_per_minute(self) -> float:
+        oldest = self.supervisor.clock.monotonic() - _MINUTE_S
+        while self._ended_at and self._ended_at[0] < oldest:
+            self._ended_at.popleft()
+        return float(len(self._ended_at))
+
+    def turn_over(self, outcome: Outcome) -> None:
+        if outcome.result is not None:
+            self.runs_per_minute()  # lets go of those that are too old
+            self._ended_at.append(self.supervisor.clock.monotonic())
+
+    def put_down(self, key: Key) -> None:
+        """A key is in hand no more."""
+        shard = self._shard_of(key)
+        if shard not in self._ending:
+            return
+        if self._connected.kept.has_unwritten(shard):
+            self._begin(self._write_kept({shard}))
+        else:
+            self.on_emptier()
+
+    async def close(self) -> None:
+        """The engine ends."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _queue_known(self, shards: frozenset[int]) -> None:
+        parts, is_meant = self._connected, self._in(shards)
+        known = parts.known()  # a copy
+        parts.keys.gained(await asyncio.to_thread(_keys_of, known, is_meant), is_meant)
+
+    async def _write_kept(self, shards: Collection[int]) -> None:
+        await self._connected.kept.write_parts(shards)
+        self.on_emptier()
+
+    async def _end_runs_later(self, shard: int) -> None:
+        await self.supervisor.clock.sleep(self.settings.patience_s)
+        self._connected.reconciler.end_runs_of(self._in({shard}), HANDED_OVER)
+
+    def _first_goes(self, shards: Collection[int]) -> None:
+        if _FIRST in shards:
+            self.first.goes()
+            self._connected.on_first()
+
+    def _forget(self, shards: Collection[int]) -> None:
+        self._connected.kept.forget_parts(shards)
+        for part in self._connected.remembering:
+            part.forget_of(self._in(shards))
+
+    def _stop_ending(self, shards: Collection[int]) -> None:
+        for shard in shards:
+            if (task := self._ending.pop(shard, None)) is not None:
+                task.cancel()
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        attempt = self.supervisor.attempt("sharing", lambda: work)
+        task = asyncio.create_task(attempt, name="sharing")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _in(self, shards: Collection[int]) -> IsMeant:
+        return lambda key: self._shard_of(key) in shards
+
+    def _shard_of(self, key: Key) -> int:
+        return shard_of(key, self.settings.count)
+
+    @property
+    def _connected(self) -> SharingParts:
+        assert self._parts is not None, "connected before the election runs"
+        return self._parts
+
+
+def _keys_of(known: Known, is_meant: IsMeant) -> list[Key]:
+    """Those whose CRs their watch wants; in a thread."""
+    keys = (
+        Key(gvk, *place)
+        for gvk, places in known.items()
+        for place, memo in places.items()
+        if memo.is_selected
+    )
+    return [key for key in keys if is_meant(key)]
+
+
+def _fields(shards: Collection[int], **more: object) -> dict[str, dict[str, object]]:
+    named = sorted(shards)[:_MOST_NAMED]
+    text = ",".join(map(str, named)) + (",..." if len(shards) > len(named) else "")
+    return log_fields(count=len(shards), shards=text, **more)
