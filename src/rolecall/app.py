@@ -2,7 +2,8 @@
 
 Start-up is the Go operator's order: watches, cluster, listeners (proxy, metrics, probes, the
 port where roles set metrics), then streams and workers. Every replica has its listeners open and its
-streams running; only the leader works, so that whoever takes over has its queue filled already.
+streams running, so that whoever takes over knows all CRs already. Only the leader works; with shards
+all do, each on its part (`sharing`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,7 @@ from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
 from rolecall.ended_runs import EndedRuns
+from rolecall.first_work import FirstWork
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.leftovers import Leftovers
@@ -49,6 +51,10 @@ from rolecall.reconcile import (
 from rolecall.record import ObjectPlace
 from rolecall.runner import claimed_root, create_runner, folder_of_engine
 from rolecall.settings import RunnerSettings, Settings
+from rolecall.shard_report import ShardReport
+from rolecall.shards import ShardedElection
+from rolecall.shared_keys import SharedKeys
+from rolecall.sharing import ElectionRights, Sharing, SharingParts, division_of
 from rolecall.skip import Skips
 from rolecall.startup import (
     ProjectFiles,
@@ -64,7 +70,12 @@ from rolecall.supervisor import Supervisor
 from rolecall.traces import open_traces
 from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.webhooks import WebhookPorts, WebhookServer
-from rolecall.workqueue import Cause, Key, Queue, Turn, Urgency
+from rolecall.workqueue import Key, Queue, Turn
+
+# After the last turn: for shards to change hands, and for their Leases to say so.
+AFTER_DRAIN_S = 3.0
+# With shards, CRs go while another replica has them, and what this one kept of them stays.
+SWEEP_EVERY_S = 3600.0
 
 _logger = logging.getLogger(__name__)
 
@@ -121,14 +132,16 @@ class Engine:
         self._clock = clock = SystemClock()
         self._lease_client = Client(credentials, clock=clock, on_call=metrics.api_call)
         self._supervisor = supervisor = Supervisor(clock, metrics.part_restarted)
-        self._election = self._made_election()
-        self._client = client = FencedClient(
-            credentials, self._election.may_write, clock=clock, on_call=metrics.api_call
-        )
         self._limits = limits_for(settings, watches, lambda watch: self._runner.bytes_of(watch))  # noqa: PLW0108 - made below
+        self._first_work = FirstWork()
+        self._sharing = Sharing(settings.shards, supervisor, self._first_work)
+        self._election = self._made_election()
+        self._client = client = self._fenced(credentials, self._election.may_write)
+        self._first_client = self._made_first_client(credentials)
         self._queue = queue = Queue(clock, self._limits, settings.queue)
+        self._keys = self._made_keys()
         self._dependents = DependentInformers(
-            watches, client, queue, settings=settings.reactor, supervisor=supervisor
+            watches, client, self._keys, settings=settings.reactor, supervisor=supervisor
         )
         self._events = ApiEventRecorder(client, instance=socket.gethostname(), clock=clock)
         self._proxy = Proxy(
@@ -138,41 +151,24 @@ class Engine:
         self._runner = create_runner(settings.runner, self._warm_state.update)
         self._runner.on_way_change = queue.hand_out
         self._skips = self._made_skips()
-        self._reconciler = Reconciler(
-            {watch.gvk: watch for watch in watches},
-            ReconcilerPorts(
-                cluster=client,
-                runner=self._runner,
-                access=self._proxy,
-                events=self._events,
-                telemetry=metrics,
-                plays=plays,
-                clock=clock,
-                drift=PlannedDrift(self._made_planner()),
-                may_run=self._election.may_write,
-                skips=self._skips,
-                slots=queue,
-                brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - see below
-                after_run=lambda run: self._after_runs.run_ended(run),  # noqa: PLW0108 - see below
-                on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - see below
-            ),
-            _run_defaults(settings),
-        )
+        self._reconciler = self._made_reconciler(plays)
         self._after_runs = self._made_after_runs()
         self._leftovers = Leftovers(settings, watches, client)
         gone, leading = self._on_gone, self._election.wait_leading
         self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
-        self._workers.on_turn = self._on_turn
+        self._workers.on_turn, self._workers.on_put_down = self._on_turn, self._sharing.put_down
+        self._workers.rights = ElectionRights(self._election)
         self._last_runs = LastRuns(settings.runner.root)
         self._ended_runs = self._made_ended_runs()
         self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor()
         self._webhooks = self._made_webhooks(project)
         self._page: OperatorPage | None = None
+        self._shards = self._connected_shards()
 
     async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
         """Open every listener; what was opened last is closed first."""
-        for client in (self._lease_client, self._client):
+        for client in (self._lease_client, self._client, self._first_client):
             stack.push_async_callback(client.close)
         self._metrics.prepare(self._watches)
         self._reactor.on_kinds_change = self._forget_kinds
@@ -189,8 +185,11 @@ class Engine:
         }
         if self._webhooks.is_open:
             notes["webhooks"] = self._webhooks.note
+        if self._shards is not None:
+            notes["shards"] = self._shards.note
         ports = await listeners.open(stack, self._lease_client, self._reactor, self._proxy, notes)
         stack.push_async_callback(self._election.release)
+        stack.push_async_callback(self._sharing.close)
         stack.push_async_callback(self._dependents.close)
         stack.push_async_callback(self._after_runs.close)
         stack.push_async_callback(self._warm_state.close)
@@ -211,6 +210,8 @@ class Engine:
             "ended runs": keep("ended runs", self._ended_runs.run),
             "workers": self._work(),
         }
+        if self._shards is not None:
+            parts["shards"] = keep("shards", self._shards.run)
         if self._skips.is_on:
             parts["skips"] = keep("skips", self._skips.run)
         if self._webhooks.is_open:
@@ -227,8 +228,83 @@ class Engine:
     async def drain(self, is_patient: bool, reason: str) -> None:
         self._webhooks.begin_end()
         patience_s = self._settings.graceful_shutdown_s if is_patient else 0.0
-        await self._workers.drain(patience_s, reason)
-        await self._skips.write()
+        # Others take what nobody works at any more, while the last runs still go on.
+        leaving = asyncio.create_task(self._election.leave(), name="leave")
+        try:
+            await self._workers.drain(patience_s, reason)
+            await self._skips.write()
+            await asyncio.wait({leaving}, timeout=AFTER_DRAIN_S)
+        finally:
+            leaving.cancel()
+            await asyncio.gather(leaving, return_exceptions=True)
+
+    def _fenced(self, credentials: Credentials, may_write: Callable[[], bool]) -> FencedClient:
+        return FencedClient(
+            credentials, may_write, clock=self._clock, on_call=self._metrics.api_call
+        )
+
+    def _made_first_client(self, credentials: Credentials) -> FencedClient:
+        """Writes that of which there is one for all replicas."""
+        if not self._settings.shards.is_on:
+            return self._client
+        return self._fenced(credentials, self._election.holds_first)
+
+    def _made_keys(self) -> SharedKeys:
+        shards = self._settings.shards
+        # A key may be on its way from one replica to another for so long.
+        remembered_s = shards.patience_s + 2 * shards.election.lease_s if shards.is_on else 0.0
+        keys = SharedKeys(self._queue, self._election.hand_for, self._clock, remembered_s)
+        keys.on_edited = lambda key: self._reconciler.on_edited(key)  # noqa: PLW0108 - made later
+        keys.on_foreign = lambda key: self._reactor.newest.drop(key)  # noqa: PLW0108 - made later
+        return keys
+
+    def _made_reconciler(self, plays: PlayLog) -> Reconciler:
+        return Reconciler(
+            {watch.gvk: watch for watch in self._watches},
+            ReconcilerPorts(
+                cluster=self._client,
+                runner=self._runner,
+                access=self._proxy,
+                events=self._events,
+                telemetry=self._metrics,
+                plays=plays,
+                clock=self._clock,
+                drift=PlannedDrift(self._made_planner()),
+                may_run=self._election.may_write,
+                skips=self._skips,
+                slots=self._queue,
+                brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - made later
+                after_run=lambda run: self._after_runs.run_ended(run),  # noqa: PLW0108 - made later
+                on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - made later
+            ),
+            _run_defaults(self._settings),
+        )
+
+    def _connected_shards(self) -> ShardReport | None:
+        """Let shards move keys; tells who has which. None: there are none."""
+        election, settings = self._election, self._settings.shards
+        if not isinstance(election, ShardedElection):
+            return None
+        parts = SharingParts(
+            keys=self._keys,
+            queue=self._queue,
+            reconciler=self._reconciler,
+            known=self._reactor.known,
+            metrics=self._metrics,
+            kept=self._skips,
+            remembering=(self._reconciler, self._after_runs),
+            on_first=self._webhooks.wake,
+        )
+        self._sharing.connect(parts, on_emptier=election.wake)
+        report = ShardReport(
+            settings,
+            election.view,
+            self._clock,
+            events=self._events,
+            find_pod=lambda: find_own_pod(self._client, self._environment),
+        )
+        self._metrics.read_shards(report.figures, settings.election.id)
+        return report
 
     def _made_planner(self) -> Planner:
         client, namespace = self._client, self._settings.webhooks.namespace
@@ -263,14 +339,26 @@ class Engine:
             warm_up = attempt("warm up", lambda: self._runner.warm_up(self._watches))
             tasks.create_task(warm_up, name="warm up")
             await self._election.wait_leading()
+            if not self._settings.shards.is_on:
+                self._first_work.comes()
             works = self._supervisor.keep("workers", lambda: self._workers.run(most))
             tasks.create_task(works, name="workers")
-            tasks.create_task(attempt("leftovers", self._leftovers.sweep), name="leftovers")
-            sweep = attempt("inventories", self._after_runs.sweep)
-            tasks.create_task(sweep, name="inventories")
+            tasks.create_task(self._sweep(), name="leftovers")
             if self._settings.migrates_storage:
-                migrates = self._supervisor.keep("storage migration", self._made_migration().run)
+                migration = self._made_migration()
+                migrates = self._supervisor.keep(
+                    "storage migration", lambda: self._first_work.run(migration.run)
+                )
                 tasks.create_task(migrates, name="storage migration")
+
+    async def _sweep(self) -> None:
+        """What CRs left that went while no engine looked; with shards, while another one had them."""
+        while True:
+            await self._supervisor.attempt("leftovers", self._leftovers.sweep)
+            await self._supervisor.attempt("inventories", self._after_runs.sweep)
+            if not self._settings.shards.is_on:
+                return
+            await self._clock.sleep(SWEEP_EVERY_S)
 
     def _made_warm_state(self) -> WarmStateReport:
         return WarmStateReport(
@@ -283,7 +371,7 @@ class Engine:
     def _made_migration(self) -> EngineMigration:
         kinds, reactor = [watch.gvk for watch in self._watches], self._reactor
         return EngineMigration(
-            self._client, kinds, self._clock, is_listed=lambda: reactor.is_synced
+            self._first_client, kinds, self._clock, is_listed=lambda: reactor.is_synced
         )
 
     def _made_ended_runs(self) -> EndedRuns:
@@ -293,11 +381,20 @@ class Engine:
 
     def _made_changed_files(self) -> ChangedFiles:
         by_gvk, file = {watch.gvk: watch for watch in self._watches}, self._settings.watches_file
-        retry = self._queue.add_at_once
+        retry = self._keys.add_at_once
         return ChangedFiles(by_gvk, file, self._last_runs.of, retry, self._clock)
 
     def _made_election(self) -> Election:
         settings = self._settings.election
+        if self._settings.shards.is_on:
+            return ShardedElection(
+                self._lease_client,
+                self._settings.shards,
+                identity_host=socket.gethostname(),
+                clock=self._clock,
+                weight=self._limits.max_runs,
+                ports=self._sharing.ports,
+            )
         if not settings.is_on:
             return Election()
         return LeaseElection(
@@ -311,7 +408,7 @@ class Engine:
     def _made_webhooks(self, project: ProjectFiles) -> WebhookServer:
         ports = WebhookPorts(
             client=self._lease_client,
-            leading=self._client,
+            leading=self._first_client,
             tells=self._election.holds_first,
             clock=self._clock,
             on_conversion=self._metrics.converted,
@@ -350,15 +447,16 @@ class Engine:
             delayed=self._queue.delayed,
             leads=self._election.may_write,
             leader=lambda: self._election.leader,
-            reconcile=self._queue.add_at_once,
+            reconcile=self._keys.add_at_once,
             page=lambda: self._page.address if self._page is not None else "",
+            division=division_of(self._election, self._settings.shards),
         )
 
     def _made_reactor(self) -> Reactor:
         return Reactor(
             self._watches,
             self._client,
-            KeySink(self._queue, self._reconciler),
+            self._keys,
             self._metrics,
             settings=self._settings.reactor,
             supervisor=self._supervisor,
@@ -367,12 +465,13 @@ class Engine:
     def _made_after_runs(self) -> AfterRuns:
         parts = AfterRunParts(
             self._client,
-            self._queue,
+            self._keys,
             self._dependents,
             self._events,
             self._metrics,
             self._supervisor,
             self._reconciler.notes_in_flight,
+            self._election.hand_for,
         )
         return AfterRuns(self._watches, self._settings, self._environment, parts)
 
@@ -381,6 +480,7 @@ class Engine:
         await self._after_runs.forget(key)
 
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
+        self._sharing.turn_over(outcome)
         self._changed_files.turn_over(turn, outcome)
         self._ended_runs.turn_over(turn, outcome)
         if self._page is not None and outcome.result is not None:
@@ -417,16 +517,3 @@ def _run_defaults(settings: Settings) -> RunDefaults:
         dependents_delay_s=settings.queue.dependents_delay_s,
         play_verbosity=settings.logs.play_verbosity,
     )
-
-
-class KeySink:
-    """Where the watches of CRs put keys: into the queue, and edits to the runs in flight as well."""
-
-    def __init__(self, queue: Queue, reconciler: Reconciler) -> None:
-        self._queue = queue
-        self._reconciler = reconciler
-
-    def add(self, key: Key, urgency: Urgency, cause: Cause) -> None:
-        self._queue.add(key, urgency, cause)
-        if urgency is Urgency.EDIT:
-            self._reconciler.on_edited(key)

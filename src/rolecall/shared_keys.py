@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
+from rolecall.acting import RightToAct
 from rolecall.clock import Clock
 from rolecall.workqueue import DELETION, START, Cause, Key, Queue, Urgency
 
@@ -21,48 +22,53 @@ class SharedKeys:
     """A `Sink`, for CRs, for what plays made and for what they read."""
 
     def __init__(
-        self, queue: Queue, may_begin: IsMeant, clock: Clock, remembered_s: float = 0.0
+        self,
+        queue: Queue,
+        hand_for: Callable[[Key], RightToAct | None],
+        clock: Clock,
+        remembered_s: float = 0.0,
     ) -> None:
-        """`may_begin`: whether a turn for a key may begin here now."""
-        self._queue, self._may_begin, self._clock = queue, may_begin, clock
+        """`hand_for`: None where no turn for a key may begin here now."""
+        self._queue, self._hand_for, self._clock = queue, hand_for, clock
         self._remembered_s = remembered_s
         # Told of a CR that somebody created, edited or deleted, whose run may be pointless now.
         self.on_edited: Callable[[Key], None] = lambda _: None
         # Told of a key that is another's: nobody here will ask for what its event brought.
-        self.on_foreign: Callable[[Key, Urgency], None] = lambda *_: None
+        self.on_foreign: Callable[[Key], object] = lambda _: None
         # Others' CRs that are being deleted, or are gone, and when that was seen; the oldest first.
         self._deleted: OrderedDict[Key, float] = OrderedDict()
 
     def add(self, key: Key, urgency: Urgency, cause: Cause) -> None:
         """Something happened to a CR, or to what it depends on."""
-        if self._may_begin(key):
+        if self._hand_for(key) is not None:
             self._queue.add(key, urgency, cause)
         else:
-            self._leave_to_others(key, urgency, cause)
+            self._leave_to_others(key, cause)
         if urgency is Urgency.EDIT:
             self.on_edited(key)
 
     def add_at_once(self, key: Key, cause: Cause) -> None:
         """Somebody asks for it, past what it waits for."""
-        if self._may_begin(key):
+        if self._hand_for(key) is not None:
             self._queue.add_at_once(key, cause)
 
     def gained(self, known: Iterable[Key], is_gained: IsMeant) -> None:
         """These keys came to this replica; `known` are those of them whose CRs are there."""
         for key in known:
-            if self._may_begin(key):
+            if self._hand_for(key) is not None:
                 self._queue.add(key, Urgency.STARTUP, START)
         self._forget_old()
         for key in [key for key in self._deleted if is_gained(key)]:
             del self._deleted[key]
-            self._queue.add(key, Urgency.EDIT, DELETION)
+            if self._hand_for(key) is not None:
+                self._queue.add(key, Urgency.EDIT, DELETION)
 
     def drop(self, is_dropped: IsMeant) -> list[Key]:
         """These keys are another's from now on; returns those in hand."""
         return self._queue.drop(is_dropped)
 
-    def _leave_to_others(self, key: Key, urgency: Urgency, cause: Cause) -> None:
-        self.on_foreign(key, urgency)
+    def _leave_to_others(self, key: Key, cause: Cause) -> None:
+        self.on_foreign(key)
         if cause == DELETION and self._remembered_s:
             self._forget_old()
             self._deleted.pop(key, None)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rolecall.acting import acting_for
+from rolecall.control import KeyDivision
 from rolecall.election import Election
 from rolecall.first_work import FirstWork
 from rolecall.gvk import Gvk
@@ -26,7 +27,7 @@ from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics
 from rolecall.reconcile import Outcome, Reconciler
 from rolecall.settings import ShardSettings
-from rolecall.shards import ShardPorts, shard_of
+from rolecall.shards import ShardedElection, ShardPorts, shard_of
 from rolecall.shared_keys import IsMeant, SharedKeys
 from rolecall.supervisor import Supervisor
 from rolecall.workqueue import Key, Queue
@@ -37,6 +38,13 @@ _MINUTE_S = 60.0
 _MOST_NAMED = 8
 
 _logger = logging.getLogger(__name__)
+
+
+def division_of(election: Election, settings: ShardSettings) -> KeyDivision | None:
+    """For whoever asks which replica has a CR."""
+    if not isinstance(election, ShardedElection):
+        return None
+    return KeyDivision(election.view, lambda key: shard_of(key, settings.count))
 
 
 class KnownMemo(Protocol):
@@ -100,16 +108,16 @@ class Sharing:
     settings: ShardSettings
     supervisor: Supervisor
     first: FirstWork
-    # Called when a shard that leaves may have become empty.
-    on_emptier: Callable[[], None] = lambda: None
+    _on_emptier: Callable[[], None] = lambda: None
     _parts: SharingParts | None = None
     _ending: dict[int, asyncio.Task[None]] = field(default_factory=dict)  # of shards that leave
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _ended_at: deque[float] = field(default_factory=deque)  # of the last minute's runs
 
-    def connect(self, parts: SharingParts) -> None:
+    def connect(self, parts: SharingParts, on_emptier: Callable[[], None]) -> None:
+        """`on_emptier`: a shard that leaves may have become empty."""
         self._parts = parts
-        self.first.on_over = lambda: self.on_emptier()  # noqa: PLW0108 - set later
+        self._on_emptier = self.first.on_over = on_emptier
 
     @property
     def ports(self) -> ShardPorts:
@@ -176,7 +184,7 @@ class Sharing:
         if self._connected.kept.has_unwritten(shard):
             self._begin(self._write_kept({shard}))
         else:
-            self.on_emptier()
+            self._on_emptier()
 
     async def close(self) -> None:
         """The engine ends."""
@@ -191,7 +199,7 @@ class Sharing:
 
     async def _write_kept(self, shards: Collection[int]) -> None:
         await self._connected.kept.write_parts(shards)
-        self.on_emptier()
+        self._on_emptier()
 
     async def _end_runs_later(self, shard: int) -> None:
         await self.supervisor.clock.sleep(self.settings.patience_s)

@@ -155,16 +155,17 @@ class ActiveRuns:
             if is_meant(key):
                 active.cancel(reason)
 
-    def lose(self, is_lost: Callable[[Key], bool], reason: str) -> None:
+    def lose(self, is_lost: Callable[[Key], bool], reason: str) -> int:
         """Another replica may act for these keys from now on: nothing of their runs goes on.
 
-        All are stopped before the first is ended, since that takes a while.
+        Returns how many runs that were. All are stopped before the first is ended: that takes a while.
         """
         lost = [active for key, active in self._by_key.items() if is_lost(key)]
         for active in lost:
             active.freeze()
         for active in lost:
             active.cancel(reason)
+        return sum(active.handle is not None for active in lost)
 
     def cancel_all(self, reason: str) -> None:
         """End all runs, and let none start any more."""

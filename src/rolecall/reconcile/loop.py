@@ -141,9 +141,12 @@ class Reconciler:
         """End the runs in flight of keys that are handed over; status tells of it."""
         self._active_runs.cancel_of(is_meant, reason)
 
-    def lose_runs_of(self, is_lost: Callable[[Key], bool], reason: str) -> None:
-        """Stop the runs of keys that are another's from now on, and end them; nothing tells of it."""
-        self._active_runs.lose(is_lost, reason)
+    def lose_runs_of(self, is_lost: Callable[[Key], bool], reason: str) -> int:
+        """Stop the runs of keys that are another's from now on, and end them; nothing tells of it.
+
+        Returns how many.
+        """
+        return self._active_runs.lose(is_lost, reason)
 
     def forget_of(self, is_lost: Callable[[Key], bool]) -> None:
         """Keys are another replica's: what is remembered of them will be wrong when they come back."""

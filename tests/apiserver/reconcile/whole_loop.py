@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from rolecall.app import KeySink
 from rolecall.clock import SystemClock
+from rolecall.election import Election
 from rolecall.kube import Client, Credentials
 from rolecall.reactor import DependentInformers, Reactor
 from rolecall.reconcile import RunDefaults
 from rolecall.settings import ReactorSettings
+from rolecall.shared_keys import SharedKeys
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.reconcile.crds import STORY
 from tests.fixtures.eventually import eventually_async
@@ -65,7 +66,11 @@ async def whole_loop(
         shop, watch = Shop(own, STORY, namespace), watch_of(STORY)
         setting = Setting(shop, watch, SystemClock(), defaults=defaults)
         queue, workers = hands_for(setting)
-        sink, settings = KeySink(queue, setting.reconciler), ReactorSettings((namespace,))
+        sink, settings = (
+            SharedKeys(queue, Election().hand_for, setting.clock),
+            ReactorSettings((namespace,)),
+        )
+        sink.on_edited = setting.reconciler.on_edited
         reactor = Reactor([watch], own, sink, Roll(), settings=settings)
         dependents = DependentInformers([watch], own, queue, settings=settings)
         setting.newest = reactor.newest

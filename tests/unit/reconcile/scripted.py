@@ -69,6 +69,7 @@ class ScriptedRunner:
 
     scripts: list[Script] = field(default_factory=list)
     requests: list[RunRequest] = field(default_factory=list)
+    runs: list[ScriptedRun] = field(default_factory=list)
     in_flight: list[str] = field(default_factory=list)  # names of CRs
     doubled: list[str] = field(default_factory=list)  # CRs that had two runs at once
     on_event: dict[str, OnEvent] = field(default_factory=dict)  # of each CR's last run
@@ -87,7 +88,8 @@ class ScriptedRunner:
         on_event(RunEvent("playbook_on_start", 1, "", "", {}))
         number = min(len(self.requests), len(self.scripts)) - 1
         script = self.scripts[number] if self.scripts else _script_of(GOOD)
-        return ScriptedRun(request, script, lambda: self.in_flight.remove(name))
+        self.runs.append(ScriptedRun(request, script, lambda: self.in_flight.remove(name)))
+        return self.runs[-1]
 
     def begins(self, task: str, place: str = "roles/web/tasks/main.yml:12", cr: str = "a") -> None:
         """Let the run of a CR begin a task."""

@@ -1,0 +1,74 @@
+"""Work of which there is one is done while the first shard is here, and begins anew when it is back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from rolecall.first_work import FirstWork
+
+
+class Work:
+    """Counts how often it began, and goes on until it is cancelled or told to fail."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.ends = asyncio.Event()
+        self.error: Exception | None = None
+
+    async def __call__(self) -> None:
+        self.begun += 1
+        await self.ends.wait()
+        if self.error is not None:
+            raise self.error
+
+
+async def rest() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_work_waits_for_the_shard_ends_with_it_and_begins_anew() -> None:
+    first, work, over = FirstWork(), Work(), list[bool]()
+    first.on_over = lambda: over.append(first.is_at_work)
+    running = asyncio.create_task(first.run(work))
+    await rest()
+    assert work.begun == 0
+
+    first.comes()
+    await rest()
+    assert (work.begun, first.is_at_work) == (1, True)
+
+    first.goes()
+    await rest()
+    assert (first.is_at_work, over) == (False, [False])
+
+    first.comes()
+    await rest()
+    assert (work.begun, first.is_at_work) == (2, True)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not first.is_at_work
+
+
+async def test_work_that_came_to_its_end_is_not_done_twice_while_the_shard_stays() -> None:
+    first, work = FirstWork(), Work()
+    work.ends.set()
+    running = asyncio.create_task(first.run(work))
+    first.comes()
+    await rest()
+    assert (work.begun, first.is_at_work) == (1, False)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_work_that_fails_says_so_to_whoever_keeps_it_running() -> None:
+    first, work = FirstWork(), Work()
+    work.error = ValueError("no")
+    work.ends.set()
+    first.comes()
+    with pytest.raises(ValueError, match="no"):
+        await first.run(work)
+    assert not first.is_at_work
