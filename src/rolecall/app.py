@@ -295,7 +295,7 @@ class Engine:
             remembering=(self._reconciler, self._after_runs),
             on_first=self._webhooks.wake,
         )
-        self._sharing.connect(parts, on_emptier=election.wake)
+        self._sharing.connect(parts)
         report = ShardReport(
             settings,
             election.view,

@@ -14,8 +14,6 @@ class FirstWork:
         self._is_here = asyncio.Event()
         self._has_gone = asyncio.Event()
         self._at_work = 0
-        # Called when nothing is done any more.
-        self.on_over: Callable[[], None] = lambda: None
 
     @property
     def is_at_work(self) -> bool:
@@ -40,7 +38,6 @@ class FirstWork:
                 await self._until_gone(work)
             finally:
                 self._at_work -= 1
-                self.on_over()
             await self._has_gone.wait()
 
     async def _until_gone(self, work: Callable[[], Awaitable[None]]) -> None:

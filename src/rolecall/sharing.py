@@ -32,7 +32,9 @@ from rolecall.shared_keys import IsMeant, SharedKeys
 from rolecall.supervisor import Supervisor
 from rolecall.workqueue import Key, Queue
 
-HANDED_OVER = "its shard is handed over to another replica"
+HANDED_OVER = "another replica goes on with it"
+# What the end of a run and its last status write take.
+_ENDING_S = 2.0
 _FIRST = 0
 _MINUTE_S = 60.0
 _MOST_NAMED = 8
@@ -108,16 +110,13 @@ class Sharing:
     settings: ShardSettings
     supervisor: Supervisor
     first: FirstWork
-    _on_emptier: Callable[[], None] = lambda: None
     _parts: SharingParts | None = None
     _ending: dict[int, asyncio.Task[None]] = field(default_factory=dict)  # of shards that leave
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _ended_at: deque[float] = field(default_factory=deque)  # of the last minute's runs
 
-    def connect(self, parts: SharingParts, on_emptier: Callable[[], None]) -> None:
-        """`on_emptier`: a shard that leaves may have become empty."""
+    def connect(self, parts: SharingParts) -> None:
         self._parts = parts
-        self._on_emptier = self.first.on_over = on_emptier
 
     @property
     def ports(self) -> ShardPorts:
@@ -143,7 +142,7 @@ class Sharing:
         parts.metrics.shards_changed("leaving", len(shards))
         _logger.info("shards are handed over", extra=_fields(shards))
         self._first_goes(shards)
-        self._begin(self._write_kept(shards))
+        self._begin(parts.kept.write_parts(shards))
 
     def lost(self, shards: frozenset[int], reason: str) -> None:
         parts = self._connected
@@ -179,12 +178,8 @@ class Sharing:
     def put_down(self, key: Key) -> None:
         """A key is in hand no more."""
         shard = self._shard_of(key)
-        if shard not in self._ending:
-            return
-        if self._connected.kept.has_unwritten(shard):
-            self._begin(self._write_kept({shard}))
-        else:
-            self._on_emptier()
+        if shard in self._ending:
+            self._begin(self._connected.kept.write_parts({shard}))
 
     async def close(self) -> None:
         """The engine ends."""
@@ -197,12 +192,10 @@ class Sharing:
         known = parts.known()  # a copy
         parts.keys.gained(await asyncio.to_thread(_keys_of, known, is_meant), is_meant)
 
-    async def _write_kept(self, shards: Collection[int]) -> None:
-        await self._connected.kept.write_parts(shards)
-        self._on_emptier()
-
     async def _end_runs_later(self, shard: int) -> None:
-        await self.supervisor.clock.sleep(self.settings.patience_s)
+        """Before the election loses patience: so their status tells of it, and nothing is killed."""
+        patience_s = self.settings.patience_s
+        await self.supervisor.clock.sleep(patience_s - min(_ENDING_S, patience_s / 2))
         self._connected.reconciler.end_runs_of(self._in({shard}), HANDED_OVER)
 
     def _first_goes(self, shards: Collection[int]) -> None:
