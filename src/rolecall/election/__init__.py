@@ -3,12 +3,28 @@
 from rolecall.acting import acting_for, current_hand
 from rolecall.election.fence import FencedClient
 from rolecall.election.lease import Election, LeaseApi, LeaseElection
+from rolecall.election.record import (
+    LEASE,
+    duration_of,
+    holder_of,
+    new_lease,
+    released,
+    renewed,
+    taken,
+)
 
 __all__ = [
+    "LEASE",
     "Election",
     "FencedClient",
     "LeaseApi",
     "LeaseElection",
     "acting_for",
     "current_hand",
+    "duration_of",
+    "holder_of",
+    "new_lease",
+    "released",
+    "renewed",
+    "taken",
 ]

@@ -1,0 +1,171 @@
+"""The one Lease that all replicas of an operator know, whatever way they divide their work.
+
+Promise: `proven_at` is a moment on our clock before which this way of working was last proven to be
+*the* way: whoever works otherwise must see the Lease unchanged for a whole lease first, and sees it
+change later than that. The Lease is never released: it belongs to all who work this way.
+
+All members hold it together, so one renewal serves all. A member renews it only where two looks showed
+no difference; where they did, somebody renewed it after the first of them.
+
+Its holder's text is compared by everybody, also by replicas without shards, which then wait as standbys
+do. A Lease that is missing is made first, as nobody's, and taken after a whole lease: a leader whose
+Lease was deleted by hand writes on for a while.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from rolecall.clock import Clock
+from rolecall.election import duration_of, holder_of, new_lease, renewed, taken
+from rolecall.json_object import Json, as_map
+from rolecall.kube import ConflictError, NotFoundError
+from rolecall.log_fields import log_fields
+from rolecall.settings import ElectionSettings
+from rolecall.shards.lease_calls import LeaseCalls
+from rolecall.shards.lease_shapes import Naming, lasts_s, version_of
+
+_logger = logging.getLogger(__name__)
+_NOBODY_YET = "nobody-yet"
+_MODE = "shards/"
+
+
+class ModeLease:
+    """Keeps proof that replicas work by shards, and by as many as this one."""
+
+    def __init__(
+        self,
+        calls: LeaseCalls,
+        naming: Naming,
+        settings: ElectionSettings,
+        clock: Clock,
+        on_taken_away: Callable[[str], None],
+    ) -> None:
+        self._calls = calls
+        self._naming = naming
+        self._settings = settings
+        self._clock = clock
+        self._on_taken_away = on_taken_away
+        self.proven_at = float("-inf")
+        self.why_not = ""
+        self.looked_at: float | None = None  # when the last look that was answered was asked for
+        self._spec: Json | None = None  # what that look showed
+        self._version = ""
+        self._version_since = 0.0
+
+    async def keep(self) -> None:
+        """Look, and renew or take it where that is ours to do; raises `ClusterError`."""
+        asked_at = self._clock.boottime()
+        try:
+            found = await self._calls.get(self._naming.id)
+        except NotFoundError:
+            await self._create(asked_at)
+            return
+        self._see(found)
+        if holder_of(found) == self._naming.mode_text:
+            await self._keep_ours(found)
+        else:
+            self._lost_to(holder_of(found))
+            if self._is_silent(found):
+                await self._write(taken(found, *self._as_taken(), self._clock.now()))
+                _logger.info("replicas work by shards", extra=log_fields(lease=self._naming.id))
+        self._remember(found, asked_at)
+
+    async def _keep_ours(self, found: Json) -> None:
+        self.why_not = ""
+        is_renewed = self.looked_at is not None and self._spec != found.get("spec")
+        # A promise shorter than our own deadlines proves nothing to us.
+        if is_renewed and lasts_s(found) >= self._settings.lease_s:
+            assert self.looked_at is not None
+            self._prove(self.looked_at)
+        due_at = self.proven_at + self._settings.renew_deadline_s / 2
+        if not is_renewed or self._clock.boottime() >= due_at:
+            await self._write(self._renewed(found))
+
+    async def _write(self, lease: Json) -> None:
+        """Write it, unless it changed; a later look tells what happened then."""
+        sent_at = self._clock.boottime()
+        try:
+            written = await self._calls.replace(lease)
+        except (ConflictError, NotFoundError):
+            return
+        self._prove(sent_at)
+        self.why_not = ""
+        self._see(written)
+        self._remember(written, sent_at)
+
+    async def _create(self, asked_at: float) -> None:
+        """It is gone. While our proof lasts, nobody else can have had it; else nobody can tell."""
+        is_ours = asked_at < self.proven_at + self._settings.renew_deadline_s
+        if not is_ours:
+            self._lost_to(_NOBODY_YET)
+        holder = self._naming.mode_text if is_ours else _NOBODY_YET
+        naming, sent_at = self._naming, self._clock.boottime()
+        seconds, now = self._settings.lease_s, self._clock.now()
+        try:
+            made = await self._calls.create(
+                new_lease(naming.namespace, naming.id, holder, seconds, now)
+            )
+        except ConflictError:
+            return  # the next look tells whose it is
+        if is_ours:
+            self._prove(sent_at)
+        self._see(made)
+        self._remember(made, sent_at)
+
+    def _renewed(self, found: Json) -> Json:
+        """Renewed, and with the longest promise: members may have other times than this one."""
+        seconds = max(lasts_s(found), self._settings.lease_s)
+        lease = renewed(found, self._clock.now())
+        return {**lease, "spec": {**lease["spec"], "leaseDurationSeconds": max(1, round(seconds))}}
+
+    def _as_taken(self) -> tuple[str, float]:
+        return self._naming.mode_text, self._settings.lease_s
+
+    def _see(self, lease: Json) -> None:
+        if version_of(lease) != self._version:
+            self._version, self._version_since = version_of(lease), self._clock.boottime()
+
+    def _remember(self, lease: Json, asked_at: float) -> None:
+        if self.looked_at is None or asked_at > self.looked_at:
+            self._spec, self.looked_at = as_map(lease.get("spec")), asked_at
+
+    def _prove(self, moment: float) -> None:
+        self.proven_at = max(self.proven_at, moment)
+
+    def _is_silent(self, found: Json) -> bool:
+        """Released by its holder, or not renewed for as long as it promised, by our clock."""
+        if not holder_of(found) and duration_of(found) == 1:
+            return True
+        patience_s = max(lasts_s(found), self._settings.lease_s)
+        return self._clock.boottime() >= self._version_since + patience_s
+
+    def _lost_to(self, holder: str) -> None:
+        why_not, hint = _why_not(holder, self._naming)
+        if self.why_not != why_not:
+            self.why_not = why_not
+            _logger.warning(why_not, extra=_hinted(hint, self._naming))
+        if self.proven_at > float("-inf"):
+            self.proven_at = float("-inf")
+            self._on_taken_away(why_not)
+
+
+def _why_not(holder: str, naming: Naming) -> tuple[str, str]:
+    """Why this replica cannot work now, and what to do about it."""
+    if holder in (_NOBODY_YET, ""):
+        return "waiting for one lease, since nobody can tell whether a replica still writes", ""
+    if holder.startswith(_MODE):
+        return (
+            f"replicas here divide keys into {holder.removeprefix(_MODE)} shards, this one into"
+            f" {naming.count}; it waits until they are gone"
+        ), "give all replicas the same `--shards`"
+    return (
+        f"replica `{holder}` works without shards; this one waits until it is gone"
+    ), "start all replicas with `--shards`, or none"
+
+
+def _hinted(hint: str, naming: Naming) -> dict[str, Any]:
+    fields = {"lease": f"{naming.namespace}/{naming.id}"}
+    return log_fields(**fields, hint=hint) if hint else log_fields(**fields)

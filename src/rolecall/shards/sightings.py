@@ -1,0 +1,111 @@
+"""What this replica saw, and since when it saw just that: what every judgement of silence is made of.
+
+Promise: an age counts from the moment when *this* process first saw *this* version, on its own clock,
+so no replica's wall clock matters. A version is the same only if nothing was written in between,
+however long nobody looked; so an age is also right after a pause of this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+
+from rolecall.shards.lease_shapes import Listed, MemberRecord, ShardRecord
+
+
+class Hold(Enum):
+    """Whose a shard is, as far as its Lease and its holder's tell."""
+
+    MISSING = "there is no Lease"
+    HELD = "its holder lives"
+    FREE = "released, or its holder's tenure is over"
+    UNCLEAR = "nobody can tell whether somebody still writes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    what: object
+    since: float
+
+
+class Sightings:
+    """The last list, and since when each of its parts is as it is."""
+
+    def __init__(self, count: int) -> None:
+        self.listed = Listed()
+        self._count = count
+        self._members: dict[str, _Sight] = {}
+        self._shards: dict[int, _Sight] = {}
+        self._unheld: dict[int, float] = {}
+
+    def see(self, listed: Listed, now: float, *, skipped: Collection[int] = ()) -> None:
+        """A list arrived. Of `skipped` shards it may be older than what we wrote ourselves."""
+        kept = {shard: old for shard in skipped if (old := self.listed.shards.get(shard))}
+        shards = {shard: new for shard, new in listed.shards.items() if shard not in skipped}
+        self.listed = Listed(listed.members, {**shards, **kept})
+        self._members = {
+            tenure: _since(self._members.get(tenure), record.version, now)
+            for tenure, record in listed.members.items()
+        }
+        for shard in range(self._count):
+            self._see_shard(shard, now)
+
+    def see_member(self, tenure: str, version: str, now: float) -> None:
+        """An event told of a version, at this moment; the next list tells the rest."""
+        if (seen := self._members.get(tenure)) is not None:
+            self._members[tenure] = _since(seen, version, now)
+
+    def hold_of(self, shard: int) -> Hold:
+        record = self.listed.shards.get(shard)
+        if record is None:
+            return Hold.MISSING
+        if record.is_released:
+            return Hold.FREE
+        holder = self.listed.members.get(record.tenure) if record.tenure else None
+        if holder is None or record.count != self._count:
+            return Hold.UNCLEAR
+        if holder.is_ended:
+            return Hold.FREE
+        return Hold.HELD if self.is_living(holder) else Hold.UNCLEAR
+
+    def is_living(self, member: MemberRecord) -> bool:
+        """Nobody said that it is over, and it divides keys as we do."""
+        return member.is_sound and not member.is_ended and member.count == self._count
+
+    def member_age(self, tenure: str, now: float) -> float:
+        """How long a member Lease has been as it is."""
+        return now - self._members[tenure].since if tenure in self._members else 0.0
+
+    def shard_age(self, shard: int, now: float) -> float:
+        """How long a shard has been held, or not held, in this very way."""
+        return now - self._shards[shard].since if shard in self._shards else 0.0
+
+    def unheld(self, now: float) -> dict[int, float]:
+        """Shards without a living holder, and for how long."""
+        return {shard: now - since for shard, since in self._unheld.items()}
+
+    def longest_lease(self, own_s: float) -> float:
+        """The longest that any replica here may believe to hold something, as far as Leases tell."""
+        return max([own_s, *(member.lasts_s for member in self.listed.members.values())])
+
+    def _see_shard(self, shard: int, now: float) -> None:
+        record = self.listed.shards.get(shard)
+        self._shards[shard] = _since(self._shards.get(shard), self._state_of(shard, record), now)
+        if self.hold_of(shard) is Hold.HELD:
+            self._unheld.pop(shard, None)
+        else:
+            self._unheld.setdefault(shard, now)
+
+    def _state_of(self, shard: int, record: ShardRecord | None) -> object:
+        """All that a judgement of this shard hangs on; a living holder may renew as it likes."""
+        if record is None:
+            return None
+        hold = self.hold_of(shard)
+        holder = self.listed.members.get(record.tenure)
+        told = holder.version if holder is not None and hold is not Hold.HELD else ""
+        return (hold, record.version, told)
+
+
+def _since(seen: _Sight | None, what: object, now: float) -> _Sight:
+    return seen if seen is not None and seen.what == what else _Sight(what, now)
