@@ -1,0 +1,226 @@
+"""One replica of the model: the real `ShardedElection`, on a clock and a connection that go wrong.
+
+A pause stops everything of it: nothing is sent, no answer is read, no timer fires; its clock goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import UnavailableError, WatchEvent
+from rolecall.settings import ShardSettings
+from rolecall.shards import Hand, ShardedElection, ShardPorts
+from tests.unit.shards.model.lease_store import LeaseStore
+
+T = TypeVar("T")
+_EPOCH = datetime(2026, 11, 25, tzinfo=UTC)
+
+
+@dataclass
+class Faults:
+    """What is wrong with a replica now."""
+
+    paused: bool = False
+    cut: bool = False  # nothing arrives, nothing comes back
+    refusing: bool = False  # each call fails at once
+    answers_lost: float = 0.0  # part of the calls that are done, and not answered
+    late: float = 0.0  # part of the requests that arrive long after they were given up
+    latency_s: float = 0.005
+
+
+class ModelClock:
+    """Goes at its own rate, from its own beginning; its wall time may be anything."""
+
+    def __init__(self, rate: float, gate: Callable[[], Any]) -> None:
+        self._rate = rate
+        self._gate = gate
+        self._offset = random.uniform(0, 1000)
+        self.wall_offset_s = 0.0
+
+    def now(self) -> datetime:
+        return _EPOCH + timedelta(seconds=self.boottime() + self.wall_offset_s)
+
+    def boottime(self) -> float:
+        return self._offset + asyncio.get_running_loop().time() * self._rate
+
+    def monotonic(self) -> float:
+        return self.boottime()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(max(seconds, 0.0) / self._rate)
+        await self._gate()
+
+
+class Connection:
+    """A replica's way to the server, and back."""
+
+    def __init__(self, store: LeaseStore, faults: Faults, gate: Callable[[], Any]) -> None:
+        self._store = store
+        self._faults = faults
+        self._gate = gate
+        self.sent = 0
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
+        return await self._made(lambda: self._store.get(name))
+
+    async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
+        return await self._made(lambda: self._store.create(body))
+
+    async def replace(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
+        return await self._made(lambda: self._store.replace(body))
+
+    async def delete(
+        self, gvk: Gvk, namespace: str, name: str, *, uid: str = "", version: str = ""
+    ) -> None:
+        await self._made(lambda: self._store.delete(name, version))
+
+    async def list_all(
+        self, gvk: Gvk, namespace: str = "", *, label_selector: str = ""
+    ) -> list[Json]:
+        return await self._made(lambda: self._store.labelled(label_selector))
+
+    async def watch(
+        self, gvk: Gvk, namespace: str = "", *, resource_version: str, label_selector: str = ""
+    ) -> AsyncGenerator[WatchEvent]:
+        told: asyncio.Queue[WatchEvent] = asyncio.Queue()
+        for lease in await self._made(lambda: self._store.labelled(label_selector)):
+            told.put_nowait(WatchEvent("ADDED", lease))
+        self._store.watchers.append(told)
+        try:
+            while True:
+                event = await told.get()
+                await asyncio.sleep(self._faults.latency_s)
+                await self._gate()
+                if self._faults.cut or self._faults.refusing:
+                    raise UnavailableError("the watch broke")
+                yield event
+        finally:
+            self._store.watchers.remove(told)
+
+    async def _made(self, call: Callable[[], T]) -> T:
+        await self._gate()
+        self.sent += 1
+        faults = self._faults
+        if faults.refusing:
+            raise UnavailableError("refused")
+        arrival = asyncio.ensure_future(self._arrived(call, self._travel_s()))
+        self._under_way.add(arrival)
+        arrival.add_done_callback(self._under_way.discard)
+        # Whoever gives up waiting does not call the request back.
+        answer = await asyncio.shield(arrival)
+        await asyncio.sleep(faults.latency_s)
+        if faults.cut or random.random() < faults.answers_lost:
+            await asyncio.Event().wait()
+        await self._gate()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def _arrived(self, call: Callable[[], T], travel_s: float) -> T | Exception:
+        await asyncio.sleep(travel_s)
+        if self._faults.cut:
+            await asyncio.Event().wait()
+        try:
+            return call()
+        except Exception as failure:
+            return failure
+
+    def _travel_s(self) -> float:
+        if random.random() < self._faults.late:
+            return random.uniform(1.0, 20.0)
+        return self._faults.latency_s * random.uniform(0.5, 1.5)
+
+
+@dataclass
+class Runs:
+    """Which shards have a run, and until when it would take."""
+
+    until: dict[int, float] = field(default_factory=dict)
+
+    def is_busy(self, shard: int) -> bool:
+        return asyncio.get_running_loop().time() < self.until.get(shard, 0.0)
+
+
+class Replica:
+    """A process. `world` is told of each hand that it gets."""
+
+    def __init__(
+        self,
+        name: str,
+        store: LeaseStore,
+        settings: ShardSettings,
+        on_hands: Callable[[Replica, frozenset[int]], None],
+        *,
+        weight: int = 4,
+        rate: float = 1.0,
+        election: Callable[..., ShardedElection] = ShardedElection,
+    ) -> None:
+        self.name = name
+        self.faults = Faults()
+        self.runs = Runs()
+        self.hands: list[Hand] = []
+        self.is_dead = False
+        self.is_leaving = False
+        self.told: list[tuple[str, frozenset[int]]] = []
+        self._resumed = asyncio.Event()
+        self.clock = ModelClock(rate, self._gate)
+        self.connection = Connection(store, self.faults, self._gate)
+        ports = ShardPorts(
+            on_gained=lambda shards: on_hands(self, shards),
+            on_leaving=lambda shards: self.told.append(("leaving", shards)),
+            on_lost=self._on_lost,
+            busy=self.runs.is_busy,
+            runs_per_minute=lambda: 1.5,
+        )
+        self.election = election(
+            self.connection,
+            settings,
+            identity_host=name,
+            clock=self.clock,
+            weight=weight,
+            ports=ports,
+        )
+        self.task = asyncio.ensure_future(self.election.run())
+
+    def pause(self) -> None:
+        self.faults.paused = True
+        self._resumed.clear()
+
+    def resume(self) -> None:
+        self.faults.paused = False
+        self._resumed.set()
+
+    async def kill(self) -> None:
+        """SIGKILL: what was sent is on its way."""
+        self.is_dead = True
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+
+    async def leave(self) -> None:
+        """SIGTERM: hand over, and end."""
+        self.is_leaving = True
+        await self.election.leave()
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+        await self.election.release()
+        self.is_dead = True
+
+    def _on_lost(self, shards: frozenset[int], why: str) -> None:
+        self.told.append((f"lost: {why}", shards))
+        for shard in shards:
+            self.runs.until.pop(shard, None)
+
+    async def _gate(self) -> None:
+        while self.faults.paused:
+            await self._resumed.wait()
