@@ -88,6 +88,7 @@ class ShardedElection(Election):
         self._news = News(self._naming)
         self._looked_at: float | None = None  # when the last list that arrived was asked for
         self._first_look = asyncio.Event()
+        self._sees_mode = False
         self._look_now, self._renew_now, self._tell_now = (asyncio.Event() for _ in range(3))
         self._is_leaving = False
         self._is_over = False
@@ -191,6 +192,9 @@ class ShardedElection(Election):
     async def _keep_mode(self) -> None:
         while not self._is_over:
             await self._renewed(self._mode.keep)
+            if not self._sees_mode and self._mode.looked_at is not None:
+                self._sees_mode = True
+                self._renew_now.set()
             await self._clock.sleep(self._pause_s())
 
     async def _keep_member(self) -> None:

@@ -109,7 +109,8 @@ class ModeLease:
                 new_lease(naming.namespace, naming.id, holder, seconds, now)
             )
         except ConflictError:
-            return  # the next look tells whose it is
+            self._remember({}, asked_at)  # the next look tells whose it is
+            return
         if is_ours:
             self._prove(sent_at)
         self._see(made)

@@ -101,10 +101,9 @@ class Sightings:
         """All that a judgement of this shard hangs on; a living holder may renew as it likes."""
         if record is None:
             return None
-        hold = self.hold_of(shard)
         holder = self.listed.members.get(record.tenure)
-        told = holder.version if holder is not None and hold is not Hold.HELD else ""
-        return (hold, record.version, told)
+        told = holder.version if holder is not None and not self.is_living(holder) else ""
+        return (self.hold_of(shard), record.version, told)
 
 
 def _since(seen: _Sight | None, what: object, now: float) -> _Sight:

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from rolecall.json_object import Json
+from rolecall.json_object import Json, as_map
 from tests.unit.shards.model.model_world import HELD_WITHIN_S, ID, ModelWorld, started
 from tests.unit.shards.model.replica import Replica
 from tests.unit.shards.model.virtual_loop import run_virtually
@@ -80,7 +80,7 @@ class Game:
 
 
 def with_spec(**fields: Any) -> Callable[[Json], Json]:
-    return lambda lease: {**lease, "spec": {**(lease.get("spec") or {}), **fields}}
+    return lambda lease: {**lease, "spec": {**as_map(lease.get("spec")), **fields}}
 
 
 def with_annotations(**fields: Any) -> Callable[[Json], Json]:
