@@ -121,5 +121,5 @@ def _gap(view: ShardsView, overdue: Sequence[int]) -> str:
     )
 
 
-def _fields(shards: Sequence[int]) -> dict[str, object]:
+def _fields(shards: Sequence[int]) -> dict[str, dict[str, object]]:
     return log_fields(count=len(shards), shards=",".join(map(str, shards[:_MOST_NAMED])))

@@ -23,13 +23,16 @@ from rolecall.cli.kind_words import (
     kinds_of,
     unknown_kind,
 )
+from rolecall.cli.merged_states import is_had_by, merged_state, who_has
 from rolecall.cli.terminal import RELAYED_VARIABLE, say
 from rolecall.errors import InputError, RolecallError
 from rolecall.history import KeptCr, KeptRun, kept_crs, roots_of
 from rolecall.json_object import Json
 from rolecall.local_engine import LocalEngine, engines_of
+from rolecall.plain_text import plain
 
-_Found = Sequence[tuple[LocalEngine, Json]]
+_FoundEngine = tuple[LocalEngine, Json]  # with its state
+_Found = Sequence[_FoundEngine]
 _ARTIFACTS = FLAGS["artifacts-dir"]
 
 
@@ -66,6 +69,7 @@ class Here:
     roots: Sequence[Path]
     engine: LocalEngine | None = None
     state: Json | None = None
+    dividing: _Found = ()  # more than one: they share the folder, and divide the CRs among them
 
     def running(self) -> LocalEngine:
         """The engine; raises `NoEngineError`."""
@@ -76,6 +80,15 @@ class Here:
                 hint="start one with `rolecall run`, or name one with --artifacts-dir or --operator",
             )
         return self.engine
+
+    def with_cr(self, cr: Json) -> LocalEngine:
+        """Of engines that divide the CRs, the one that has this one, if it is here."""
+        having = [engine for engine, state in self.dividing if is_had_by(state, cr)]
+        return having[0] if having else self.running()
+
+    def all_running(self) -> Sequence[LocalEngine]:
+        """Those that have all CRs between them; raises `NoEngineError`."""
+        return [engine for engine, _ in self.dividing] or [self.running()]
 
     def kept(self, kind: KindWords | None = None, name: str = "") -> list[KeptCr]:
         """The CRs of which runs are kept here."""
@@ -108,7 +121,16 @@ class Here:
             for each in self.kept(kind, word.name)
             if (each.namespace, each.name) not in known
         ]
-        return choose_cr(word, namespace, [*live, *kept])
+        cr = choose_cr(word, namespace, [*live, *kept])
+        if not self._is_here(cr):
+            say(plain(f"{who_has(cr)}; here are only runs from before"))
+        return cr
+
+    def _is_here(self, cr: Json) -> bool:
+        """Whether an engine that was found works on it."""
+        if cr.get("shard") is None or self.state is None:
+            return True
+        return is_had_by(self.state, cr) or any(is_had_by(state, cr) for _, state in self.dividing)
 
     def runs(self, cr: Json, most: int | None = None) -> list[KeptRun]:
         """Its runs that are kept, newest first."""
@@ -129,16 +151,15 @@ def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> He
             raise InputError("only one of `--artifacts-dir` and `--operator` may be set")
         return None
     places = _places(environ, arguments.artifacts_dir)
-    found = _leading(engines_of(places))
-    if len(found) > 1:
+    found = _at_work(engines_of(places))
+    if len({engine.root for engine, _ in found}) > 1:
         named = ", ".join(f"`{engine.root}`" for engine, _ in found)
         raise InputError(
             f"several operators run here: {named}", hint="choose one with --artifacts-dir"
         )
     if found:
-        engine, state = found[0]
-        _introduce(state["engine"], environ)
-        return Here([engine.root], engine, state)
+        _introduce(found, environ)
+        return _here_of(found)
     is_meant = arguments.artifacts_dir or RELAYED_VARIABLE in environ
     return Here(places) if is_meant else None
 
@@ -146,8 +167,15 @@ def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> He
 def silent_place(environ: Mapping[str, str]) -> Here:
     """This machine, for what nobody should be told of."""
     places = _places(environ)
-    found = _leading(engines_of(places))
-    return Here([found[0][0].root], *found[0]) if found else Here(places)
+    found = _at_work(engines_of(places))
+    return _here_of(found) if found else Here(places)
+
+
+def _here_of(found: _Found) -> Here:
+    engine, state = found[0]
+    if len(found) == 1:
+        return Here([engine.root], engine, state)
+    return Here([engine.root], engine, merged_state([each for _, each in found]), found)
 
 
 def _places(environ: Mapping[str, str], named: str | None = None) -> list[Path]:
@@ -155,11 +183,17 @@ def _places(environ: Mapping[str, str], named: str | None = None) -> list[Path]:
     return roots_of(Path(named or environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default))
 
 
-def _leading(found: _Found) -> _Found:
-    """Of replicas that share a folder, the one that leads."""
+def _at_work(found: _Found) -> _Found:
+    """Of replicas that share a folder, the one that leads, or all that divide the CRs."""
+    if len({engine.root for engine, _ in found}) != 1:
+        return found
     leading = [each for each in found if each[1]["engine"].get("leads")]
-    share = len({engine.root for engine, _ in found}) == 1
-    return leading[:1] or found[:1] if share else found
+    dividing = [each for each in leading if each[1]["engine"].get("shards")]
+    return sorted(dividing, key=_replica) or leading[:1] or found[:1]
+
+
+def _replica(each: _FoundEngine) -> str:
+    return str(each[1]["engine"]["shards"]["replica"])
 
 
 def place_or_relay(
@@ -180,16 +214,51 @@ def place_or_relay(
         if code is not None:
             return code
         here = Here(_places(os.environ))
-    if here.engine is None:
-        say(f"no operator answers in `{here.roots[0]}`; this is from the files of its runs")
+    _tell_if_none(here)
     return here
 
 
-def _introduce(engine: Json, environ: Mapping[str, str]) -> None:
-    if RELAYED_VARIABLE not in environ:
-        role = "leads" if engine.get("leads") else "does not lead"
-        process = f"engine of this machine (process {engine.get('pid')})"
-        say(f"{process} {role}, cluster {engine.get('server')}")
+def place_or_gather(
+    arguments: argparse.Namespace, words: Sequence[str] | None = None
+) -> Here | list[Json] | int:
+    """As `place_or_relay`; of several pods that divide the CRs, the JSON that each of them prints.
+
+    `words`: what they are asked for that, instead of what was typed.
+    """
+    here = local_place(arguments, os.environ)
+    if here is None:
+        from rolecall.cli.relay import gather  # noqa: PLC0415 - as above
+
+        found = gather(arguments, os.environ, words)
+        if found is not None:
+            return found
+        here = Here(_places(os.environ))
+    _tell_if_none(here)
+    return here
+
+
+def _tell_if_none(here: Here) -> None:
+    if here.engine is None:
+        say(f"no operator answers in `{here.roots[0]}`; this is from the files of its runs")
+
+
+def _introduce(found: _Found, environ: Mapping[str, str]) -> None:
+    if RELAYED_VARIABLE in environ:
+        return
+    engines = [state["engine"] for _, state in found]
+    pids = ", ".join(str(engine.get("pid")) for engine in engines)
+    if len(engines) > 1:
+        who = f"{len(engines)} engines of this machine (processes {pids})"
+    else:
+        who = f"engine of this machine (process {pids})"
+    say(f"{who} {_role(engines)}, cluster {engines[0].get('server')}")
+
+
+def _role(engines: Sequence[Json]) -> str:
+    if shards := engines[0].get("shards"):
+        held = sum(engine["shards"]["held"] for engine in engines)
+        return f"{'has' if len(engines) == 1 else 'have'} {held} of {shards['count']} shards"
+    return "leads" if engines[0].get("leads") else "does not lead"
 
 
 def _by_short_name(word: str, known: Sequence[KindWords]) -> KindWords | None:

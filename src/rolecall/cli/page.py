@@ -19,7 +19,7 @@ from rolecall.errors import ClusterError, InputError
 from rolecall.kube import Client, Credentials, Timeouts, join_pod_port, token_for
 from rolecall.metrics import is_loopback, parse_address
 from rolecall.page import Authorization, PageForwarder
-from rolecall.remote_engine import EnginePod, Operator, find_operator, leading_pod
+from rolecall.remote_engine import EnginePod, Operator, PodChoice, choose_pod, find_operator
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -88,14 +88,21 @@ async def _show(arguments: argparse.Namespace, environ: Mapping[str, str]) -> No
         say_cluster(credentials)
         authorization = await _authorization(client, arguments.service_account)
         operator = await find_operator(client, arguments.operator or "")
-        pod, lead = await leading_pod(client, operator)
-        say(f"engine of pod {operator.namespace}/{pod.name} {lead}")
+        choice = await choose_pod(client, operator)
+        pod = choice.pod
+        say(f"engine of pod {operator.namespace}/{pod.name} {choice.why}{_others(choice)}")
         async with _reached(client, operator, pod) as there:
             forwarder = PageForwarder(there, authorization)
             async with forwarder.serving(arguments.port) as port:
                 address = f"http://127.0.0.1:{port}{forwarder.entrance}"
                 await asyncio.to_thread(_open, address, arguments)
                 await asyncio.Event().wait()
+
+
+def _others(choice: PodChoice) -> str:
+    """A page shows what its replica knows."""
+    others = len(choice.dividing) - 1
+    return f"; {others} more have the rest, and pages of their own" if others > 0 else ""
 
 
 async def _authorization(client: Client, account: str) -> Authorization:

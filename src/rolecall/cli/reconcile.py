@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
+from rolecall.cli.engine_choice import (
+    Here,
+    add_output,
+    add_place,
+    place_or_gather,
+    place_or_relay,
+)
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import cr_word
 from rolecall.cli.terminal import say
 from rolecall.errors import InputError
+from rolecall.json_object import Json
 from rolecall.plain_text import plain
 
 if TYPE_CHECKING:
@@ -44,11 +52,9 @@ def ask_for_reconcile(arguments: argparse.Namespace) -> int:
     word = cr_word(arguments.what) if arguments.what else None
     if (word is not None and bool(word.name)) == arguments.all:
         raise InputError("name one CR as KIND/NAME, or use --all", hint="also: KIND --all")
-    here = place_or_relay(arguments)
-    if isinstance(here, int):
-        return here
-    engine = here.running()
-    answer = engine.reconcile(_request(here, arguments))
+    answer = _asked(arguments)
+    if isinstance(answer, int):
+        return answer
     if arguments.output == "json":
         print(json.dumps(answer, indent=2))
         return 0
@@ -68,11 +74,29 @@ def ask_for_reconcile(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _request(here: Here, arguments: argparse.Namespace) -> dict[str, Any]:
-    word = cr_word(arguments.what) if arguments.what else None
-    if word is None:
-        return {"all": True}
-    if arguments.all:
-        return {"kind": here.kind(word.kind).kind, "all": True}
-    cr = here.cr(word, arguments.namespace)
-    return {"kind": cr["kind"], "namespace": cr["namespace"], "name": cr["name"]}
+def _asked(arguments: argparse.Namespace) -> Json | int:
+    """What the engines say: the one that has the CR, or each of those that divide them."""
+    if not arguments.all:
+        here = place_or_relay(arguments)
+        if isinstance(here, int):
+            return here
+        cr = here.cr(cr_word(arguments.what), arguments.namespace)
+        wanted = {"kind": cr["kind"], "namespace": cr["namespace"], "name": cr["name"]}
+        return here.with_cr(cr).reconcile(wanted)
+    found = place_or_gather(arguments)
+    if isinstance(found, Here):
+        request = _all_of(found, arguments.what)
+        found = [engine.reconcile(request) for engine in found.all_running()]
+    return found if isinstance(found, int) else _together(found)
+
+
+def _together(answers: Sequence[Json]) -> Json:
+    keys, paused = (
+        [each for answer in answers for each in answer.get(field, ())]
+        for field in ("keys", "paused")
+    )
+    return {**answers[0], "keys": sorted(keys), "paused": sorted(paused)}
+
+
+def _all_of(here: Here, kind: str | None) -> dict[str, Any]:
+    return {"kind": here.kind(kind).kind, "all": True} if kind else {"all": True}

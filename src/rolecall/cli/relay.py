@@ -1,28 +1,51 @@
-"""Runs the command that was typed in the pod of the cluster's engine, for those that look into one."""
+"""Runs the command that was typed in a pod of the cluster's operator, for those that look into one.
+
+Where replicas divide the CRs, the one is asked that has the CR in question; about all, each of them.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
 
+from rolecall.cli.asked_cr import key_asked
 from rolecall.cli.cluster_line import say_cluster
 from rolecall.cli.terminal import RELAYED_VARIABLE, relayed_words, say, screen_of
+from rolecall.errors import ClusterError
+from rolecall.json_object import Json
 from rolecall.kube import (
     Channel,
     Client,
     Credentials,
     CredentialsError,
+    ForbiddenError,
     Timeouts,
     UnavailableError,
 )
-from rolecall.remote_engine import NoOperatorError, Operator, find_operator, leading_pod, run_there
+from rolecall.remote_engine import (
+    EnginePod,
+    NoOperatorError,
+    Operator,
+    PodChoice,
+    TakeOutput,
+    choose_pod,
+    find_operator,
+    run_there,
+)
+from rolecall.shards import shard_of
+
+T = TypeVar("T")
 
 # A person waits.
 _TIMEOUTS = Timeouts(connect_s=5.0, total_s=20.0)
 _PASSED_ON = ("NO_COLOR", "TERM")
+_SEVERAL = 2
 
 
 def relay_command(
@@ -36,8 +59,25 @@ def relay_command(
     It is what was typed, or `words`; its output is printed, or given to `take`.
     """
     asked = words_to_relay(arguments.typed if words is None else words)
+    return _done(arguments, _relayed(arguments, environ, asked, take))
+
+
+def gather(
+    arguments: argparse.Namespace,
+    environ: Mapping[str, str],
+    words: Sequence[str] | None = None,
+) -> list[Json] | int | None:
+    """Of pods that divide the CRs, what each prints as JSON: of what was typed, or of `words`.
+
+    Where one pod has all CRs, or none gave an answer: an exit code, as of `relay_command`.
+    """
+    asked = words_to_relay(arguments.typed if words is None else words)
+    return _done(arguments, _gathered(arguments, environ, [*asked, "-o", "json"]))
+
+
+def _done(arguments: argparse.Namespace, asking: Coroutine[Any, Any, T]) -> T | None:
     try:
-        return asyncio.run(_relayed(arguments, environ, asked, take))
+        return asyncio.run(asking)
     except (NoOperatorError, CredentialsError, UnavailableError):
         # Who named no operator may not have meant one.
         if arguments.operator:
@@ -62,16 +102,111 @@ async def _relayed(
     words: Sequence[str],
     take: Callable[[bytes], object] | None,
 ) -> int:
-    credentials = Credentials.load(environ)
-    async with Client(credentials, timeouts=_TIMEOUTS) as client:
-        say_cluster(credentials)
-        operator = await find_operator(client, arguments.operator or "")
-        pod, lead = await leading_pod(client, operator)
-        say(f"engine of pod {operator.namespace}/{pod.name} {lead} ({_about(operator)})")
-        variables = {name: environ[name] for name in _PASSED_ON if name in environ}
-        variables[RELAYED_VARIABLE] = relayed_words(screen_of(environ))
-        sink = _print if take is None else partial(_take_or_print, take)
-        return await run_there(client, (operator, pod), words, variables, sink)
+    async with _client(environ) as client:
+        operator, choice = await _chosen(client, arguments)
+        _introduce(operator, choice)
+        return await _run_in_one(client, (operator, choice), words, environ, take)
+
+
+async def _gathered(
+    arguments: argparse.Namespace, environ: Mapping[str, str], words: Sequence[str]
+) -> list[Json] | int:
+    async with _client(environ) as client:
+        operator, choice = await _chosen(client, arguments)
+        if len(choice.dividing) < _SEVERAL:
+            _introduce(operator, choice)
+            typed = words_to_relay(arguments.typed)
+            return await _run_in_one(client, (operator, choice), typed, environ, None)
+        pods = ", ".join(pod.name for pod in choice.dividing)
+        say(f"{len(choice.dividing)} engines of operator {operator} divide the CRs: {pods}")
+        asking = [_json_of(client, (operator, pod), words, environ) for pod in choice.dividing]
+        answers = await asyncio.gather(*asking)
+        found = [each for each in answers if not isinstance(each, int)]
+        return found or max(each for each in answers if isinstance(each, int))
+
+
+async def _json_of(
+    client: Client,
+    place: tuple[Operator, EnginePod],
+    words: Sequence[str],
+    environ: Mapping[str, str],
+) -> Json | int:
+    """What one pod prints; an exit code where it gives no answer, of which a person is told."""
+    pieces: list[bytes] = []
+    sink = partial(_take_or_print, pieces.append)
+    try:
+        code = await run_there(client, place, words, _variables(environ), sink)
+        if code == 0:
+            document: Json = json.loads(b"".join(pieces))
+            return document
+        why = f"exit code {code}"
+    except ClusterError as failure:
+        code, why = failure.exit_code, failure.message
+    except ValueError:
+        code, why = 1, "what it printed is no JSON"
+    say(f"pod {place[1].name} did not answer for its part of the CRs: {why}")
+    return code
+
+
+async def _chosen(client: Client, arguments: argparse.Namespace) -> tuple[Operator, PodChoice]:
+    async def shard_asked(count: int) -> int | None:
+        key = await key_asked(client, arguments)
+        return None if key is None else shard_of(key, count)
+
+    say_cluster(client.credentials)
+    operator = await find_operator(client, arguments.operator or "")
+    return operator, await choose_pod(client, operator, shard_asked)
+
+
+async def _run_in_one(
+    client: Client,
+    place: tuple[Operator, PodChoice],
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    take: Callable[[bytes], object] | None,
+) -> int:
+    """In the chosen pod; of those that divide the CRs, in the next one where that does not answer."""
+    operator, choice = place
+    sink = _Sink(_print if take is None else partial(_take_or_print, take))
+    others = [pod for pod in choice.dividing if pod != choice.pod]
+    for pod, following in pairwise([choice.pod, *others, None]):
+        assert pod is not None, "None is the last"
+        try:
+            return await run_there(client, (operator, pod), words, _variables(environ), sink)
+        except ForbiddenError:
+            raise
+        except ClusterError as failure:
+            if following is None or sink.has_begun:
+                raise
+            say(f"pod {pod.name} did not answer ({failure.message}); asking {following.name}")
+    raise AssertionError("the last pod answers or raises")
+
+
+class _Sink:
+    """Where output goes; knows whether there was any, since what was shown is not shown again."""
+
+    def __init__(self, sink: TakeOutput) -> None:
+        self._sink = sink
+        self.has_begun = False
+
+    def __call__(self, channel: Channel, data: bytes) -> None:
+        self.has_begun = True
+        self._sink(channel, data)
+
+
+def _variables(environ: Mapping[str, str]) -> dict[str, str]:
+    variables = {name: environ[name] for name in _PASSED_ON if name in environ}
+    variables[RELAYED_VARIABLE] = relayed_words(screen_of(environ))
+    return variables
+
+
+def _client(environ: Mapping[str, str]) -> Client:
+    return Client(Credentials.load(environ), timeouts=_TIMEOUTS)
+
+
+def _introduce(operator: Operator, choice: PodChoice) -> None:
+    place = f"{operator.namespace}/{choice.pod.name}"
+    say(f"engine of pod {place} {choice.why} ({_about(operator)})")
 
 
 def _about(operator: Operator) -> str:

@@ -9,13 +9,21 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
+from rolecall.cli.engine_choice import (
+    Here,
+    add_output,
+    add_place,
+    place_or_gather,
+    place_or_relay,
+)
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, choose_cr, cr_word
+from rolecall.cli.merged_states import merged_state, who_has
 from rolecall.cli.redraw import Redraw
+from rolecall.cli.shard_table import show_shards
 from rolecall.cli.spans import seconds_text, since, until
 from rolecall.cli.table import Column, table
-from rolecall.cli.terminal import Colour, Screen, screen_now
+from rolecall.cli.terminal import Colour, Screen, say, screen_now
 from rolecall.clock import SystemClock
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
@@ -39,11 +47,16 @@ _COLUMNS = (
     Column("LAST", least=9, may_go=4),
     Column("NEXT", least=8, may_go=3),
 )
+_REPLICA = Column("REPLICA", least=8, may_go=5)
 _EPILOG = """\
 STATE is running, waiting (for a worker), failed, ready, paused, or unknown.
 FOR and WHAT say how long, and which task runs, why it waits, or what failed.
 
--o json prints {"engine": {...} or null, "crs": [...]}; with -w, one such document a line.
+With shards, REPLICA has the CR; one that nobody has, or whose replica did not answer, is unknown.
+--shards shows the replicas instead, and what each has; SEEN is when the one that was asked last saw it.
+
+-o json prints {"engine": {...} or null, "crs": [...]}; with -w, one such document a line. With --shards
+it prints {"engine": {...}, "shards": {...} or null}.
 """
 
 
@@ -60,13 +73,18 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("what", nargs="?", metavar="KIND[/NAME]", help="all CRs, unless named")
     add_output(parser)
     parser.add_argument("-w", "--watch", action="store_true", help="keep showing changes")
+    parser.add_argument(
+        "--shards", action="store_true", help="show which replica has which part of the CRs"
+    )
     add_place(parser)
     parser.set_defaults(run=show_status)
 
 
 def show_status(arguments: argparse.Namespace) -> int:
+    if arguments.shards:
+        return show_shards(arguments)
     word = cr_word(arguments.what) if arguments.what else CrWord("")
-    here = place_or_relay(arguments)
+    here = _asked(arguments, word)
     if isinstance(here, int):
         return here
     chosen = _Chosen(here, word, arguments.namespace)
@@ -78,6 +96,20 @@ def show_status(arguments: argparse.Namespace) -> int:
         return 0
     _draw(documents, chosen, Redraw() if arguments.watch else None)
     return 0
+
+
+def _asked(arguments: argparse.Namespace, word: CrWord) -> Here | int:
+    """One engine; about all CRs, or all of a kind, each of those that divide them."""
+    if word.name or arguments.watch:
+        here = place_or_relay(arguments)
+        if arguments.watch and isinstance(here, Here) and len(here.dividing) > 1:
+            replica = here.dividing[0][1]["engine"]["shards"]["replica"]
+            say(
+                f"{len(here.dividing)} engines divide the CRs; this is what `{replica}` sees of them"
+            )
+        return here
+    found = place_or_gather(arguments, ("status",))
+    return Here((), None, merged_state(found)) if isinstance(found, list) else found
 
 
 class _Chosen:
@@ -113,12 +145,21 @@ def _draw(documents: Iterator[Json], chosen: _Chosen, redraw: Redraw | None) -> 
         if chosen.is_one:
             lines = [line for cr in crs for line in _details(cr, screen, now)]
         else:
-            lines = table(_COLUMNS, [_row(cr, now) for cr in crs], screen) if crs else []
+            lines = _rows(crs, screen, now)
         lines = lines or ["no CR"]
         if redraw is not None:
             redraw.draw(lines, screen)
         else:
             print("\n".join(lines))
+
+
+def _rows(crs: Sequence[Json], screen: Screen, now: datetime) -> list[str]:
+    """Where CRs are divided, with who has each."""
+    rows = [_row(cr, now) for cr in crs]
+    if any(cr.get("shard") is not None for cr in crs):
+        having = [[*row, cr.get("replica") or "-"] for row, cr in zip(rows, crs, strict=True)]
+        return table((*_COLUMNS, _REPLICA), having, screen)
+    return table(_COLUMNS, rows, screen) if rows else []
 
 
 def _row(cr: Json, now: datetime) -> Sequence[str]:
@@ -184,6 +225,8 @@ def _facts(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
     last: dict[str, Any] = cr.get("last") or {}
     age = since(cr.get("began") if cr["state"] == "running" else _began(cr), now)
     yield "state", cr["state"] + (f" for {age}" if age else "")
+    if cr.get("shard") is not None:
+        yield "replica", who_has(cr)
     if cr.get("cause"):
         yield "cause", " ".join(filter(None, (cr["cause"], _urgency(cr))))
     if cr.get("run"):

@@ -6,6 +6,7 @@ is nobody's.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -99,6 +100,7 @@ class KeyHolders:
         self.seen = seen = division.look()
         self._shard_of = division.shard_of
         self._members = {shard: each for each in seen.members for shard in each.shards}
+        self._names = _names(seen)
 
     @property
     def held(self) -> int:
@@ -108,14 +110,23 @@ class KeyHolders:
     @property
     def replica(self) -> str:
         """What this replica is called."""
-        return next((each.host for each in self.seen.members if each.is_self), "")
+        return next((self._names[each.tenure] for each in self.seen.members if each.is_self), "")
 
     def of(self, key: Key) -> KeyHolder:
         shard = self._shard_of(key)
         member = self._members.get(shard)
         if member is None:
             return KeyHolder(shard, self.seen.count, "", is_self=False)
-        return KeyHolder(shard, self.seen.count, member.host, member.is_self)
+        return KeyHolder(shard, self.seen.count, self._names[member.tenure], member.is_self)
+
+
+def _names(seen: SeenShards) -> dict[str, str]:
+    """What each member is called, by tenure: as its host, unless several have that name."""
+    hosts = Counter(each.host for each in seen.members)
+    return {
+        each.tenure: each.host if hosts[each.host] == 1 else f"{each.host}_{each.tenure}"
+        for each in seen.members
+    }
 
 
 def shards_json(seen: SeenShards, now: datetime) -> dict[str, Any]:
@@ -124,11 +135,12 @@ def shards_json(seen: SeenShards, now: datetime) -> dict[str, Any]:
     def ago(seconds: float) -> str:
         return time_text(now - timedelta(seconds=seconds))
 
+    names = _names(seen)
     return {
         "count": seen.count,
         "members": [
             {
-                "replica": each.host,
+                "replica": names[each.tenure],
                 "tenure": each.tenure,
                 "self": each.is_self,
                 "weight": each.weight,

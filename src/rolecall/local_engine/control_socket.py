@@ -12,6 +12,7 @@ import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,16 @@ class LocalEngine:
             answer = connection.getresponse()
             for line in _lines(answer):
                 yield json.loads(line)
+
+    def shards(self) -> Json | None:
+        """Which replica has which part of the CRs; None: this one has all, or is too old to divide."""
+        try:
+            found: Json | None = self._ask("GET", "/v1/shards")["shards"]
+        except ControlRefusedError as refusal:
+            if refusal.code != HTTPStatus.NOT_FOUND:
+                raise
+            return None
+        return found
 
     def reconcile(self, what: Mapping[str, Any]) -> Json:
         """Bring keys back now; raises `ControlRefusedError`."""

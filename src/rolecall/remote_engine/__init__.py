@@ -1,12 +1,15 @@
-"""Finds the operator of a cluster and runs our own command in the pod of its leader."""
+"""Finds the operator of a cluster and runs our own command in the pod that can answer it."""
 
 from rolecall.remote_engine.operators import (
     ENGINE_LABEL,
     EnginePod,
     NoOperatorError,
     Operator,
+    PodChoice,
+    ShardAsked,
+    any_shard,
+    choose_pod,
     find_operator,
-    leading_pod,
 )
 from rolecall.remote_engine.pod_relay import TakeOutput, run_there
 
@@ -15,8 +18,11 @@ __all__ = [
     "EnginePod",
     "NoOperatorError",
     "Operator",
+    "PodChoice",
+    "ShardAsked",
     "TakeOutput",
+    "any_shard",
+    "choose_pod",
     "find_operator",
-    "leading_pod",
     "run_there",
 ]

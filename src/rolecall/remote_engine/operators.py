@@ -1,8 +1,8 @@
-"""Finds the pods of an operator by their label, and the one that leads by its Lease."""
+"""Finds the pods of an operator by their label; whom to ask, by Leases: who leads, or has a CR."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,6 +11,7 @@ from rolecall.errors import ClusterError, InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ForbiddenError, NotFoundError
+from rolecall.remote_engine.divided import DividedCrs, divided_crs, is_of_shards
 
 ENGINE_LABEL = "rolecall.dev/engine"
 _POD = Gvk("", "v1", "Pod")
@@ -19,6 +20,7 @@ _LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 _ARTIFACTS_FLAG, _PAGE_FLAG = "artifacts-dir", "page-bind-address"
 _PAGE_VARIABLE = "ROLECALL_PAGE_BIND_ADDRESS"
+_LONGEST_HOST = 63
 
 
 class NoOperatorError(ClusterError):
@@ -70,26 +72,76 @@ async def find_operator(client: Client, wanted: str) -> Operator:
     return found[0]
 
 
-async def leading_pod(client: Client, operator: Operator) -> tuple[EnginePod, str]:
-    """The pod to ask, and what is known of its lead: `leads`, or why that is not known."""
-    pods = {pod.name: pod for pod in operator.pods}
+@dataclass(frozen=True, slots=True)
+class PodChoice:
+    """The pod to ask, and why that one: `leads`, or what else is known of it."""
+
+    pod: EnginePod
+    why: str
+    # With it, all ready ones that divide the CRs among them, each of which knows only its part.
+    dividing: Sequence[EnginePod] = ()
+
+
+ShardAsked = Callable[[int], Awaitable[int | None]]
+
+
+async def any_shard(_count: int) -> int | None:
+    """Where nothing is asked about one CR."""
+    return None
+
+
+async def choose_pod(
+    client: Client, operator: Operator, shard_asked: ShardAsked = any_shard
+) -> PodChoice:
+    """The pod that leads; of pods that divide the CRs, the one that has the shard which is asked for.
+
+    `shard_asked` gets their number, and is called only where there are any.
+    """
+    pods = {_host_of(pod): pod for pod in operator.pods}
     try:
         leases = await client.list_all(_LEASE, operator.namespace)
         why = "was chosen: no Lease names a leader"
     except ForbiddenError:
         leases, why = [], "was chosen: you may not list the Leases that name a leader"
+    if (divided := divided_crs(leases, pods)) is not None:
+        return _of_dividing(operator, divided, await shard_asked(divided.count))
     for lease in leases:
         holder = str((lease.get("spec") or {}).get("holderIdentity") or "")
         pod = pods.get(holder.rpartition("_")[0])
-        if pod is not None:
-            return pod, "leads"
-    ready = [pod for pod in operator.pods if pod.is_ready]
-    if not ready:
+        if pod is not None and not is_of_shards(lease):
+            return PodChoice(pod, "leads")
+    ready = _ready(operator)
+    return PodChoice(ready[0], "is the only one" if len(pods) == 1 else why)
+
+
+def _of_dividing(operator: Operator, divided: DividedCrs, shard: int | None) -> PodChoice:
+    pods = {_host_of(pod): pod for pod in operator.pods}
+    ready = sorted(_ready(operator), key=lambda pod: _host_of(pod) not in divided.hosts)
+    dividing = [pod for pod in ready if _host_of(pod) in divided.hosts]
+    if shard is None:
+        held = divided.shards_of(_host_of(ready[0]))
+        return PodChoice(ready[0], f"has {held} of {divided.count} shards", dividing)
+    place = f"shard {shard} of {divided.count}, in which this CR is"
+    host = divided.holders.get(shard, "")
+    if host in pods:
+        return PodChoice(pods[host], f"has {place}", dividing)
+    who = f"`{host}`, which is no pod that runs, has" if host else "nobody has"
+    return PodChoice(ready[0], f"was chosen: {who} {place}", dividing)
+
+
+def _ready(operator: Operator) -> list[EnginePod]:
+    found = [pod for pod in operator.pods if pod.is_ready]
+    if not found:
         raise ClusterError(
             f"no pod of operator `{operator}` is ready",
             hint=f"`kubectl -n {operator.namespace} get pods` says why",
         )
-    return ready[0], "is the only one" if len(pods) == 1 else why
+    return found
+
+
+def _host_of(pod: EnginePod) -> str:
+    """What a pod is called inside: Kubernetes cuts a longer name."""
+    return pod.name[:_LONGEST_HOST].rstrip("-.")
 
 
 async def _labelled(client: Client, namespace: str) -> list[Operator]:

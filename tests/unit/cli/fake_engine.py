@@ -54,10 +54,17 @@ class FakeEngine:
         self.crs: list[Json] = []
         self.asked: list[Json] = []
         self.answer: tuple[int, Json] = (202, {"keys": [], "paused": []})
+        self.shards: Json | None = None
+        self.facts: Json = {}  # of the engine itself
 
     @property
     def state(self) -> Json:
-        return {"engine": ENGINE, "crs": self.crs}
+        return {"engine": {**ENGINE, **self.facts}, "crs": self.crs}
+
+    def divide(self, replica: str, held: int, pid: int = 71) -> None:
+        """It is one of those that divide the CRs into 4 shards."""
+        shards = {"count": 4, "held": held, "replica": replica}
+        self.facts = {"shards": shards, "pid": pid}
 
     def keep_run(self, name: str, run: str, output: str = "", **facts: Any) -> KeptRun:
         """A run as a real engine would have left it."""
@@ -102,6 +109,9 @@ class _Handler(BaseHTTPRequestHandler):
             for _ in range(2):
                 self.wfile.write(json.dumps(self.server.engine.state).encode() + b"\n")
             return
+        if self.path == "/v1/shards":
+            self._answer(200, {"shards": self.server.engine.shards})
+            return
         self._answer(200, self.server.engine.state)
 
     def do_POST(self) -> None:
@@ -130,12 +140,26 @@ def fake_engine(*, answers: bool = True) -> Iterator[FakeEngine]:
         if not answers:
             yield engine
             return
-        with _Server(str(engine.root / "control.sock"), _Handler) as server:
-            server.engine = engine
-            thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-            thread.start()
-            try:
-                yield engine
-            finally:
-                server.shutdown()
-                thread.join()
+        with _answering(engine, "control.sock"):
+            yield engine
+
+
+@contextmanager
+def second_engine(first: FakeEngine) -> Iterator[FakeEngine]:
+    """Another one on the same folder."""
+    engine = FakeEngine(first.root)
+    with _answering(engine, "control-2.sock"):
+        yield engine
+
+
+@contextmanager
+def _answering(engine: FakeEngine, name: str) -> Iterator[None]:
+    with _Server(str(engine.root / name), _Handler) as server:
+        server.engine = engine
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()

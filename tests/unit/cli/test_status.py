@@ -29,11 +29,11 @@ def test_running_cr_tells_its_task_and_how_long_it_has_been_at_it(engine: FakeEn
 
 
 def test_run_that_waits_says_so_beside_its_task(engine: FakeEngine) -> None:
-    waits = {"task": "wait for pods", "task_since": ago(60), "waits_since": ago(50)}
+    waits = {"task": "wait for pods", "task_since": ago(7300), "waits_since": ago(7230)}
     engine.crs = [cr("shop", "running", **waits), cr("blog", "running", task="build it")]
     said = engine.rolecall("status").stdout
     assert "[waits] wait for pods" in said and "[waits] build it" not in said
-    assert "for 50s, and needs no slot" in engine.rolecall("status", "website/shop").stdout
+    assert "for 2h0m, and needs no slot" in engine.rolecall("status", "website/shop").stdout
 
 
 def test_waiting_key_tells_its_urgency_and_its_cause(engine: FakeEngine) -> None:
