@@ -21,6 +21,7 @@ class Standing:
 
     tenure: str
     lease_s: float
+    retry_s: float
     is_leaving: bool
     may_take: bool  # the mode is ours, and so is our own Lease
     claimed: Collection[int]
@@ -33,6 +34,8 @@ class Steps:
 
     create: list[int] = field(default_factory=list)
     take: list[ShardRecord] = field(default_factory=list)
+    # Waited for by us, and for somebody who may only just have come: it need not wait again.
+    free: list[ShardRecord] = field(default_factory=list)
     give: set[int] = field(default_factory=set)  # claimed, and for somebody else
     keep: set[int] = field(default_factory=set)  # claimed, and for us
     bury: list[MemberRecord] = field(default_factory=list)
@@ -76,20 +79,25 @@ def _decide_unclaimed(
     hold, record = sightings.hold_of(shard), sightings.listed.shards.get(shard)
     is_for_us = winner == own.tenure
     if record is None:
-        if is_for_us:
+        # Its winner may be gone, which takes a lease to know: then whoever sees it makes it.
+        if is_for_us or sightings.shard_age(shard, now) >= own.retry_s:
             steps.create.append(shard)
         return
-    # Named as ours, but we did not take it: nobody but us can untie this.
-    is_named_ours = record.tenure == own.tenure and not own.is_leaving
     if hold is Hold.FREE:
-        may_have = is_for_us
-    else:
-        may_have = is_named_ours or (is_for_us and hold is Hold.UNCLEAR)
-        if may_have and (left_s := _wait_left(sightings, own, record, now)) > 0:
-            steps.in_at_most(left_s)
-            return
-    if may_have and own.may_take:
-        steps.take.append(record)
+        if is_for_us and own.may_take:
+            steps.take.append(record)
+        return
+    # Named as ours, but we did not take it: nobody but us can untie this.
+    is_for_us = is_for_us or (record.tenure == own.tenure and not own.is_leaving)
+    if not is_for_us and hold is not Hold.UNCLEAR:
+        return
+    left_s = _wait_left(sightings, own, record, now)
+    if not is_for_us:
+        left_s += own.retry_s / 2  # its winner comes first
+    if left_s > 0:
+        steps.in_at_most(left_s)
+    elif own.may_take:
+        (steps.take if is_for_us else steps.free).append(record)
 
 
 def _wait_left(sightings: Sightings, own: Standing, record: ShardRecord, now: float) -> float:

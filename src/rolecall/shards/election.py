@@ -248,6 +248,7 @@ class ShardedElection(Election):
         own = Standing(
             tenure,
             self._settings.election.lease_s,
+            self._settings.election.retry_s,
             self._is_leaving,
             may_take=holdings.may_act(),
             claimed=claims.confirmed(),

@@ -69,6 +69,8 @@ class ShardWrites:
             self._begin(shard, self._create(shard, lease_s))
         for record in steps.take:
             self._begin(record.shard, self._take(self._holdings.claims, record, holder, lease_s))
+        for record in steps.free:
+            self._begin(record.shard, self._free(record, tenure))
         for member in steps.bury:
             self._begin(member.tenure, self._bury(member, holder))
         for member in steps.sweep:
@@ -138,6 +140,10 @@ class ShardWrites:
             wanted = taken_shard(record, self._naming, holder, lease_s, self._clock.now())
         claim = claims.attempt(record, wanted, self._clock.boottime())
         claims.took(claim, await self._calls.replace(wanted))
+
+    async def _free(self, record: ShardRecord, tenure: str) -> None:
+        now = self._clock.now()
+        await self._calls.replace(released_shard(record.lease, self._naming, tenure, now))
 
     async def _release(self, claim: Claim, tenure: str) -> None:
         lease = released_shard(claim.lease, self._naming, tenure, self._clock.now())
