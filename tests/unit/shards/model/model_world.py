@@ -22,6 +22,8 @@ ELECTION = ElectionSettings(is_on=True, id=ID, namespace="ns")
 LEASE_S = ELECTION.lease_s
 # What is promised: no shard is without a holder for longer, once nothing goes wrong any more.
 HELD_WITHIN_S = LEASE_S + 5.0
+_BACK_S = 8.0  # a call that hangs, and the pause after it
+_NOTICED_S = 2.5  # the longest pause between two looks, and what they take
 _KIND = Gvk("demo.example.com", "v1", "Website")
 
 
@@ -96,8 +98,18 @@ class ModelWorld:
                 raise AssertionError(
                     f"shards {sorted(self.unheld())} are nobody's after {within_s} s\n{self.story()}"
                 )
-            await self.pass_time(0.1)
+            await self.pass_time(0.25)
         return self.now - began
+
+    async def settle_for_good(self) -> None:
+        """It is quiet: in time each shard is somebody's, and stays with whom it is."""
+        await self.pass_time(_NOTICED_S)
+        await self.settle(HELD_WITHIN_S - _NOTICED_S)
+        # Who was cut off comes back, and gets what it should have.
+        await self.pass_time(_BACK_S)
+        before = self.division()
+        await self.pass_time(_NOTICED_S)
+        assert self.division() == before and not self.unheld(), self.story()
 
     def story(self) -> str:
         return "\n".join(self.log[-80:])

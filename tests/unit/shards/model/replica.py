@@ -36,14 +36,20 @@ class Faults:
     latency_s: float = 0.005
 
 
+async def no_wait() -> None:
+    """Nothing holds it up."""
+
+
 class ModelClock:
     """Goes at its own rate, from its own beginning; its wall time may be anything."""
 
     def __init__(self, rate: float, gate: Callable[[], Any]) -> None:
         self._rate = rate
         self._gate = gate
-        self._offset = random.uniform(0, 1000)
+        self._offset = 500.0
         self.wall_offset_s = 0.0
+        self._suspended_s = 0.0  # so long it slept
+        self._asleep_since: float | None = None
 
     def now(self) -> datetime:
         return _EPOCH + timedelta(seconds=self.boottime() + self.wall_offset_s)
@@ -52,7 +58,20 @@ class ModelClock:
         return self._offset + asyncio.get_running_loop().time() * self._rate
 
     def monotonic(self) -> float:
-        return self.boottime()
+        now = self.boottime()
+        asleep_s = now - self._asleep_since if self._asleep_since is not None else 0.0
+        return now - self._suspended_s - asleep_s
+
+    @property
+    def is_suspended(self) -> bool:
+        return self._asleep_since is not None
+
+    @is_suspended.setter
+    def is_suspended(self, is_suspended: bool) -> None:
+        now = self.boottime()
+        if self._asleep_since is not None:
+            self._suspended_s += now - self._asleep_since
+        self._asleep_since = now if is_suspended else None
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(max(seconds, 0.0) / self._rate)
@@ -191,13 +210,16 @@ class Replica:
         )
         self.task = asyncio.ensure_future(self.election.run())
 
-    def pause(self) -> None:
+    def pause(self, *, is_suspend: bool = False) -> None:
+        """SIGSTOP; or the whole machine sleeps, and only one of its clocks goes on."""
         self.faults.paused = True
         self._resumed.clear()
+        self.clock.is_suspended = is_suspend
 
     def resume(self) -> None:
         self.faults.paused = False
         self._resumed.set()
+        self.clock.is_suspended = False
 
     async def kill(self) -> None:
         """SIGKILL: what was sent is on its way."""
