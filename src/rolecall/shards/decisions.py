@@ -88,9 +88,10 @@ def _decide_unclaimed(
             steps.take.append(record)
         return
     # Named as ours, but we did not take it: nobody but us can untie this.
-    is_for_us = is_for_us or (record.tenure == own.tenure and not own.is_leaving)
-    if not is_for_us and hold is not Hold.UNCLEAR:
+    is_named_ours = record.tenure == own.tenure and not own.is_leaving
+    if not is_named_ours and hold is not Hold.UNCLEAR:
         return
+    is_for_us = is_for_us or is_named_ours
     left_s = _wait_left(sightings, own, record, now)
     if not is_for_us:
         left_s += own.retry_s / 2  # its winner comes first

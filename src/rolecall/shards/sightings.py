@@ -98,11 +98,17 @@ class Sightings:
             self._unheld.setdefault(shard, now)
 
     def _state_of(self, shard: int, record: ShardRecord | None) -> object:
-        """All that a judgement of this shard hangs on; a living holder may renew as it likes."""
+        """All that a judgement of this shard hangs on.
+
+        A holder whose Lease is strange may make it right again, in any new version of it. One that
+        is gone never comes back. And who reads a Lease of another count knows that it is not its own.
+        """
         if record is None:
             return None
         holder = self.listed.members.get(record.tenure)
-        told = holder.version if holder is not None and not self.is_living(holder) else ""
+        is_strange = holder is not None and not (holder.is_ended or self.is_living(holder))
+        told = holder.version if holder is not None and is_strange else ""
+        told = told if record.count == self._count else ""
         return (self.hold_of(shard), record.version, told)
 
 
