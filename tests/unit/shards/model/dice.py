@@ -161,9 +161,7 @@ FAULTS: dict[str, Fault] = {
     "clear a shard": lambda game: game.edit("-shard-", "empty", with_spec(holderIdentity="")),
     "clear a member": lambda game: game.edit("-member-", "empty", with_spec(holderIdentity="")),
     "name another": _name_another,
-    "nonsense in a shard": lambda game: game.edit(
-        "-shard-", "nonsense", with_nonsense
-    ),
+    "nonsense in a shard": lambda game: game.edit("-shard-", "nonsense", with_nonsense),
     "nonsense in a member": lambda game: game.edit(
         "-member-", "nonsense", with_spec(leaseDurationSeconds="x", holderIdentity=7)
     ),
