@@ -44,6 +44,9 @@ _logger = logging.getLogger(__name__)
 # Replicas that start together must not ask together for ever.
 _JITTER = 0.2
 
+# Who holds the Lease where replicas divide the CRs; followed by the number of shards.
+_SHARDS = "shards/"
+
 OnChange = Callable[[bool], None]
 
 
@@ -121,6 +124,7 @@ class LeaseElection(Election):
         self._lease: Json | None = None  # the last version seen
         self._seen_at = 0.0  # when that version was first seen, by our clock
         self._renewed_at: float | None = None  # when our last good renewal was sent; None: not ours
+        self._has_told_of_shards = False
         self._was_leading = False  # what `on_change` was told last
 
     def may_write(self) -> bool:
@@ -179,11 +183,26 @@ class LeaseElection(Election):
         else:
             self._see(found)
             if not self._is_free(found):
+                self._tell_of_shards(holder_of(found))
                 raise ClusterError(f"`{holder_of(found)}` is the leader")
             sent_at = self._clock.monotonic()
             lease = taken(found, self._identity, self._settings.lease_s, self._clock.now())
             self._keep(await self._lease_api.replace(LEASE, lease))
         self._renewed_at = sent_at
+
+    def _tell_of_shards(self, holder: str) -> None:
+        """Beside replicas that divide the CRs, this one would wait for ever without a word."""
+        count = holder.removeprefix(_SHARDS)
+        if count == holder or self._has_told_of_shards:
+            return
+        self._has_told_of_shards = True
+        _logger.warning(
+            "replicas here divide the CRs into shards, this one does not; it waits until they are gone",
+            extra=log_fields(
+                lease=f"{self._settings.namespace}/{self._settings.id}",
+                hint=f"start all replicas with `--shards={count}`, or none",
+            ),
+        )
 
     async def _renew(self) -> None:
         """Say that we are still there; raises `LeadershipLostError` where somebody else leads."""
