@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from rolecall.gvk import Gvk
-from rolecall.settings import ElectionSettings, ShardSettings
-from rolecall.shards import ShardedElection, shard_of
+from rolecall.settings import ShardSettings
+from rolecall.shards import shard_of
+from rolecall.shards.lease_shapes import Naming, read_leases
+from rolecall.shards.rendezvous import winners
 from rolecall.workqueue import Key
 from tests.unit.shards.model.lease_store import LeaseStore
-from tests.unit.shards.model.replica import Replica
+from tests.unit.shards.model.replica import ELECTION, ID, LeaderReplica, Replica
 
-ID = "app"
-ELECTION = ElectionSettings(is_on=True, id=ID, namespace="ns")
 LEASE_S = ELECTION.lease_s
 # What is promised: no shard is without a holder for longer, once nothing goes wrong any more.
 HELD_WITHIN_S = LEASE_S + 5.0
@@ -31,6 +32,7 @@ class TwoWritersError(AssertionError):
     """What must never be."""
 
 
+@cache
 def key_of(shard: int, count: int) -> Key:
     """Some key of a shard."""
     number = 0
@@ -47,6 +49,7 @@ class ModelWorld:
         self.count = count
         self.settings = ShardSettings(count, ELECTION, patience_s)
         self.replicas: dict[str, Replica] = {}
+        self.leaders: list[LeaderReplica] = []
         self.log: list[str] = []
         self.keys = {shard: key_of(shard, count) for shard in range(count)}
         self.on_hand: Callable[[Replica, int], None] | None = None
@@ -62,6 +65,12 @@ class ModelWorld:
         self.replicas[name] = replica
         self.note(f"{name} starts")
         return replica
+
+    def start_leader(self, name: str) -> LeaderReplica:
+        self.note(f"{name} starts, without shards")
+        leader = LeaderReplica(name, self.store, lambda: self._on_leads(name))
+        self.leaders.append(leader)
+        return leader
 
     async def pass_time(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -79,7 +88,8 @@ class ModelWorld:
         holders = [
             replica.name
             for replica in self.living()
-            if replica.election.hand_for(self.keys[shard]) is not None
+            if replica.count == self.count
+            and replica.election.hand_for(self.keys[shard]) is not None
         ]
         assert len(holders) <= 1, (holders, shard, self.log)
         return holders[0] if holders else ""
@@ -107,9 +117,26 @@ class ModelWorld:
         await self.settle(HELD_WITHIN_S - _NOTICED_S)
         # Who was cut off comes back, and gets what it should have.
         await self.pass_time(_BACK_S)
-        before = self.division()
+        expected = self.rightful()
+        assert self.division() == expected, (expected, self.division(), self.story())
         await self.pass_time(_NOTICED_S)
-        assert self.division() == before and not self.unheld(), self.story()
+        assert self.division() == expected, (expected, self.division(), self.story())
+
+    def rightful(self) -> dict[int, str]:
+        """Who should have what, by the Leases that there are."""
+        naming = Naming(ID, self.settings.election.namespace, self.count)
+        members = read_leases(self.store.leases.values(), naming).members.values()
+        living = {
+            member.tenure: member
+            for member in members
+            if member.is_sound and not (member.is_ended or member.is_leaving)
+            if member.count == self.count
+        }
+        weights = {tenure: member.weight for tenure, member in living.items()}
+        return {
+            shard: living[tenure].host if tenure else ""
+            for shard, tenure in winners(self.count, weights).items()
+        }
 
     def story(self) -> str:
         return "\n".join(self.log[-80:])
@@ -117,7 +144,7 @@ class ModelWorld:
     def _on_hands(self, replica: Replica, shards: frozenset[int]) -> None:
         self.note(f"{replica.name} gained {sorted(shards)}")
         for shard in shards:
-            hand = replica.election.hand_for(self.keys[shard])
+            hand = replica.election.hand_for(key_of(shard, replica.count))
             if hand is None or hand in replica.hands:
                 continue
             self._check_alone(replica, shard)
@@ -127,12 +154,26 @@ class ModelWorld:
 
     def _check_alone(self, replica: Replica, shard: int) -> None:
         for other in self.living():
+            # Keys of one shard are spread over all, where there are so many or so many others.
+            is_of_another_count = other.count != replica.count
             for hand in other.hands:
-                if hand.shard == shard and hand.holds() and self.violation is None:
-                    self.violation = TwoWritersError(
-                        f"shard {shard}: {replica.name} begins while {other.name} may write\n"
-                        + self.story()
-                    )
+                if (hand.shard == shard or is_of_another_count) and hand.holds():
+                    self._violated(f"shard {shard}: {replica.name}", other.name)
+        for leader in self.leaders:
+            if leader.may_write():
+                self._violated(f"shard {shard}: {replica.name}", leader.name)
+
+    def _on_leads(self, name: str) -> None:
+        self.note(f"{name} leads")
+        for replica in self.living():
+            if any(hand.holds() for hand in replica.hands):
+                self._violated(name, replica.name)
+
+    def _violated(self, who: str, other: str) -> None:
+        if self.violation is None:
+            self.violation = TwoWritersError(
+                f"{who} begins while {other} may write\n{self.story()}"
+            )
 
 
 async def started(world: ModelWorld, *names: str) -> None:
@@ -145,9 +186,9 @@ async def started(world: ModelWorld, *names: str) -> None:
 __all__ = [
     "ELECTION",
     "HELD_WITHIN_S",
+    "ID",
     "LEASE_S",
     "ModelWorld",
-    "ShardedElection",
     "TwoWritersError",
     "started",
 ]

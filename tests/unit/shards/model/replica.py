@@ -13,14 +13,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from rolecall.election import LeaseElection
+from rolecall.errors import LeadershipLostError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import UnavailableError, WatchEvent
-from rolecall.settings import ShardSettings
+from rolecall.settings import ElectionSettings, ShardSettings
 from rolecall.shards import Hand, ShardedElection, ShardPorts
 from tests.unit.shards.model.lease_store import LeaseStore
 
 T = TypeVar("T")
+ID = "app"
+ELECTION = ElectionSettings(is_on=True, id=ID, namespace="ns")
 _EPOCH = datetime(2026, 11, 25, tzinfo=UTC)
 
 
@@ -31,6 +35,8 @@ class Faults:
     paused: bool = False
     cut: bool = False  # nothing arrives, nothing comes back
     refusing: bool = False  # each call fails at once
+    refused: str = ""  # calls of this verb, or for the Lease of this name, fail at once
+    stalled_s: float = 0.0  # what is answered, is answered so late
     answers_lost: float = 0.0  # part of the calls that are done, and not answered
     late: float = 0.0  # part of the requests that arrive long after they were given up
     latency_s: float = 0.005
@@ -55,10 +61,10 @@ class ModelClock:
         return _EPOCH + timedelta(seconds=self.boottime() + self.wall_offset_s)
 
     def boottime(self) -> float:
-        return self._offset + asyncio.get_running_loop().time() * self._rate
+        return self._passed_s()
 
     def monotonic(self) -> float:
-        now = self.boottime()
+        now = self._passed_s()
         asleep_s = now - self._asleep_since if self._asleep_since is not None else 0.0
         return now - self._suspended_s - asleep_s
 
@@ -68,10 +74,13 @@ class ModelClock:
 
     @is_suspended.setter
     def is_suspended(self, is_suspended: bool) -> None:
-        now = self.boottime()
+        now = self._passed_s()
         if self._asleep_since is not None:
             self._suspended_s += now - self._asleep_since
         self._asleep_since = now if is_suspended else None
+
+    def _passed_s(self) -> float:
+        return self._offset + asyncio.get_running_loop().time() * self._rate
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(max(seconds, 0.0) / self._rate)
@@ -89,29 +98,32 @@ class Connection:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
-        return await self._made(lambda: self._store.get(name))
+        return await self._made("get", name, lambda: self._store.get(name))
 
     async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
-        return await self._made(lambda: self._store.create(body))
+        name = body["metadata"]["name"]
+        return await self._made("create", name, lambda: self._store.create(body))
 
     async def replace(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
-        return await self._made(lambda: self._store.replace(body))
+        name = body["metadata"]["name"]
+        return await self._made("update", name, lambda: self._store.replace(body))
 
     async def delete(
         self, gvk: Gvk, namespace: str, name: str, *, uid: str = "", version: str = ""
     ) -> None:
-        await self._made(lambda: self._store.delete(name, version))
+        await self._made("delete", name, lambda: self._store.delete(name, version))
 
     async def list_all(
         self, gvk: Gvk, namespace: str = "", *, label_selector: str = ""
     ) -> list[Json]:
-        return await self._made(lambda: self._store.labelled(label_selector))
+        return await self._made("list", "", lambda: self._store.labelled(label_selector))
 
     async def watch(
         self, gvk: Gvk, namespace: str = "", *, resource_version: str, label_selector: str = ""
     ) -> AsyncGenerator[WatchEvent]:
         told: asyncio.Queue[WatchEvent] = asyncio.Queue()
-        for lease in await self._made(lambda: self._store.labelled(label_selector)):
+        listed = lambda: self._store.labelled(label_selector)  # noqa: E731
+        for lease in await self._made("watch", "", listed):
             told.put_nowait(WatchEvent("ADDED", lease))
         self._store.watchers.append(told)
         try:
@@ -119,24 +131,24 @@ class Connection:
                 event = await told.get()
                 await asyncio.sleep(self._faults.latency_s)
                 await self._gate()
-                if self._faults.cut or self._faults.refusing:
+                if self._faults.cut or self._faults.refusing or self._faults.refused == "watch":
                     raise UnavailableError("the watch broke")
                 yield event
         finally:
             self._store.watchers.remove(told)
 
-    async def _made(self, call: Callable[[], T]) -> T:
+    async def _made(self, verb: str, name: str, call: Callable[[], T]) -> T:
         await self._gate()
         self.sent += 1
         faults = self._faults
-        if faults.refusing:
+        if faults.refusing or (faults.refused and faults.refused in (verb, name)):
             raise UnavailableError("refused")
         arrival = asyncio.ensure_future(self._arrived(call, self._travel_s()))
         self._under_way.add(arrival)
         arrival.add_done_callback(self._under_way.discard)
         # Whoever gives up waiting does not call the request back.
         answer = await asyncio.shield(arrival)
-        await asyncio.sleep(faults.latency_s)
+        await asyncio.sleep(faults.latency_s + faults.stalled_s)
         if faults.cut or random.random() < faults.answers_lost:
             await asyncio.Event().wait()
         await self._gate()
@@ -184,6 +196,7 @@ class Replica:
         election: Callable[..., ShardedElection] = ShardedElection,
     ) -> None:
         self.name = name
+        self.count = settings.count
         self.faults = Faults()
         self.runs = Runs()
         self.hands: list[Hand] = []
@@ -242,6 +255,48 @@ class Replica:
         self.told.append((f"lost: {why}", shards))
         for shard in shards:
             self.runs.until.pop(shard, None)
+
+    async def _gate(self) -> None:
+        while self.faults.paused:
+            await self._resumed.wait()
+
+
+class LeaderReplica:
+    """A replica without shards: it leads by the Lease that all replicas know, or stands by."""
+
+    def __init__(self, name: str, store: LeaseStore, on_leads: Callable[[], None]) -> None:
+        self.name = name
+        self.faults = Faults()
+        self._resumed = asyncio.Event()
+        self.clock = ModelClock(1.0, self._gate)
+        self.is_dead = False
+
+        def told(leads: bool) -> None:
+            if leads:
+                on_leads()
+
+        self.election = LeaseElection(
+            Connection(store, self.faults, self._gate),
+            ELECTION,
+            identity=name,
+            clock=self.clock,
+            on_change=told,
+        )
+        self.task = asyncio.ensure_future(self._lead())
+
+    def may_write(self) -> bool:
+        return not self.is_dead and self.election.may_write()
+
+    async def kill(self) -> None:
+        self.is_dead = True
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+
+    async def _lead(self) -> None:
+        with suppress(LeadershipLostError):
+            await self.election.run()
+        self.is_dead = True
 
     async def _gate(self) -> None:
         while self.faults.paused:
