@@ -55,7 +55,8 @@ _IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"})
 # aiohttp would add these on its own; a proxy must pass what its client said and no more.
 _NOT_ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
-# Asked before each attempt, with method, target and headers; raises what stops it.
+# Asked before each attempt, and once more when there is a connection, right before the first byte is
+# sent: to connect may take seconds. Given method, target and headers; raises what stops it.
 Fence = Callable[[str, str, Mapping[str, str]], None]
 OnCall = Callable[[str, str, int, float], None]
 T = TypeVar("T")
@@ -279,6 +280,7 @@ class Transport:
             proxy=access.proxy,
             timeout=limits or self.timeouts.for_call(),
             allow_redirects=False,
+            trace_request_ctx=(method, target, headers),
         )
 
     async def _trusted(
@@ -302,12 +304,24 @@ class Transport:
                 connector=aiohttp.TCPConnector(
                     limit=0, keepalive_timeout=30, socket_factory=self._sockets.make
                 ),
+                trace_configs=[] if self._fence is None else [_asking(self._fence)],
                 auto_decompress=False,
                 skip_auto_headers=_NOT_ADDED,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,  # would let a .netrc replace our Authorization
             )
         return self._session
+
+
+def _asking(fence: Fence) -> aiohttp.TraceConfig:
+    """Asks when all is ready to be sent, the headers first; what it raises closes the connection."""
+
+    async def ask(_session: object, context: Any, _sent: object) -> None:
+        fence(*context.trace_request_ctx)
+
+    config = aiohttp.TraceConfig()
+    config.on_request_headers_sent.append(ask)
+    return config
 
 
 def _target_of(call: ApiCall) -> str:

@@ -52,8 +52,15 @@ class World:
         self.leads = True
         self.leads_until = 0  # so many requests; 0: for ever
         self.trouble: Callable[[], web.Response] | None = None
+        self.questions_left = 0  # then it may not write any more; 0: for ever
         self.methods: list[str] = []
         self.client: FencedClient
+
+    def may_write(self) -> bool:
+        if self.questions_left:
+            self.questions_left -= 1
+            self.leads = self.leads and self.questions_left > 0
+        return self.leads
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.path in ("/api/v1", "/apis/authorization.k8s.io/v1"):
@@ -78,7 +85,7 @@ async def world(tmp_path: Any) -> AsyncIterator[World]:
             f" clusters: [{{name: k, cluster: {{server: '{server.make_url('')}'}}}}]}}"
         )
         credentials = Credentials.load({"KUBECONFIG": str(config)})
-        world.client = FencedClient(credentials, lambda: world.leads, clock=Hurried())
+        world.client = FencedClient(credentials, world.may_write, clock=Hurried())
         async with world.client:
             yield world
 
@@ -132,6 +139,20 @@ async def test_write_is_not_repeated_once_leadership_went(
     with pytest.raises(NotLeadingError, match="this replica is not the leader now"):
         await world.client.merge_patch(APP, "ns", "x", {})
     assert world.methods == ["PATCH", "PATCH"]
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+async def test_write_whose_right_went_while_it_was_being_connected_is_not_sent(
+    world: World, write: Write
+) -> None:
+    await write(world.client)  # so that nothing but the write itself is asked about
+    await world.client.close()
+    world.methods.clear()
+    world.questions_left = 2  # before the connection is there, and after
+
+    with pytest.raises(NotLeadingError):
+        await write(world.client)
+    assert world.methods == []
 
 
 async def test_write_whose_credentials_were_refused_is_not_repeated_either(world: World) -> None:
