@@ -7,18 +7,30 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
 from aiohttp import WSMsgType, web
 
+from rolecall.election import new_lease
 from rolecall.json_object import Json
 from rolecall.kube import Channel
+from rolecall.shards.lease_shapes import (
+    Naming,
+    Profile,
+    ended_member,
+    member_lease,
+    read_leases,
+    taken_shard,
+    unheld_shard,
+)
 
 _RESOURCES = {
     "/api/v1": [("pods", "Pod")],
     "/apis/apps/v1": [("deployments", "Deployment")],
     "/apis/coordination.k8s.io/v1": [("leases", "Lease")],
+    "/apis/example.com/v1": [("websites", "Website")],
 }
 
 
@@ -42,15 +54,36 @@ def lease(holder: str, namespace: str = "ops") -> Json:
     }
 
 
+def shard_leases(count: int, held: dict[str, list[int]], ended: Sequence[str] = ()) -> list[Json]:
+    """Those of the operator `web`, by host; `ended`: hosts whose members are known to be dead."""
+    naming, now = Naming("web", "ops", count), datetime(2026, 11, 25, tzinfo=UTC)
+    leases: list[Json] = [new_lease("ops", "web", naming.mode_text, 15, now)]
+    for number, (host, shards) in enumerate(held.items()):
+        tenure = f"t{number}"
+        member = member_lease(naming, tenure, Profile(host, 4, count, "1.0"), 15, now)
+        leases.append(ended_member(member, naming, "another", now) if host in ended else member)
+        for shard in shards:
+            free = read_leases([unheld_shard(naming, shard, 15, now)], naming).shards[shard]
+            leases.append(taken_shard(free, naming, f"{host}_{tenure}", 15, now))
+    return leases
+
+
 class FakeCluster:
     """What is there, what a command in a pod says, and what was asked for."""
 
     def __init__(self, kubeconfig: Path) -> None:
         self.kubeconfig = kubeconfig
-        self.objects: dict[str, list[Json]] = {"pods": [], "leases": [], "deployments": []}
+        self.objects: dict[str, list[Json]] = {
+            "pods": [],
+            "leases": [],
+            "deployments": [],
+            "websites": [],
+        }
         self.forbidden: set[str] = set()
         self.protocols: Sequence[str] = ("v5.channel.k8s.io", "v4.channel.k8s.io")
         self.says: list[tuple[Channel, bytes]] = []
+        self.pods_say: dict[str, list[tuple[Channel, bytes]]] = {}  # instead of that
+        self.broken: set[str] = set()  # pods in which nothing can be run
         self.ending: Json | None = {"status": "Success"}
         self.commands: list[tuple[str, list[str]]] = []
         self.ended = threading.Event()  # the caller went
@@ -63,6 +96,23 @@ class FakeCluster:
         ]
         return web.json_response({"resources": rows})
 
+    async def discovered(self, request: web.Request) -> web.Response:
+        """All kinds at once."""
+        rows = [
+            (path.split("/")[2:-1], path.rpartition("/")[2], plural, kind)
+            for path, resources in _RESOURCES.items()
+            for plural, kind in resources
+            if path.split("/")[1] == request.path[1:]
+        ]
+        items = [
+            {
+                "metadata": {"name": "".join(group)},
+                "versions": [{"version": version, "resources": [_row(plural, kind)]}],
+            }
+            for group, version, plural, kind in rows
+        ]
+        return web.json_response({"items": items})
+
     async def listed(self, request: web.Request) -> web.Response:
         plural = request.match_info["plural"]
         namespace = request.match_info.get("namespace", "")
@@ -73,6 +123,7 @@ class FakeCluster:
             each
             for each in self.objects[plural]
             if namespace in ("", each["metadata"]["namespace"])
+            and _is_named(each, request.query.get("fieldSelector", ""))
             and ("=" in selector or selector in ("", *each["metadata"].get("labels", {})))
         ]
         return web.json_response({"metadata": {"resourceVersion": "1"}, "items": items})
@@ -86,10 +137,13 @@ class FakeCluster:
     async def exec(self, request: web.Request) -> web.StreamResponse:
         if "exec" in self.forbidden:
             return _refused(403, "Forbidden")
-        self.commands.append((request.match_info["name"], request.query.getall("command")))
+        pod = request.match_info["name"]
+        self.commands.append((pod, request.query.getall("command")))
+        if pod in self.broken:
+            return _refused(500, "InternalError")
         socket = web.WebSocketResponse(protocols=self.protocols)
         await socket.prepare(request)
-        for channel, data in self.says:
+        for channel, data in self.pods_say.get(pod, self.says):
             await socket.send_bytes(bytes([channel]) + data)
         if self.ending is not None:
             ending = json.dumps(self.ending).encode()
@@ -127,6 +181,19 @@ class FakeCluster:
         return socket
 
 
+def _row(plural: str, kind: str) -> Json:
+    return {
+        "resource": plural,
+        "responseKind": {"kind": kind},
+        "singularResource": kind.lower(),
+        "scope": "Namespaced",
+    }
+
+
+def _is_named(each: Json, selector: str) -> bool:
+    return selector in ("", f"metadata.name={each['metadata']['name']}")
+
+
 def _refused(code: int, reason: str) -> web.Response:
     status = {
         "kind": "Status",
@@ -159,6 +226,8 @@ def fake_cluster(folder: Path) -> Iterator[FakeCluster]:
 
 def _app(cluster: FakeCluster) -> web.Application:
     app = web.Application()
+    for path in ("/api", "/apis"):
+        app.router.add_get(path, cluster.discovered)
     for path in _RESOURCES:
         app.router.add_get(path, cluster.resources)
         app.router.add_get(f"{path}/{{plural}}", cluster.listed)
