@@ -132,12 +132,13 @@ async def until(condition: Callable[[], Any], what: str) -> Any:
 def is_alive(pid: int) -> bool:
     """Whether a process runs; zombies do not."""
     try:
-        return _state_of(pid) not in "ZX"
+        return state_of(pid) not in "ZX"
     except OSError:
         return False
 
 
-def _state_of(pid: int) -> str:
+def state_of(pid: int) -> str:
+    """What it is at, as the kernel's letter."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
@@ -181,7 +182,7 @@ async def spare_of(shop: Workshop) -> int:
 
     (pid,) = await until(spares, "a spare process")
     # Only then has it let go of what was the child's in the fork.
-    await until(lambda: _state_of(shop.host_pid) == "S", "the host to wait for orders")
+    await until(lambda: state_of(shop.host_pid) == "S", "the host to wait for orders")
     return int(pid)
 
 
