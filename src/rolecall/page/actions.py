@@ -10,11 +10,13 @@ import logging
 
 from aiohttp import web
 
+from rolecall.control import KeyHolders
 from rolecall.errors import ClusterError
 from rolecall.log_fields import log_fields
 from rolecall.page.answers import form_of
 from rolecall.page.guard import Asker, Guard, RefusedError, redirect
 from rolecall.page.lookup import Lookup
+from rolecall.page.parts import who_works
 from rolecall.page.ports import PagePorts
 from rolecall.page.views import places
 from rolecall.pauses import pausing, resuming
@@ -32,13 +34,16 @@ class Actions:
         key = await self._asked(request, asker)
         engine = self._ports.engine
         if not engine.leads():
-            who = engine.leader() or "another replica"
-            raise RefusedError(409, "This replica does not work now", f"Ask {who}.")
+            raise RefusedError(409, "This replica does not work now", f"{who_works(engine)}.")
         known = engine.known().get(key.gvk, {}).get((key.namespace, key.name))
         if known is None or not known.is_selected:
             raise RefusedError(
                 404, f"This operator does not work on {key}", "Look for it among the objects."
             )
+        if engine.division is not None:
+            holder = KeyHolders(engine.division).of(key)
+            if not holder.is_self:
+                raise RefusedError(409, f"This replica does not have {key}", f"{holder}.")
         engine.reconcile(key, PERSON)
         _tell("reconcile", key, asker)
         return redirect(places.of_cr(key))

@@ -24,6 +24,7 @@ from rolecall.page.differences import differences
 from rolecall.page.guard import Asker
 from rolecall.page.labels import labelled
 from rolecall.page.lookup import Lookup
+from rolecall.page.parts import notice_of, part_of
 from rolecall.page.ports import PagePorts
 from rolecall.page.rows import CrRow, Query, SeenRows
 from rolecall.page.views import CrPage, OwnedObject, PageLayout, Replica, Window
@@ -46,11 +47,8 @@ class CrPages:
         """Somewhere a run ended: what `runs in the last minute` counts."""
         self._ended.append(self._engine.clock.monotonic())
 
-    def layout(self, asker: Asker | None, position: str = "") -> PageLayout:
-        notice = ""
-        if asker is not None and not self._engine.leads():
-            leader = self._engine.leader() or "another replica"
-            notice = f"This replica does not work now: {leader} does. What is shown may be old."
+    def layout(self, asker: Asker | None, position: str = "", key: Key | None = None) -> PageLayout:
+        """`key`: the CR that the page is about."""
         if asker is None:
             return PageLayout(static=self._static)
         return PageLayout(
@@ -58,7 +56,7 @@ class CrPages:
             is_local=asker.reader.is_local,
             form_token=asker.session.form_token,
             position=position,
-            notice=notice,
+            notice=notice_of(self._engine, key),
             static=self._static,
         )
 
@@ -99,7 +97,7 @@ class CrPages:
         row, position = await self._lookup.row(key)
         shown = await self._cr_page(key, row, asker)
         await self._lookup.turns.take()
-        layout = self.layout(asker, position)
+        layout = self.layout(asker, position, key)
         page = views.cr_parts if is_fragment(request) else views.cr
         return html_answer(await asyncio.to_thread(page, shown, layout))  # maybe of megabytes
 
@@ -142,6 +140,7 @@ class CrPages:
             time_text(facts.began),
             self._engine.leads(),
             self._engine.leader(),
+            part_of(self._engine),
             facts.server,
             float(len(self._ended)),
         )

@@ -118,10 +118,15 @@ class Shown:
 
 @asynccontextmanager
 async def shown(
-    root: Path, *, local_token: str = "", is_tls: bool = False, real: Client | None = None
+    root: Path,
+    *,
+    local_token: str = "",
+    is_tls: bool = False,
+    real: Client | None = None,
+    world: World | None = None,
 ) -> AsyncIterator[Shown]:
     """`real`: a cluster to ask instead of the fake one, as its administrator."""
-    world, cluster, clock = World(root), FakeCluster(), SteppedClock()
+    world, cluster, clock = world or World(root), FakeCluster(), SteppedClock()
 
     def client_as(token: str) -> Client:
         if real is None:

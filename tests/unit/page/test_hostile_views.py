@@ -109,7 +109,9 @@ def counts(text: str) -> Counts:
 
 
 def replica(text: str) -> Replica:
-    return Replica(text, text, text, leads=False, leader=text, server=text, runs_a_minute=1.0)
+    return Replica(
+        text, text, text, works=False, leader=text, part=text, server=text, runs_a_minute=1.0
+    )
 
 
 def window(text: str) -> Window:

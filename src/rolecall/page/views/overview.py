@@ -19,8 +19,9 @@ class Replica:
     version: str
     host: str
     began: str
-    leads: bool
-    leader: str
+    works: bool
+    leader: str  # where one works alone
+    part: str  # which part of the objects it has; empty: all of them, if it works
     server: str
     runs_a_minute: float
 
@@ -98,10 +99,10 @@ def _waiting(counts: Counts) -> Html:
 
 
 def _replica(replica: Replica) -> Html:
-    who = "this replica" if replica.leads else replica.leader or "another replica"
+    who = "this replica" if replica.works else replica.leader or "another replica"
     return facts(
         ("Replica", replica.host),
-        ("Leader", who),
+        ("Has", replica.part) if replica.part else ("Leader", who),
         ("Version", replica.version),
         ("Started", time_of(replica.began)),
         ("Cluster", replica.server),
