@@ -13,10 +13,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import Protocol
 
 from rolecall.acting import acting_for
 from rolecall.control import KeyDivision
@@ -26,6 +27,7 @@ from rolecall.gvk import Gvk
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics
 from rolecall.reconcile import Outcome, Reconciler
+from rolecall.runner import in_thread
 from rolecall.settings import ShardSettings
 from rolecall.shards import ShardedElection, ShardPorts, shard_of
 from rolecall.shared_keys import IsMeant, SharedKeys
@@ -129,7 +131,7 @@ class Sharing:
         self._forget(shards)
         parts.metrics.shards_changed("taken", len(shards))
         _logger.info("shards taken", extra=_fields(shards))
-        self._begin(self._queue_known(shards))
+        self._begin(lambda: self._queue_known(shards))
         if _FIRST in shards:
             self.first.comes()
             parts.on_first()
@@ -138,11 +140,11 @@ class Sharing:
         parts = self._connected
         parts.keys.drop(self._in(shards))
         for shard in shards - self._ending.keys():
-            self._ending[shard] = self._begin(self._end_runs_later(shard))
+            self._ending[shard] = self._begin(partial(self._end_runs_later, shard))
         parts.metrics.shards_changed("leaving", len(shards))
         _logger.info("shards are handed over", extra=_fields(shards))
         self._first_goes(shards)
-        self._begin(parts.kept.write_parts(shards))
+        self._begin(lambda: parts.kept.write_parts(shards))
 
     def lost(self, shards: frozenset[int], reason: str) -> None:
         parts = self._connected
@@ -179,7 +181,7 @@ class Sharing:
         """A key is in hand no more."""
         shard = self._shard_of(key)
         if shard in self._ending:
-            self._begin(self._connected.kept.write_parts({shard}))
+            self._begin(lambda: self._connected.kept.write_parts({shard}))
 
     async def close(self) -> None:
         """The engine ends."""
@@ -190,7 +192,7 @@ class Sharing:
     async def _queue_known(self, shards: frozenset[int]) -> None:
         parts, is_meant = self._connected, self._in(shards)
         known = parts.known()  # a copy
-        parts.keys.gained(await asyncio.to_thread(_keys_of, known, is_meant), is_meant)
+        parts.keys.gained(await in_thread(lambda: _keys_of(known, is_meant)), is_meant)
 
     async def _end_runs_later(self, shard: int) -> None:
         """Before the election loses patience: so their status tells of it, and nothing is killed."""
@@ -213,9 +215,8 @@ class Sharing:
             if (task := self._ending.pop(shard, None)) is not None:
                 task.cancel()
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        attempt = self.supervisor.attempt("sharing", lambda: work)
-        task = asyncio.create_task(attempt, name="sharing")
+    def _begin(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        task = asyncio.create_task(self.supervisor.attempt("sharing", work), name="sharing")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
