@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from rolecall.blame import BlamedObject, CrName, Write, writes_of
-from rolecall.cli.engine_choice import Here, place_or_relay
+from rolecall.cli.engine_choice import Here, place_or_gather
 from rolecall.cli.kind_words import group_of
 from rolecall.errors import InputError
 from rolecall.history import KeptCr, kept_crs
@@ -42,13 +42,12 @@ def find_writes(
 ) -> FoundWrites:
     """Of the engine that is meant."""
     question = json.dumps({"target": asdict(target), "crs": [each.as_json() for each in crs]})
-    pieces: list[bytes] = []
-    here = place_or_relay(arguments, ["blame", "--writes-of", question], pieces.append)
-    if not isinstance(here, int):
+    here = place_or_gather(arguments, ["blame", "--writes-of", question], also_of_one=True)
+    if isinstance(here, Here):
         return read_writes(here, target, crs)
-    if here:
+    if isinstance(here, int):
         return FoundWrites(failure=f"the operator's pod answered with exit code {here}")
-    return _understood(b"".join(pieces))
+    return _together([_understood(answer) for answer in here])
 
 
 def print_writes(here: Here, question: str) -> None:
@@ -95,10 +94,23 @@ def _kept(here: Here, cr: CrName) -> list[KeptCr]:
     ]
 
 
-def _understood(answer: bytes) -> FoundWrites:
+def _together(found: Sequence[FoundWrites]) -> FoundWrites:
+    """What replicas keep that divide the CRs, or did so before: of one CR, several may have runs."""
+    failures = [each.failure for each in found if each.failure]
+    writes = [write for each in found for write in each.writes]
+    return FoundWrites(
+        sorted(writes, key=lambda write: write.at, reverse=True),
+        sum(each.runs for each in found),
+        sum(each.without_record for each in found),
+        [run for each in found for run in each.incomplete],
+        list(dict.fromkeys(cr for each in found for cr in each.crs)),
+        failures[0] if len(failures) == len(found) else "",
+    )
+
+
+def _understood(answer: Json) -> FoundWrites:
     try:
-        values = json.loads(answer)
-        values["writes"] = [Write.from_json(each) for each in values["writes"]]
-        return FoundWrites(**values)
+        writes = [Write.from_json(each) for each in answer["writes"]]
+        return FoundWrites(**{**answer, "writes": writes})
     except (ValueError, TypeError, LookupError):
         return FoundWrites(failure="the operator's pod runs a release that answers otherwise")

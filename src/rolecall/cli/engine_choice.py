@@ -219,17 +219,21 @@ def place_or_relay(
 
 
 def place_or_gather(
-    arguments: argparse.Namespace, words: Sequence[str] | None = None
+    arguments: argparse.Namespace,
+    words: Sequence[str] | None = None,
+    *,
+    also_of_one: bool = False,
 ) -> Here | list[Json] | int:
     """As `place_or_relay`; of several pods that divide the CRs, the JSON that each of them prints.
 
-    `words`: what they are asked for that, instead of what was typed.
+    `words`: what they are asked for that, instead of what was typed. `also_of_one`: of one pod that has
+    all CRs as well.
     """
     here = local_place(arguments, os.environ)
     if here is None:
         from rolecall.cli.relay import gather  # noqa: PLC0415 - as above
 
-        found = gather(arguments, os.environ, words)
+        found = gather(arguments, os.environ, words, also_of_one=also_of_one)
         if found is not None:
             return found
         here = Here(_places(os.environ))

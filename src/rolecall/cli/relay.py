@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -66,13 +67,17 @@ def gather(
     arguments: argparse.Namespace,
     environ: Mapping[str, str],
     words: Sequence[str] | None = None,
+    *,
+    also_of_one: bool = False,
 ) -> list[Json] | int | None:
     """Of pods that divide the CRs, what each prints as JSON: of what was typed, or of `words`.
 
-    Where one pod has all CRs, or none gave an answer: an exit code, as of `relay_command`.
+    Where one pod has all CRs: an exit code, as of `relay_command` with what was typed; with
+    `also_of_one`, what it prints as JSON. Where none gave an answer: an exit code.
     """
     asked = words_to_relay(arguments.typed if words is None else words)
-    return _done(arguments, _gathered(arguments, environ, [*asked, "-o", "json"]))
+    asking = _gathered(arguments, environ, [*asked, "-o", "json"], also_of_one=also_of_one)
+    return _done(arguments, asking)
 
 
 def _done(arguments: argparse.Namespace, asking: Coroutine[Any, Any, T]) -> T | None:
@@ -109,20 +114,29 @@ async def _relayed(
 
 
 async def _gathered(
-    arguments: argparse.Namespace, environ: Mapping[str, str], words: Sequence[str]
+    arguments: argparse.Namespace,
+    environ: Mapping[str, str],
+    words: Sequence[str],
+    *,
+    also_of_one: bool,
 ) -> list[Json] | int:
     async with _client(environ) as client:
         operator, choice = await _chosen(client, arguments)
         if len(choice.dividing) < _SEVERAL:
             _introduce(operator, choice)
-            typed = words_to_relay(arguments.typed)
-            return await _run_in_one(client, (operator, choice), typed, environ, None)
+            place = (operator, choice)
+            if not also_of_one:
+                typed = words_to_relay(arguments.typed)
+                return await _run_in_one(client, place, typed, environ, None)
+            pieces: list[bytes] = []
+            code = await _run_in_one(client, place, words, environ, pieces.append)
+            return code or _json_in(pieces, choice.pod)
         pods = ", ".join(pod.name for pod in choice.dividing)
         say(f"{len(choice.dividing)} engines of operator {operator} divide the CRs: {pods}")
         asking = [_json_of(client, (operator, pod), words, environ) for pod in choice.dividing]
         answers = await asyncio.gather(*asking)
-        found = [each for each in answers if not isinstance(each, int)]
-        return found or max(each for each in answers if isinstance(each, int))
+        found = [row for answer in answers if not isinstance(answer, int) for row in answer]
+        return found or max(answer for answer in answers if isinstance(answer, int))
 
 
 async def _json_of(
@@ -130,22 +144,28 @@ async def _json_of(
     place: tuple[Operator, EnginePod],
     words: Sequence[str],
     environ: Mapping[str, str],
-) -> Json | int:
+) -> list[Json] | int:
     """What one pod prints; an exit code where it gives no answer, of which a person is told."""
     pieces: list[bytes] = []
     sink = partial(_take_or_print, pieces.append)
     try:
         code = await run_there(client, place, words, _variables(environ), sink)
         if code == 0:
-            document: Json = json.loads(b"".join(pieces))
-            return document
+            return _json_in(pieces, place[1])
         why = f"exit code {code}"
     except ClusterError as failure:
         code, why = failure.exit_code, failure.message
-    except ValueError:
-        code, why = 1, "what it printed is no JSON"
     say(f"pod {place[1].name} did not answer for its part of the CRs: {why}")
     return code
+
+
+def _json_in(pieces: Sequence[bytes], pod: EnginePod) -> list[Json] | int:
+    with contextlib.suppress(ValueError):
+        document = json.loads(b"".join(pieces))
+        if isinstance(document, dict):
+            return [document]
+    say(f"pod {pod.name} runs a release that answers otherwise")
+    return 1
 
 
 async def _chosen(client: Client, arguments: argparse.Namespace) -> tuple[Operator, PodChoice]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from rolecall.cli.engine_choice import add_place, place_or_relay
+from rolecall.cli.engine_choice import Here, add_place, place_or_relay
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.spans import span
 from rolecall.cli.table import Column, table
@@ -91,6 +91,7 @@ def show_usage(arguments: argparse.Namespace) -> int:
     here = place_or_relay(arguments)
     if isinstance(here, int):
         return here
+    _tell_of_part(here)
     now = SystemClock().now()
     since = now - timedelta(seconds=asked_s)
     used: dict[CrOfRuns, Usage] = {}
@@ -106,6 +107,16 @@ def show_usage(arguments: argparse.Namespace) -> int:
     usage = _Usage(Grouping(arguments.by), began or since, now, rows, total_of(rows))
     _print(usage, arguments.output)
     return 0
+
+
+def _tell_of_part(here: Here) -> None:
+    """Where replicas divide the CRs, each has a ledger of its own runs."""
+    shards = here.state["engine"].get("shards") if here.state else None
+    if shards and shards["held"] < shards["count"]:
+        say(
+            f"these are the runs of one replica, which has {shards['held']} of {shards['count']} shards"
+            " now; the metrics of all of them add up to the whole"
+        )
 
 
 def _print(usage: _Usage, output: str) -> None:

@@ -139,3 +139,10 @@ def test_reconcile_reaches_the_engine_that_has_the_cr(engine: FakeEngine) -> Non
         "Website default/blog: will be reconciled now",
         "Website default/shop: will be reconciled now",
     ]
+
+
+def test_usage_says_that_it_is_of_one_replica(engine: FakeEngine) -> None:
+    engine.divide("web-0", 3)
+    assert "has 3 of 4 shards now" in engine.rolecall("usage").stderr
+    engine.divide("web-0", 4)
+    assert "shards now" not in engine.rolecall("usage").stderr

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from rolecall.blame import BlamedObject, CrName, Write
+from rolecall.cli.blame_runs import FoundWrites, find_writes
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Channel
@@ -20,7 +24,7 @@ from tests.unit.remote_engine.fake_cluster import (
     pod,
     shard_leases,
 )
-from tests.unit.remote_engine.test_relay import rolecall
+from tests.unit.remote_engine.test_relay import environ, rolecall
 
 COUNT = 8
 SHOP = shard_of(Key(Gvk("example.com", "v1", "Website"), "default", "shop"), COUNT)
@@ -169,3 +173,39 @@ def test_reconcile_of_all_reaches_each_pod(cluster: FakeCluster) -> None:
     ]
     words = [words[-6:] for _, words in cluster.commands]
     assert words == [["rolecall", "reconcile", "website", "--all", "-o", "json"]] * 2
+
+
+def found_writes(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> FoundWrites:
+    """What `rolecall blame` learns of the runs that wrote one object."""
+    for name, value in environ(cluster).items():
+        monkeypatch.setenv(name, value)
+    arguments = Namespace(operator="ops/web", artifacts_dir=None, typed=["blame", "pod", "x"])
+    target = BlamedObject("", "pods", "default", "x")
+    return find_writes(arguments, target, [CrName("Website", "example.com", "default", "shop")])
+
+
+def kept(run: str, minute: int) -> list[tuple[Channel, bytes]]:
+    at = datetime(2026, 11, 25, 12, minute, tzinfo=UTC)
+    write = Write("website/shop", run, at, at, "create", "", "", "m", (), "make it", "x.yml:1")
+    found = FoundWrites([write], runs=2, crs=["website/shop"])
+    return [(Channel.STDOUT, json.dumps(found.as_json()).encode())]
+
+
+def test_blame_takes_the_runs_of_all_that_had_the_cr(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.pods_say = {"web-0": kept("old", 1), "web-1": kept("new", 5)}
+    found = found_writes(cluster, monkeypatch)
+    assert [write.run for write in found.writes] == ["new", "old"]
+    assert (found.runs, found.crs, found.failure) == (4, ["website/shop"], "")
+
+
+def test_blame_asks_the_leader_alone_where_there_is_one(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.objects["leases"] = [lease("web-1")]
+    cluster.pods_say = {"web-1": kept("new", 5)}
+    assert [write.run for write in found_writes(cluster, monkeypatch).writes] == ["new"]
+    assert asked(cluster) == ["web-1"]
+    cluster.pods_say = {"web-1": [(Channel.STDOUT, b"no JSON")]}
+    assert found_writes(cluster, monkeypatch).failure
