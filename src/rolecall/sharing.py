@@ -60,7 +60,7 @@ Known = Mapping[Gvk, Mapping[tuple[str, str], KnownMemo]]
 
 
 class ElectionRights:
-    """The `Rights` of turns, as the election says."""
+    """The `TurnRights` of turns, as the election says."""
 
     def __init__(self, election: Election) -> None:
         self._election = election

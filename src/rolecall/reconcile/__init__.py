@@ -16,10 +16,10 @@ from rolecall.reconcile.ports import (
     Outcome,
     PlayLog,
     ReconcilerPorts,
-    Rights,
     RunAccess,
     RunDefaults,
     Telemetry,
+    TurnRights,
     TurnTrail,
 )
 from rolecall.reconcile.progress import Progress
@@ -40,10 +40,10 @@ __all__ = [
     "Progress",
     "Reconciler",
     "ReconcilerPorts",
-    "Rights",
     "RunAccess",
     "RunDefaults",
     "Telemetry",
+    "TurnRights",
     "TurnTrail",
     "Workers",
 ]

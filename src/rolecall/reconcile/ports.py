@@ -211,7 +211,7 @@ class EndedRun:
         return self.notes.record() if self.notes is not None else None
 
 
-class Rights(Protocol):
+class TurnRights(Protocol):
     """The right to act for a CR, where replicas divide them."""
 
     def to_begin(self, key: Key) -> AbstractContextManager[None] | None:

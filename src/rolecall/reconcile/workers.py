@@ -19,7 +19,7 @@ from contextlib import suppress
 from rolecall.clock import Clock
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.loop import Reconciler
-from rolecall.reconcile.ports import AllRights, Outcome, Rights, Telemetry
+from rolecall.reconcile.ports import AllRights, Outcome, Telemetry, TurnRights
 from rolecall.workqueue import Key, Queue, QueueClosedError, Turn
 
 # What ending a process group and one last status write may take.
@@ -60,7 +60,7 @@ class Workers:
         self._clock = clock
         self._on_gone = on_gone
         self._ready = ready  # waited for before each key: whether this replica may lead
-        self.rights: Rights = AllRights()
+        self.rights: TurnRights = AllRights()
         self.on_turn: OnTurn = _tell_nobody  # of each turn, when it is over
         self.on_put_down: Callable[[Key], None] = lambda _: None  # of each key that is free again
         self._tasks: list[asyncio.Task[None]] = []

@@ -48,7 +48,7 @@ async def test_only_our_keys_wait_and_of_others_nothing_is_kept() -> None:
     assert world.foreign == [key("b")]
 
 
-async def test_run_that_ends_while_its_key_is_handed_over_still_hears_of_an_edit() -> None:
+async def test_run_that_ends_while_its_key_is_handed_over_is_still_told_of_an_edit() -> None:
     world = World()
     world.keys.add(key("b"), Urgency.EDIT, EDIT)
     world.keys.add(key("b"), Urgency.DEPENDENT, EDIT)

@@ -17,7 +17,7 @@ from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
 class Hands:
-    """The `Rights` of a replica, which a test gives and takes."""
+    """The `TurnRights` of a replica, which a test gives and takes."""
 
     def __init__(self) -> None:
         self.is_ours = True
