@@ -195,7 +195,7 @@ class ShardedElection(Election):
             if not self._sees_mode and self._mode.looked_at is not None:
                 self._sees_mode = True
                 self._renew_now.set()
-            await self._clock.sleep(self._pause_s())
+            await self._clock.sleep(min(self._pause_s(), max(self._mode.silent_in_s, _GROUPING_S)))
 
     async def _keep_member(self) -> None:
         await self._first_look.wait()

@@ -49,7 +49,9 @@ class ModeLease:
         self._clock = clock
         self._on_taken_away = on_taken_away
         self.proven_at = float("-inf")
+        self._is_ours = False  # as far as the last look showed
         self.why_not = ""
+        self.silent_in_s = float("inf")  # until it may be taken, if nobody renews it
         self.looked_at: float | None = None  # when the last look that was answered was asked for
         self._spec: Json | None = None  # what that look showed
         self._version = ""
@@ -57,24 +59,32 @@ class ModeLease:
 
     async def keep(self) -> None:
         """Look, and renew or take it where that is ours to do; raises `ClusterError`."""
-        asked_at = self._clock.boottime()
+        if not await self._look_and_write():
+            await self._look_and_write()  # somebody wrote it just then: that may be our proof
+
+    async def _look_and_write(self) -> bool:
+        """Says whether nobody else wrote it meanwhile."""
+        asked_at, self.silent_in_s = self._clock.boottime(), float("inf")
         try:
             found = await self._calls.get(self._naming.id)
         except NotFoundError:
-            await self._create(asked_at)
-            return
+            return await self._create(asked_at)
         self._see(found)
         if holder_of(found) == self._naming.mode_text:
-            await self._keep_ours(found)
+            was_first = await self._keep_ours(found)
         else:
+            was_first = True
             self._lost_to(holder_of(found))
-            if self._is_silent(found):
-                await self._write(taken(found, *self._as_taken(), self._clock.now()))
-                _logger.info("replicas work by shards", extra=log_fields(lease=self._naming.id))
+            self.silent_in_s = self._silent_in_s(found)
+            if self.silent_in_s <= 0:
+                self.silent_in_s = float("inf")  # if that fails, there is time
+                lease = taken(found, *self._as_taken(), self._clock.now())
+                was_first = await self._write(lease)
         self._remember(found, asked_at)
+        return was_first
 
-    async def _keep_ours(self, found: Json) -> None:
-        self.why_not = ""
+    async def _keep_ours(self, found: Json) -> bool:
+        self._found_ours()
         is_renewed = self.looked_at is not None and self._spec != found.get("spec")
         # A promise shorter than our own deadlines proves nothing to us.
         if is_renewed and lasts_s(found) >= self._settings.lease_s:
@@ -82,21 +92,23 @@ class ModeLease:
             self._prove(self.looked_at)
         due_at = self.proven_at + self._settings.renew_deadline_s / 2
         if not is_renewed or self._clock.boottime() >= due_at:
-            await self._write(self._renewed(found))
+            return await self._write(self._renewed(found))
+        return True
 
-    async def _write(self, lease: Json) -> None:
-        """Write it, unless it changed; a later look tells what happened then."""
+    async def _write(self, lease: Json) -> bool:
+        """Write it, unless it changed."""
         sent_at = self._clock.boottime()
         try:
             written = await self._calls.replace(lease)
         except (ConflictError, NotFoundError):
-            return
+            return False
         self._prove(sent_at)
-        self.why_not = ""
+        self._found_ours()
         self._see(written)
         self._remember(written, sent_at)
+        return True
 
-    async def _create(self, asked_at: float) -> None:
+    async def _create(self, asked_at: float) -> bool:
         """It is gone. While our proof lasts, nobody else can have had it; else nobody can tell."""
         is_ours = asked_at < self.proven_at + self._settings.renew_deadline_s
         if not is_ours:
@@ -109,12 +121,13 @@ class ModeLease:
                 new_lease(naming.namespace, naming.id, holder, seconds, now)
             )
         except ConflictError:
-            self._remember({}, asked_at)  # the next look tells whose it is
-            return
+            self._remember({}, asked_at)
+            return False
         if is_ours:
             self._prove(sent_at)
         self._see(made)
         self._remember(made, sent_at)
+        return True
 
     def _renewed(self, found: Json) -> Json:
         """Renewed, and with the longest promise: members may have other times than this one."""
@@ -136,14 +149,21 @@ class ModeLease:
     def _prove(self, moment: float) -> None:
         self.proven_at = max(self.proven_at, moment)
 
-    def _is_silent(self, found: Json) -> bool:
-        """Released by its holder, or not renewed for as long as it promised, by our clock."""
+    def _silent_in_s(self, found: Json) -> float:
+        """Until it was not renewed for as long as its holder promised, by our clock; 0: released."""
         if not holder_of(found) and duration_of(found) == 1:
-            return True
+            return 0.0
         patience_s = max(lasts_s(found), self._settings.lease_s)
-        return self._clock.boottime() >= self._version_since + patience_s
+        return self._version_since + patience_s - self._clock.boottime()
+
+    def _found_ours(self) -> None:
+        if not self._is_ours:
+            self._is_ours, self.why_not = True, ""
+            fields = log_fields(lease=self._naming.id, shards=self._naming.count)
+            _logger.info("replicas work by shards", extra=fields)
 
     def _lost_to(self, holder: str) -> None:
+        self._is_ours = False
         why_not, hint = _why_not(holder, self._naming)
         if self.why_not != why_not:
             self.why_not = why_not
