@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
-from rolecall.json_object import Json, as_map
+from rolecall.json_object import Json
 from rolecall.shards import membership
 from tests.unit.shards.model.edits import with_annotations, with_nonsense, with_spec
-from tests.unit.shards.model.model_world import HELD_WITHIN_S, ID, ModelWorld, started
+from tests.unit.shards.model.model_world import HELD_WITHIN_S, HUNG_S, ID, ModelWorld, started
 from tests.unit.shards.model.replica import Replica
 from tests.unit.shards.model.virtual_loop import run_virtually
 
@@ -186,8 +186,7 @@ async def play(
     await asyncio.gather(*game.tasks)
     if not [replica for replica in world.living() if not replica.is_leaving]:
         game.start()
-    if game.was_late:
-        await world.pass_time(_LATEST_S)
+    await world.pass_time(_LATEST_S if game.was_late else HUNG_S)
     world.note("it is quiet from now on")
     await world.settle_for_good()
 

@@ -23,6 +23,8 @@ from tests.unit.shards.model.replica import ELECTION, ID, LeaderReplica, Replica
 LEASE_S = ELECTION.lease_s
 # What is promised: no shard is without a holder for longer, once nothing goes wrong any more.
 HELD_WITHIN_S = LEASE_S + 5.0
+# A call on a connection that was cut is given up after half a deadline, and made again after a pause.
+HUNG_S = 8.0
 _BACK_S = 8.0  # a call that hangs, and the pause after it
 _NOTICED_S = 2.5  # the longest pause between two looks, and what they take
 _KIND = Gvk("demo.example.com", "v1", "Website")
@@ -111,10 +113,10 @@ class ModelWorld:
             await self.pass_time(0.25)
         return self.now - began
 
-    async def settle_for_good(self) -> None:
+    async def settle_for_good(self, within_s: float = HELD_WITHIN_S) -> None:
         """It is quiet: in time each shard is somebody's, and stays with whom it is."""
         await self.pass_time(_NOTICED_S)
-        await self.settle(HELD_WITHIN_S - _NOTICED_S)
+        await self.settle(within_s - _NOTICED_S)
         # Who was cut off comes back, and gets what it should have.
         await self.pass_time(_BACK_S)
         expected = self.rightful()
@@ -186,6 +188,7 @@ async def started(world: ModelWorld, *names: str) -> None:
 __all__ = [
     "ELECTION",
     "HELD_WITHIN_S",
+    "HUNG_S",
     "ID",
     "LEASE_S",
     "ModelWorld",

@@ -35,7 +35,8 @@ class Faults:
     paused: bool = False
     cut: bool = False  # nothing arrives, nothing comes back
     refusing: bool = False  # each call fails at once
-    refused: str = ""  # calls of this verb, or for the Lease of this name, fail at once
+    # Calls of these verbs, or for Leases of these names, fail at once.
+    refused: frozenset[str] = frozenset()
     stalled_s: float = 0.0  # what is answered, is answered so late
     answers_lost: float = 0.0  # part of the calls that are done, and not answered
     late: float = 0.0  # part of the requests that arrive long after they were given up
@@ -131,7 +132,7 @@ class Connection:
                 event = await told.get()
                 await asyncio.sleep(self._faults.latency_s)
                 await self._gate()
-                if self._faults.cut or self._faults.refusing or self._faults.refused == "watch":
+                if self._faults.cut or self._faults.refusing or "watch" in self._faults.refused:
                     raise UnavailableError("the watch broke")
                 yield event
         finally:
@@ -141,7 +142,7 @@ class Connection:
         await self._gate()
         self.sent += 1
         faults = self._faults
-        if faults.refusing or (faults.refused and faults.refused in (verb, name)):
+        if faults.refusing or faults.refused & {verb, name}:
             raise UnavailableError("refused")
         arrival = asyncio.ensure_future(self._arrived(call, self._travel_s()))
         self._under_way.add(arrival)

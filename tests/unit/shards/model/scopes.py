@@ -1,4 +1,4 @@
-"""Small worlds, exhaustively: each fault after each other one, on the replica that holds the only shard.
+"""Small worlds, exhaustively: each fault after each other one, on the holder of the only shard.
 
 The world begins with a Lease that was released, so that nothing waits for the first start's lease.
 """
@@ -8,19 +8,21 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from unittest.mock import patch
 
 from rolecall.shards import membership
 from rolecall.shards.lease_shapes import Naming, released_shard, unheld_shard
 from tests.unit.shards.model.edits import with_annotations, with_holder, with_nonsense
-from tests.unit.shards.model.model_world import ID, LEASE_S, ModelWorld
-from tests.unit.shards.model.replica import ModelClock, Replica, no_wait
+from tests.unit.shards.model.model_world import HELD_WITHIN_S, HUNG_S, ID, LEASE_S, ModelWorld
+from tests.unit.shards.model.replica import Faults, ModelClock, Replica, no_wait
 from tests.unit.shards.model.virtual_loop import run_virtually
 
 _SHARD, _MEMBER = f"{ID}-shard-00", f"{ID}-member-"
 # Shortly after each other, before and after a deadline.
 GAPS_S = (0.3, 6.0, 12.0)
+_STAYS_S = 40.0
+_HANGING = {"cut", "cut long", "lose answers", "stall"}
 
 
 @dataclass
@@ -70,14 +72,36 @@ async def _paused(scope: Scope, seconds: float, *, is_suspend: bool = False) -> 
 
 
 async def _faulty(scope: Scope, seconds: float, name: str, value: object) -> None:
-    setattr(scope.holder.faults, name, value)
+    await _wrong(scope.holder, seconds, name, value)
+
+
+async def _wrong(replica: Replica, seconds: float, name: str, value: object) -> None:
+    setattr(replica.faults, name, value)
     await asyncio.sleep(seconds)
-    setattr(scope.holder.faults, name, getattr(type(scope.holder.faults)(), name))
+    setattr(replica.faults, name, getattr(Faults(), name))
 
 
-async def _killed(scope: Scope) -> None:
-    scope.holder.is_dead = True
-    await scope.holder.kill()
+async def _refused(scope: Scope, what: str) -> None:
+    faults = scope.holder.faults
+    faults.refused |= {what}
+    await asyncio.sleep(35.0)
+    faults.refused -= {what}
+
+
+async def _killed(replica: Replica) -> None:
+    replica.is_dead = True
+    await replica.kill()
+
+
+async def _led(scope: Scope) -> None:
+    scope.world.start_leader("leader")
+    await asyncio.sleep(_STAYS_S)
+
+
+async def _joined_by_another_count(scope: Scope) -> None:
+    settings = replace(scope.world.settings, count=2)
+    scope.world.start(f"two-{len(scope.world.replicas)}", settings=settings)
+    await asyncio.sleep(_STAYS_S)
 
 
 async def _left(scope: Scope) -> None:
@@ -92,7 +116,8 @@ async def _busy(scope: Scope) -> None:
 async def _joined(scope: Scope) -> None:
     for name in ("c", "d", "e"):
         if name not in scope.world.replicas:
-            scope.world.start(name, weight=16)
+            scope.world.start(name, weight=400)
+            return
 
 
 async def _edited(scope: Scope, name: str, change: Callable[..., object]) -> None:
@@ -104,7 +129,10 @@ async def _deleted(scope: Scope, *names: str) -> None:
 
 
 FAULTS: dict[str, Callable[[Scope], object]] = {
-    "kill": _killed,
+    "kill": lambda scope: _killed(scope.holder),
+    "kill the other": lambda scope: _killed(scope.other),
+    "a leader": _led,
+    "another number of shards": _joined_by_another_count,
     "leave": _left,
     "join": _joined,
     "run": _busy,
@@ -114,9 +142,17 @@ FAULTS: dict[str, Callable[[Scope], object]] = {
     "cut": lambda scope: _faulty(scope, 11.0, "cut", True),
     "cut long": lambda scope: _faulty(scope, 35.0, "cut", True),
     "refuse": lambda scope: _faulty(scope, 16.0, "refusing", True),
+    "refuse longer": lambda scope: _faulty(scope, 22.0, "refusing", True),
     "lose answers": lambda scope: _faulty(scope, 6.0, "answers_lost", 1.0),
     "late": lambda scope: _faulty(scope, 9.0, "late", 1.0),
     "slow": lambda scope: _faulty(scope, 20.0, "latency_s", 2.0),
+    "stall": lambda scope: _faulty(scope, 35.0, "stalled_s", 25.0),
+    "the other is slow": lambda scope: _wrong(scope.other, 20.0, "latency_s", 2.0),
+    "the other is late": lambda scope: _wrong(scope.other, 9.0, "late", 1.0),
+    "refuse writes": lambda scope: _refused(scope, "update"),
+    "refuse lists": lambda scope: _refused(scope, "list"),
+    "refuse the mode": lambda scope: _refused(scope, ID),
+    "refuse watches": lambda scope: _refused(scope, "watch"),
     "delete the member": lambda scope: _deleted(scope, scope.member),
     "delete the shard": lambda scope: _deleted(scope, _SHARD),
     "delete the mode": lambda scope: _deleted(scope, ID),
@@ -134,7 +170,9 @@ FAULTS: dict[str, Callable[[Scope], object]] = {
 }
 
 
-def play_scope(faults: Iterable[tuple[float, str]], seed: int = 0) -> ModelWorld:
+def play_scope(
+    faults: Iterable[tuple[float, str]], seed: int = 0, *, within_s: float = HELD_WITHIN_S
+) -> ModelWorld:
     """One story: each fault, so long after the one before; then each shard is somebody's in time."""
     told = list(faults)
     random.seed(f"{seed} {told}")
@@ -150,12 +188,14 @@ def play_scope(faults: Iterable[tuple[float, str]], seed: int = 0) -> ModelWorld
             world.note(f"{name}: {scope.holder.name}")
             under_way.append(asyncio.ensure_future(FAULTS[name](scope)))  # type: ignore[arg-type]
         await asyncio.gather(*under_way)
-        if any(name == "late" for _, name in told):
-            await world.pass_time(20.0)
+        await _end_others(world)
+        names = {name for _, name in told}
+        is_late = bool(names & {"late", "the other is late"})
+        await world.pass_time(20.0 if is_late else HUNG_S if names & _HANGING else 0.0)
         if not [replica for replica in world.living() if not replica.is_leaving]:
             world.start("z")
         world.note("it is quiet from now on")
-        await world.settle_for_good()
+        await world.settle_for_good(within_s)
 
     with patch.object(membership, "fresh_tenure", lambda: f"{random.getrandbits(40):010x}"):
         try:
@@ -164,6 +204,15 @@ def play_scope(faults: Iterable[tuple[float, str]], seed: int = 0) -> ModelWorld
             failure.add_note(f"{told}\n{worlds[-1].story() if worlds else ''}")
             raise
     return worlds[-1]
+
+
+async def _end_others(world: ModelWorld) -> None:
+    """Who works in another way, or divides into other parts."""
+    for leader in world.leaders:
+        await leader.kill()
+    for replica in world.living():
+        if replica.count != world.count:
+            await _killed(replica)
 
 
 def _release_all(world: ModelWorld) -> None:

@@ -1,4 +1,4 @@
-"""An event loop whose time passes only when nothing is left to do: an hour takes as long as its work."""
+"""An event loop whose time passes only when nothing is left to do."""
 
 from __future__ import annotations
 
