@@ -23,6 +23,7 @@ from yarl import URL
 
 from rolecall.clock import Clock
 from rolecall.kube import Client, Credentials
+from rolecall.kube.transport import Fence
 from rolecall.proxy import Proxy
 from rolecall.settings import ProxySettings
 from tests.fixtures.eventually import eventually_async
@@ -155,6 +156,7 @@ async def opened_play(
     base: str = "",
     clock: Clock | None = None,
     tls: ssl.SSLContext | None = None,
+    fence: Fence | None = None,
     **settings: Any,
 ) -> AsyncIterator[Play]:
     """A run in flight, behind a proxy, before a tiny API server."""
@@ -166,7 +168,8 @@ async def opened_play(
     kubeconfig.write_text(json.dumps(_kubeconfig(address)))
     told = Told()
     try:
-        async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as client:
+        credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
+        async with Client(credentials, fence=fence) as client:
             options = ProxySettings(**{"port": 0, "folder": folder, **settings})
             proxy = Proxy(options, client, dependents=told, clock=clock)
             await proxy.start()

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from rolecall.acting import acting_for, current_hand
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, ForbiddenError, NotFoundError, Target, UnavailableError
@@ -27,6 +28,7 @@ class Server:
         self.events: dict[str, dict[str, Any]] = {}
         self.failures: list[ClusterError] = []
         self.calls = 0
+        self.hands: dict[str, object] = {}  # by message, as far as they were created
 
     def _call(self) -> None:
         self.calls += 1
@@ -36,6 +38,7 @@ class Server:
     async def create(self, gvk: Gvk, body: Mapping[str, Any]) -> Any:
         self._call()
         self.events[body["metadata"]["name"]] = dict(body)
+        self.hands[body["message"]] = current_hand()
 
     async def merge_patch(
         self, gvk: Gvk, namespace: str, name: str, patch: Mapping[str, Any]
@@ -61,6 +64,21 @@ async def posting(server: Server, clock: VirtualClock) -> AsyncIterator[ApiEvent
 
 def record(events: ApiEventRecorder, message: str = "it failed", **cr: Any) -> None:
     events.record(CR | cr, kind="Warning", reason="Failed", message=message)
+
+
+class NotedHand:
+    def holds(self) -> bool:
+        return True
+
+
+async def test_event_is_posted_by_the_right_under_which_it_was_recorded() -> None:
+    server, clock, hand = Server(), VirtualClock(), NotedHand()
+    async with posting(server, clock) as events:
+        with acting_for(hand):
+            record(events, "by a turn")
+        record(events, "by the replica")
+        await clock.rest()
+    assert server.hands == {"by a turn": hand, "by the replica": None}
 
 
 async def test_event_tells_about_whom_and_from_whom() -> None:
