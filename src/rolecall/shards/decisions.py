@@ -80,7 +80,10 @@ def _decide_unclaimed(
     is_for_us = winner == own.tenure
     if record is None:
         # Its winner may be gone, which takes a lease to know: then whoever sees it makes it.
-        if is_for_us or sightings.shard_age(shard, now) >= own.retry_s:
+        left_s = 0.0 if is_for_us else own.retry_s - sightings.shard_age(shard, now)
+        if left_s > 0:
+            steps.in_at_most(left_s)
+        else:
             steps.create.append(shard)
         return
     if hold is Hold.FREE:

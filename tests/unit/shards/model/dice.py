@@ -10,14 +10,12 @@ import asyncio
 import random
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 from rolecall.json_object import Json
-from rolecall.shards import membership
 from tests.unit.shards.model.edits import with_annotations, with_nonsense, with_spec
-from tests.unit.shards.model.model_world import HELD_WITHIN_S, HUNG_S, ID, ModelWorld, started
+from tests.unit.shards.model.model_world import HELD_WITHIN_S, HUNG_S, ID, ModelWorld
 from tests.unit.shards.model.replica import Replica
-from tests.unit.shards.model.virtual_loop import run_virtually
+from tests.unit.shards.model.stories import tell
 
 _LATEST_S = 20.0
 _LENGTHS_S = (0.5, 3.0, 6.0, 9.0, 11.0, 13.0, 16.0, 25.0)
@@ -191,22 +189,14 @@ async def play(
     await world.settle_for_good()
 
 
-def play_seed(seed: int, faults: list[str] | None = None, **more: Any) -> ModelWorld:
-    """One story; raises what must not be, with how it came to it."""
-    random.seed(seed)
-    world = ModelWorld(random.choice((1, 3, 5)), patience_s=random.choice((1.0, 5.0)))
-    shape = {"times": random.randint(3, 12), "replicas": random.randint(1, 3), **more}
+def play_seed(seed: int, faults: list[str] | None = None) -> ModelWorld:
+    """One story; raises what must not be."""
 
-    async def game() -> None:
-        await play(world, faults or list(FAULTS), **shape)
+    def make() -> ModelWorld:
+        return ModelWorld(random.choice((1, 3, 5)), patience_s=random.choice((1.0, 5.0)))
 
-    try:
-        with patch.object(membership, "fresh_tenure", lambda: f"{random.getrandbits(40):010x}"):
-            run_virtually(game())
-    except AssertionError as failure:
-        failure.add_note(f"seed {seed}\n{world.story()}")
-        raise
-    return world
+    async def story(world: ModelWorld) -> None:
+        times, replicas = random.randint(3, 12), random.randint(1, 3)
+        await play(world, faults or list(FAULTS), times=times, replicas=replicas)
 
-
-__all__ = ["FAULTS", "Game", "play_seed", "started"]
+    return tell(seed, make, story)

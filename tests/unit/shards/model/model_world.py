@@ -178,13 +178,6 @@ class ModelWorld:
             )
 
 
-async def started(world: ModelWorld, *names: str) -> None:
-    """Replicas that have all shards between them."""
-    for name in names:
-        world.start(name)
-    await world.settle(2 * HELD_WITHIN_S)
-
-
 __all__ = [
     "ELECTION",
     "HELD_WITHIN_S",
@@ -193,5 +186,4 @@ __all__ = [
     "LEASE_S",
     "ModelWorld",
     "TwoWritersError",
-    "started",
 ]

@@ -6,17 +6,15 @@ The world begins with a Lease that was released, so that nothing waits for the f
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
-from unittest.mock import patch
+from typing import Any
 
-from rolecall.shards import membership
 from rolecall.shards.lease_shapes import Naming, released_shard, unheld_shard
-from tests.unit.shards.model.edits import with_annotations, with_holder, with_nonsense
+from tests.unit.shards.model.edits import Edit, with_annotations, with_holder, with_nonsense
 from tests.unit.shards.model.model_world import HELD_WITHIN_S, HUNG_S, ID, LEASE_S, ModelWorld
 from tests.unit.shards.model.replica import Faults, ModelClock, Replica, no_wait
-from tests.unit.shards.model.virtual_loop import run_virtually
+from tests.unit.shards.model.stories import tell
 
 _SHARD, _MEMBER = f"{ID}-shard-00", f"{ID}-member-"
 # Shortly after each other, before and after a deadline.
@@ -34,8 +32,7 @@ class Scope:
     other: Replica
 
     @classmethod
-    async def begin(cls) -> Scope:
-        world = ModelWorld(1, patience_s=3.0)
+    async def begin(cls, world: ModelWorld) -> Scope:
         _release_all(world)
         first, second = world.start("a", rate=1.05), world.start("b", rate=0.95)
         await world.settle()
@@ -120,15 +117,16 @@ async def _joined(scope: Scope) -> None:
             return
 
 
-async def _edited(scope: Scope, name: str, change: Callable[..., object]) -> None:
-    scope.world.store.edit(name, change)  # type: ignore[arg-type]
+async def _edited(scope: Scope, name: str, change: Edit) -> None:
+    scope.world.store.edit(name, change)
 
 
 async def _deleted(scope: Scope, *names: str) -> None:
     scope.delete(*names)
 
 
-FAULTS: dict[str, Callable[[Scope], object]] = {
+Fault = Callable[[Scope], Coroutine[Any, Any, None]]
+FAULTS: dict[str, Fault] = {
     "kill": lambda scope: _killed(scope.holder),
     "kill the other": lambda scope: _killed(scope.other),
     "a leader": _led,
@@ -175,18 +173,14 @@ def play_scope(
 ) -> ModelWorld:
     """One story: each fault, so long after the one before; then each shard is somebody's in time."""
     told = list(faults)
-    random.seed(f"{seed} {told}")
-    worlds: list[ModelWorld] = []
 
-    async def story() -> None:
-        scope = await Scope.begin()
-        world = scope.world
-        worlds.append(world)
+    async def story(world: ModelWorld) -> None:
+        scope = await Scope.begin(world)
         under_way = []
         for gap_s, name in told:
             await world.pass_time(gap_s)
             world.note(f"{name}: {scope.holder.name}")
-            under_way.append(asyncio.ensure_future(FAULTS[name](scope)))  # type: ignore[arg-type]
+            under_way.append(asyncio.ensure_future(FAULTS[name](scope)))
         await asyncio.gather(*under_way)
         await _end_others(world)
         names = {name for _, name in told}
@@ -197,13 +191,7 @@ def play_scope(
         world.note("it is quiet from now on")
         await world.settle_for_good(within_s)
 
-    with patch.object(membership, "fresh_tenure", lambda: f"{random.getrandbits(40):010x}"):
-        try:
-            run_virtually(story())
-        except AssertionError as failure:
-            failure.add_note(f"{told}\n{worlds[-1].story() if worlds else ''}")
-            raise
-    return worlds[-1]
+    return tell(f"{seed} {told}", lambda: ModelWorld(1, patience_s=3.0), story)
 
 
 async def _end_others(world: ModelWorld) -> None:
