@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.metrics import EngineMetrics
+from rolecall.metrics import NAMES, EngineMetrics
 from rolecall.workqueue import Key
 from tests.unit.bundle.alerts import ETCD, KINDS, OPERATOR, ROOT, firing, rules
 
@@ -86,3 +86,10 @@ def test_page_says_of_every_alert_what_to_do_and_of_no_other() -> None:
     names = {rule["alert"] for path in (KINDS, OPERATOR) for rule in rules(path)}
     names |= set(re.findall(r"- alert: (\w+)", ETCD.read_text()))
     assert set(re.findall(r"^### (\w+)$", PAGE, re.MULTILINE)) == names
+
+
+def test_alerts_about_the_operator_ask_for_metrics_that_it_has() -> None:
+    own = {spec.name for spec in NAMES}
+    for rule in rules(OPERATOR):
+        named = set(re.findall(r"\b(?:rolecall|leader|rest)_\w+", rule["expr"]))
+        assert named and named <= own, rule["alert"]
