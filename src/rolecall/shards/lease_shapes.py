@@ -24,7 +24,7 @@ SHARDS_LABEL = "rolecall.dev/shards-of"
 COUNT = "rolecall.dev/shards"
 WEIGHT = "rolecall.dev/weight"
 LEAVING = "rolecall.dev/leaving"
-RUNS = "rolecall.dev/runs-per-minute"
+RATE = "rolecall.dev/runs-per-minute"
 RELEASE = "rolecall.dev/version"
 ENDED = "rolecall.dev/ended"
 RELEASED_BY = "rolecall.dev/released-by"
@@ -175,7 +175,7 @@ def read_member(tenure: str, lease: Json) -> MemberRecord:
         is_leaving=said.get(LEAVING) == "true",
         count=_whole(said.get(COUNT), 0),
         weight=_whole(said.get(WEIGHT), 1) or 1,
-        runs_per_min=_number(said.get(RUNS)),
+        runs_per_min=_number(said.get(RATE)),
         release=str(said.get(RELEASE) or ""),
     )
 
@@ -261,7 +261,7 @@ def _said(profile: Profile) -> dict[str, str | None]:
         COUNT: str(profile.count),
         WEIGHT: str(profile.weight),
         LEAVING: "true" if profile.is_leaving else None,
-        RUNS: f"{profile.runs_per_min:g}",
+        RATE: f"{profile.runs_per_min:g}",
         RELEASE: profile.release,
     }
 

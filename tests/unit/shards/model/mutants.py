@@ -31,14 +31,14 @@ from tests.unit.shards.model.model_world import HELD_WITHIN_S
 from tests.unit.shards.model.replica import ModelClock
 
 Patch = AbstractContextManager[Any]
-Story = tuple[tuple[float, str], ...]
+Faults = tuple[tuple[float, str], ...]
 
 
 @dataclass(frozen=True)
 class Mutant:
     rule: str  # what is broken
     breaks: Callable[[], Patch]
-    story: Story  # under which it shows
+    story: Faults  # under which it shows
     within_s: float = HELD_WITHIN_S
 
     def __str__(self) -> str:
@@ -77,7 +77,8 @@ def _ends_without(proof: str) -> Callable[[], Patch]:
             "claim": claim.proven_at,
             "rest": self._proven_at(),
         }
-        return min(moment for name, moment in proofs.items() if name != proof) + self._deadline_s
+        kept = [moment for name, moment in proofs.items() if name != proof]
+        return float(min(kept) + self._deadline_s)
 
     return _with(holdings.Holdings, "_ends_at", ends_at)
 
@@ -169,7 +170,7 @@ def _counted_from_answers() -> Callable[[], Patch]:
 
 
 # The holder knows that the shard is for another, and waits for a run.
-_GIVING: Story = ((0.0, "run"), (0.3, "join"))
+_GIVING: Faults = ((0.0, "run"), (0.3, "join"))
 
 MUTANTS = (
     Mutant(

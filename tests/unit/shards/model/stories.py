@@ -12,6 +12,8 @@ from rolecall.shards import membership
 from tests.unit.shards.model.model_world import ModelWorld
 from tests.unit.shards.model.virtual_loop import run_virtually
 
+Story = Callable[[ModelWorld], Coroutine[Any, Any, None]]
+
 
 class _Bugs(logging.Handler):
     """What the loops of a replica survived."""
@@ -24,11 +26,7 @@ class _Bugs(logging.Handler):
         self.found.append(logging.Formatter().format(record))
 
 
-def tell(
-    seed: object,
-    make: Callable[[], ModelWorld],
-    story: Callable[[ModelWorld], Coroutine[Any, Any, None]],
-) -> ModelWorld:
+def tell(seed: object, make: Callable[[], ModelWorld], story: Story) -> ModelWorld:
     """Raises what must not be, with how it came to it."""
     random.seed(str(seed))
     world, bugs, logger = make(), _Bugs(), logging.getLogger("rolecall.shards")
