@@ -98,6 +98,7 @@ class AfterRuns:
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
         """Another replica acted for these CRs, or acts from now on."""
         self._store.forget_of(is_meant)
+        self._reads.forget_of(is_meant)
 
     async def sweep(self) -> None:
         """Remove what is kept for CRs that went while no engine looked; of those that are ours."""

@@ -292,8 +292,9 @@ class Engine:
             known=self._reactor.known,
             metrics=self._metrics,
             kept=self._skips,
-            remembering=(self._reconciler, self._after_runs),
+            remembering=(self._reconciler, self._after_runs, self._metrics),
             on_first=self._webhooks.wake,
+            drop_foreign=lambda: self._reactor.newest.keep_only(election.is_ours),
         )
         self._sharing.connect(parts)
         report = ShardReport(

@@ -33,7 +33,8 @@ class SharedKeys:
         self._remembered_s = remembered_s
         # Told of a CR that somebody created, edited or deleted, whose run may be pointless now.
         self.on_edited: Callable[[Key], None] = lambda _: None
-        # Told of a key that is another's: nobody here will ask for what its event brought.
+        # Told of a key that is another's: nobody here will ask for what its event brought. Not of the
+        # first list, which comes before a replica has its part.
         self.on_foreign: Callable[[Key], object] = lambda _: None
         # Others' CRs that are being deleted, or are gone, and when that was seen; the oldest first.
         self._deleted: OrderedDict[Key, float] = OrderedDict()
@@ -43,7 +44,7 @@ class SharedKeys:
         if self._hand_for(key) is not None:
             self._queue.add(key, urgency, cause)
         else:
-            self._leave_to_others(key, cause)
+            self._leave_to_others(key, urgency, cause)
         if urgency is Urgency.EDIT:
             self.on_edited(key)
 
@@ -67,8 +68,9 @@ class SharedKeys:
         """These keys are another's from now on; returns those in hand."""
         return self._queue.drop(is_dropped)
 
-    def _leave_to_others(self, key: Key, cause: Cause) -> None:
-        self.on_foreign(key)
+    def _leave_to_others(self, key: Key, urgency: Urgency, cause: Cause) -> None:
+        if urgency is not Urgency.STARTUP:
+            self.on_foreign(key)
         if cause == DELETION and self._remembered_s:
             self._forget_old()
             self._deleted.pop(key, None)

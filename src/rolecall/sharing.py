@@ -103,6 +103,7 @@ class SharingParts:
     kept: KeptParts
     remembering: tuple[RemembersKeys, ...]
     on_first: Callable[[], None]  # shard 0 came or went
+    drop_foreign: Callable[[], None]  # what is kept of others' CRs until their turns begin
 
 
 @dataclass(slots=True)
@@ -132,13 +133,15 @@ class Sharing:
         parts.metrics.shards_changed("taken", len(shards))
         _logger.info("shards taken", extra=_fields(shards))
         self._begin(lambda: self._queue_known(shards))
+        self._begin(self._drop_foreign)
         if _FIRST in shards:
             self.first.comes()
             parts.on_first()
 
     def leaving(self, shards: frozenset[int]) -> None:
         parts = self._connected
-        parts.keys.drop(self._in(shards))
+        in_hand = set(parts.keys.drop(self._in(shards)))
+        self._forget_keys(lambda key: self._shard_of(key) in shards and key not in in_hand)
         for shard in shards - self._ending.keys():
             self._ending[shard] = self._begin(partial(self._end_runs_later, shard))
         parts.metrics.shards_changed("leaving", len(shards))
@@ -181,6 +184,7 @@ class Sharing:
         """A key is in hand no more."""
         shard = self._shard_of(key)
         if shard in self._ending:
+            self._forget_keys(key.__eq__)
             self._begin(lambda: self._connected.kept.write_parts({shard}))
 
     async def close(self) -> None:
@@ -193,6 +197,11 @@ class Sharing:
         parts, is_meant = self._connected, self._in(shards)
         known = parts.known()  # a copy
         parts.keys.gained(await in_thread(lambda: _keys_of(known, is_meant)), is_meant)
+
+    async def _drop_foreign(self) -> None:
+        """Once it is clear what is ours: what the first list brought of the rest, nobody will take."""
+        await self.supervisor.clock.sleep(self.settings.election.lease_s)
+        self._connected.drop_foreign()
 
     async def _end_runs_later(self, shard: int) -> None:
         """Before the election loses patience: so their status tells of it, and nothing is killed."""
@@ -207,8 +216,11 @@ class Sharing:
 
     def _forget(self, shards: Collection[int]) -> None:
         self._connected.kept.forget_parts(shards)
+        self._forget_keys(self._in(shards))
+
+    def _forget_keys(self, is_meant: IsMeant) -> None:
         for part in self._connected.remembering:
-            part.forget_of(self._in(shards))
+            part.forget_of(is_meant)
 
     def _stop_ending(self, shards: Collection[int]) -> None:
         for shard in shards:

@@ -63,6 +63,10 @@ class ConditionFigures(Collector):
     def gone(self, key: Key) -> None:
         self._told.pop(key, None)
 
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        for key in [key for key in self._told if is_meant(key)]:
+            del self._told[key]
+
     def collect(self) -> Iterator[Metric]:
         family = _gauge(names.CONDITION)
         for key, rows in self._told.copy().items():

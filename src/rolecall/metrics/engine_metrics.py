@@ -198,6 +198,12 @@ class EngineMetrics:
         if key in self._created:
             self._conditions.told(key, conditions)
 
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        """Another replica tells what the status of these CRs says."""
+        self._conditions.forget_of(is_meant)
+        for key in [key for key in self._drifted if is_meant(key)]:
+            self.drifted(key, 0)
+
     def drifted(self, key: Key, objects: int) -> None:
         """So many objects of an observed CR differ from what a run would make of them."""
         before = self._drifted.pop(key, 0)

@@ -13,6 +13,7 @@ and is refused then.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -59,6 +60,11 @@ class NewestCrs:
         """The object as it was last told; None where its turn has to read it."""
         line = self.drop(key)
         return object_of(line) if line else None
+
+    def keep_only(self, is_kept: Callable[[Key], bool]) -> None:
+        """Nobody here will take the others."""
+        for key in [key for key in self._lines if not is_kept(key)]:
+            self.drop(key)
 
     def drop(self, key: Key) -> bytes:
         line = self._lines.pop(key, b"")

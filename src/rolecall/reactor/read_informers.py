@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rolecall.clock import SystemClock
@@ -98,6 +99,11 @@ class ReadInformers:
         """The CR is gone."""
         for spot in self._spots.pop(key, set()).copy():
             self._leave(spot, key)
+
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        """Another replica follows what these read."""
+        for key in [key for key in self._spots if is_meant(key)]:
+            self.forget(key)
 
     async def _begun(self, spot: Spot, watch: Watch) -> _Watched | None:
         """A kind and namespace that nobody read so far; None: it is not to be watched."""

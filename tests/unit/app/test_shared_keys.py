@@ -48,6 +48,13 @@ async def test_only_our_keys_wait_and_of_others_nothing_is_kept() -> None:
     assert world.foreign == [key("b")]
 
 
+async def test_what_the_first_list_brought_is_kept_until_it_is_clear_what_is_ours() -> None:
+    world = World()
+    world.keys.add(key("b"), Urgency.STARTUP, START)
+    assert world.waiting() == {}
+    assert world.foreign == []
+
+
 async def test_run_that_ends_while_its_key_is_handed_over_is_still_told_of_an_edit() -> None:
     world = World()
     world.keys.add(key("b"), Urgency.EDIT, EDIT)

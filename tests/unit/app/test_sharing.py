@@ -13,7 +13,7 @@ from rolecall.first_work import FirstWork
 from rolecall.metrics import EngineMetrics
 from rolecall.reconcile import Outcome, Reconciler
 from rolecall.runner import Ending, RunResult
-from rolecall.settings import ShardSettings
+from rolecall.settings import ElectionSettings, ShardSettings
 from rolecall.shards import shard_of
 from rolecall.shared_keys import SharedKeys
 from rolecall.sharing import Sharing, SharingParts
@@ -98,6 +98,7 @@ class World:
                 kept=self.kept,
                 remembering=(self.runs,),
                 on_first=lambda: self.told.append("first"),
+                drop_foreign=lambda: self.told.append("drop foreign"),
             )
         )
 
@@ -126,6 +127,8 @@ async def test_keys_of_a_shard_that_comes_are_queued_and_what_was_remembered_is_
     assert world.waiting() == {*in_shard(1), *in_shard(2)}
     assert set(world.runs.forgotten) == world.waiting()
     assert world.kept.forgotten == [1, 2]
+    await world.clock.advance(ElectionSettings().lease_s)
+    assert world.told == ["drop foreign"], "by then it is clear what is ours"
 
 
 async def test_shard_that_leaves_is_busy_until_its_keys_are_put_down_and_all_is_written() -> None:
@@ -181,6 +184,7 @@ async def test_lost_shard_has_its_keys_dropped_and_its_runs_stopped_at_once() ->
     world.sharing.lost(frozenset({3}), "its Lease was taken away")
     assert world.runs.lost == in_shard(3)
     assert world.waiting() == {each for each in KEYS if shard_of(each, COUNT) != 3}
+    await world.sharing.close()
 
 
 async def test_work_of_the_first_shard_keeps_it_until_it_has_ended() -> None:
