@@ -72,8 +72,8 @@ from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.webhooks import WebhookPorts, WebhookServer
 from rolecall.workqueue import Key, Queue, Turn
 
-# After the last turn: for shards to change hands, and for their Leases to say so.
-AFTER_DRAIN_S = 3.0
+# After the last turn, for shards to change hands, and for their Leases to say so.
+AFTER_DRAIN_S = 2.0
 # With shards, CRs go while another replica has them, and what this one kept of them stays.
 SWEEP_EVERY_S = 3600.0
 
@@ -233,7 +233,10 @@ class Engine:
         try:
             await self._workers.drain(patience_s, reason)
             await self._skips.write()
-            await asyncio.wait({leaving}, timeout=AFTER_DRAIN_S)
+            if is_patient:
+                election = self._settings.shards.election
+                margin_s = election.lease_s - election.renew_deadline_s
+                await asyncio.wait({leaving}, timeout=AFTER_DRAIN_S + margin_s)
         finally:
             leaving.cancel()
             await asyncio.gather(leaving, return_exceptions=True)
@@ -294,6 +297,7 @@ class Engine:
             kept=self._skips,
             remembering=(self._reconciler, self._after_runs, self._metrics),
             on_first=self._webhooks.wake,
+            posting_for=lambda: self._events.posting_for,
             drop_foreign=lambda: self._reactor.newest.keep_only(election.is_ours),
         )
         self._sharing.connect(parts)

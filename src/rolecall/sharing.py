@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from rolecall.acting import acting_for
+from rolecall.acting import RightToAct, acting_for
 from rolecall.control import KeyDivision
 from rolecall.election import Election
 from rolecall.first_work import FirstWork
@@ -29,7 +29,7 @@ from rolecall.metrics import EngineMetrics
 from rolecall.reconcile import Outcome, Reconciler
 from rolecall.runner import in_thread
 from rolecall.settings import ShardSettings
-from rolecall.shards import ShardedElection, ShardPorts, shard_of
+from rolecall.shards import Hand, ShardedElection, ShardPorts, shard_of
 from rolecall.shared_keys import IsMeant, SharedKeys
 from rolecall.supervisor import Supervisor
 from rolecall.workqueue import Key, Queue
@@ -103,6 +103,7 @@ class SharingParts:
     kept: KeptParts
     remembering: tuple[RemembersKeys, ...]
     on_first: Callable[[], None]  # shard 0 came or went
+    posting_for: Callable[[], RightToAct | None]  # by which right an Event is being posted now
     drop_foreign: Callable[[], None]  # what is kept of others' CRs until their turns begin
 
 
@@ -115,6 +116,8 @@ class Sharing:
     first: FirstWork
     _parts: SharingParts | None = None
     _ending: dict[int, asyncio.Task[None]] = field(default_factory=dict)  # of shards that leave
+    _cut: set[int] = field(default_factory=set)  # shards whose runs had to be ended
+    _quiet_at: dict[int, float] = field(default_factory=dict)  # when all of them has arrived
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _ended_at: deque[float] = field(default_factory=deque)  # of the last minute's runs
 
@@ -165,7 +168,7 @@ class Sharing:
         parts = self._connected
         if shard == _FIRST and self.first.is_at_work:
             return True
-        if parts.kept.has_unwritten(shard):
+        if parts.kept.has_unwritten(shard) or self._is_arriving(shard):
             return True
         return any(self._shard_of(key) == shard for key in parts.queue.in_hand())
 
@@ -183,6 +186,8 @@ class Sharing:
     def put_down(self, key: Key) -> None:
         """A key is in hand no more."""
         shard = self._shard_of(key)
+        if shard in self._cut:
+            self._quiet_at[shard] = self.supervisor.clock.monotonic() + self._margin_s
         if shard in self._ending:
             self._forget_keys(key.__eq__)
             self._begin(lambda: self._connected.kept.write_parts({shard}))
@@ -207,7 +212,24 @@ class Sharing:
         """Before the election loses patience: so their status tells of it, and nothing is killed."""
         patience_s = self.settings.patience_s
         await self.supervisor.clock.sleep(patience_s - min(_ENDING_S, patience_s / 2))
-        self._connected.reconciler.end_runs_of(self._in({shard}), HANDED_OVER)
+        if any(self._shard_of(key) == shard for key in self._connected.queue.in_hand()):
+            self._cut.add(shard)
+            self._connected.reconciler.end_runs_of(self._in({shard}), HANDED_OVER)
+
+    def _is_arriving(self, shard: int) -> bool:
+        """Whether something that was sent may not have arrived yet: an Event, a cut run's last write.
+
+        A server may still do what its client no longer waits for; as long as after a lost Lease.
+        """
+        hand = self._connected.posting_for()
+        if isinstance(hand, Hand) and hand.shard == shard:
+            return True
+        return self.supervisor.clock.monotonic() < self._quiet_at.get(shard, 0.0)
+
+    @property
+    def _margin_s(self) -> float:
+        election = self.settings.election
+        return max(0.0, election.lease_s - election.renew_deadline_s)
 
     def _first_goes(self, shards: Collection[int]) -> None:
         if _FIRST in shards:
@@ -224,6 +246,8 @@ class Sharing:
 
     def _stop_ending(self, shards: Collection[int]) -> None:
         for shard in shards:
+            self._cut.discard(shard)
+            self._quiet_at.pop(shard, None)
             if (task := self._ending.pop(shard, None)) is not None:
                 task.cancel()
 

@@ -91,6 +91,8 @@ class ApiEventRecorder:
         self._variants: OrderedDict[int, tuple[float, tuple[int, ...]]] = OrderedDict()
         self._news = asyncio.Event()
         self._was_refused = False
+        # The right by which an Event is being posted just now.
+        self.posting_for: RightToAct | None = None
 
     def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
         """Post one Event; `kind` is `Normal` or `Warning`."""
@@ -122,6 +124,7 @@ class ApiEventRecorder:
                 await self._news.wait()
                 burst = _BURST
             subject, waiting = self._waiting.popitem(last=False)
+            self.posting_for = waiting.hand
             try:
                 with acting_for(waiting.hand):
                     await self._post(subject, waiting)
@@ -130,6 +133,8 @@ class ApiEventRecorder:
             except ClusterError as failure:
                 # An Event that is lost harms nobody; the status says the same.
                 _logger.debug("could not post an Event", extra=log_fields(why=failure.message))
+            finally:
+                self.posting_for = None
             burst -= 1
             if burst < 0:
                 await self._clock.sleep(_PAUSE_S)

@@ -14,7 +14,7 @@ from rolecall.metrics import EngineMetrics
 from rolecall.reconcile import Outcome, Reconciler
 from rolecall.runner import Ending, RunResult
 from rolecall.settings import ElectionSettings, ShardSettings
-from rolecall.shards import shard_of
+from rolecall.shards import Hand, shard_of
 from rolecall.shared_keys import SharedKeys
 from rolecall.sharing import Sharing, SharingParts
 from rolecall.supervisor import Supervisor
@@ -83,6 +83,7 @@ class World:
         self.held: set[int] = set()
         self.runs, self.kept, self.first = Runs(), Kept(), FirstWork()
         self.told: list[str] = []
+        self.posting_for: Hand | None = None
         settings = ShardSettings(COUNT, patience_s=PATIENCE_S)
         self.sharing = Sharing(settings, Supervisor(self.clock), self.first)
         known = {APP: {(each.namespace, each.name): Memo() for each in KEYS}}
@@ -98,6 +99,7 @@ class World:
                 kept=self.kept,
                 remembering=(self.runs,),
                 on_first=lambda: self.told.append("first"),
+                posting_for=lambda: self.posting_for,
                 drop_foreign=lambda: self.told.append("drop foreign"),
             )
         )
@@ -157,11 +159,41 @@ async def test_shard_that_leaves_is_busy_until_its_keys_are_put_down_and_all_is_
 async def test_runs_of_a_shard_that_leaves_are_ended_shortly_before_patience_is_over() -> None:
     world = World()
     await world.gain(1)
+    turn = await world.queue.take()
     world.sharing.leaving(frozenset({1}))
     await world.clock.advance(PATIENCE_S / 2)
     assert world.runs.ended == []
     await world.clock.advance(PATIENCE_S / 2 - 1.0)
     assert world.runs.ended == in_shard(1)
+    world.queue.done(turn.key)
+
+
+async def test_shard_whose_run_had_to_be_ended_stays_until_what_that_sent_last_has_arrived() -> (
+    None
+):
+    world = World()
+    await world.gain(1)
+    turn = await world.queue.take()
+    world.sharing.leaving(frozenset({1}))
+    await world.clock.advance(PATIENCE_S)
+    world.queue.done(turn.key)
+    world.sharing.put_down(turn.key)
+
+    assert world.sharing.is_busy(1)
+    await world.clock.advance(5.0)
+    assert not world.sharing.is_busy(1)
+
+
+async def test_shard_stays_while_an_event_about_one_of_its_crs_is_being_posted() -> None:
+    world = World()
+    await world.gain(1)
+    world.sharing.leaving(frozenset({1}))
+    await world.clock.rest()
+    world.posting_for = Hand(1, lambda _: True)
+    assert world.sharing.is_busy(1)
+    world.posting_for = Hand(2, lambda _: True)
+    assert not world.sharing.is_busy(1)
+    await world.sharing.close()
 
 
 async def test_shard_that_stays_after_all_keeps_its_runs_and_has_its_keys_queued_again() -> None:
