@@ -162,8 +162,7 @@ class ShardedElection(Election):
         had_writes = await self._writes.stop()
         claimed = bool(self._holdings.claims.by_shard)
         self._holdings.close()
-        tenure, shards = self._member.tenure, self._sightings.listed.shards.values()
-        is_named = had_writes or claimed or any(record.tenure == tenure for record in shards)
+        is_named = had_writes or claimed or self._is_named()
         gone = self._member.end(self._host) if is_named else self._member.remove()
         try:
             await in_time(self._clock, gone, self._settings.election.retry_s)
@@ -171,6 +170,13 @@ class ShardedElection(Election):
             _logger.debug("the member Lease stays behind", extra=log_fields(why=failure.message))
         else:
             _logger.info("shards released", extra=log_fields(lease=self._naming.id))
+
+    def _is_named(self) -> bool:
+        """Whether the Lease of a shard may name us."""
+        return any(
+            record.tenure == self._member.tenure and self._writes.given.get(shard) != record.version
+            for shard, record in self._sightings.listed.shards.items()
+        )
 
     def _proven_at(self) -> float:
         return min(self._mode.proven_at, self._member.renewed_at)
@@ -278,7 +284,7 @@ class ShardedElection(Election):
                 async for event in events:
                     self._told(event)
         except ClusterError as failure:
-            self._calls.note("watch", failure)
+            self._calls.note_watch(failure)
             raise
 
     def _told(self, event: WatchEvent) -> None:

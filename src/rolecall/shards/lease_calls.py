@@ -21,6 +21,8 @@ from rolecall.shards.waits import in_time
 
 _logger = logging.getLogger(__name__)
 T = TypeVar("T")
+_WATCH = "watch"
+_CONSEQUENCE = ("this replica takes no shard", "changes of shards are seen some seconds later")
 
 
 class ShardLeaseApi(LeaseApi, Protocol):
@@ -53,8 +55,8 @@ class LeaseCalls:
 
     @property
     def refusal(self) -> str:
-        """What is refused now, and its way out; empty: nothing."""
-        return next(iter(self._refused.values()), "")
+        """What is refused now, and keeps this replica from shards; empty: nothing."""
+        return next((why for verb, why in self._refused.items() if verb != _WATCH), "")
 
     async def get(self, name: str) -> Json:
         return await self._made("get", self._api.get(LEASE, self._naming.namespace, name))
@@ -83,7 +85,10 @@ class LeaseCalls:
             label_selector=self._naming.selector,
         )
 
-    def note(self, verb: str, failure: Exception | None) -> None:
+    def note_watch(self, failure: ClusterError) -> None:
+        self._note(_WATCH, failure)
+
+    def _note(self, verb: str, failure: ClusterError | None) -> None:
         """Say once that a call was refused; None: it was answered."""
         if not isinstance(failure, ForbiddenError):
             self._refused.pop(verb, None)
@@ -91,17 +96,21 @@ class LeaseCalls:
         if self._refused.get(verb) != failure.message:
             self._refused[verb] = failure.message
             _logger.error(
-                "not allowed to divide keys among replicas, so this one can take none",
-                extra=log_fields(error=failure.message, hint=failure.hint),
+                "not allowed what shards need",
+                extra=log_fields(
+                    error=failure.message,
+                    consequence=_CONSEQUENCE[verb == _WATCH],
+                    hint=failure.hint,
+                ),
             )
 
     async def _made(self, verb: str, call: Coroutine[Any, Any, T]) -> T:
         try:
             answer = await in_time(self._clock, call, self._limit_s)
         except (ForbiddenError, NotFoundError, ConflictError) as failure:
-            self.note(verb, failure)
+            self._note(verb, failure)
             raise
         except ClusterError:
             raise  # says nothing of rights
-        self.note(verb, None)
+        self._note(verb, None)
         return answer

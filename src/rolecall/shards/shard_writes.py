@@ -54,6 +54,8 @@ class ShardWrites:
         self._turns = asyncio.Semaphore(_AT_A_TIME)
         self._tasks: dict[object, asyncio.Task[None]] = {}
         self._releasing: dict[int, Claim] = {}  # until a list shows that it is released
+        # The version of each shard that was ours and that we released: a list may show it still.
+        self.given: dict[int, str] = {}
         self._is_over = False
         self._was_cut = False  # whether writes were given up whose outcome nobody knows
 
@@ -153,6 +155,7 @@ class ShardWrites:
             self._releasing.pop(claim.shard, None)
             raise
         self._releasing.pop(claim.shard, None)
+        self.given[claim.shard] = claim.version
 
     async def _bury(self, member: MemberRecord, by: str) -> None:
         lease = ended_member(member.lease, self._naming, by, self._clock.now())

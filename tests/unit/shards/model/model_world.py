@@ -1,7 +1,7 @@
 """Several replicas on one store of Leases, and what must be true of them at each moment.
 
 A hand can only ever go from yes to no. So two writers for a shard begin at the moment when the second
-hand is given out, and it is enough to look then: `_on_hands`.
+hand is given out, and it is enough to look then: `gained`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ModelWorld:
 
     def start(self, name: str, **more: Any) -> Replica:
         settings = more.pop("settings", self.settings)
-        replica = Replica(name, self.store, settings, self._on_hands, **more)
+        replica = Replica(name, self.store, settings, self.gained, **more)
         self.replicas[name] = replica
         self.note(f"{name} starts")
         return replica
@@ -143,7 +143,7 @@ class ModelWorld:
     def story(self) -> str:
         return "\n".join(self.log[-80:])
 
-    def _on_hands(self, replica: Replica, shards: frozenset[int]) -> None:
+    def gained(self, replica: Replica, shards: frozenset[int]) -> None:
         self.note(f"{replica.name} gained {sorted(shards)}")
         for shard in shards:
             hand = replica.election.hand_for(key_of(shard, replica.count))
