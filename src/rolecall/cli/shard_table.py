@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import count, groupby
 
 from rolecall.cli.engine_choice import Here, place_or_relay
-from rolecall.cli.spans import since
+from rolecall.cli.spans import moment, since
 from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import Screen, say, screen_now
 from rolecall.clock import SystemClock
@@ -17,6 +17,8 @@ from rolecall.errors import InputError
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
 
+# A replica renews its Lease every two seconds; one that did not twice may be dead.
+_SILENT_S = 5.0
 _COLUMNS = (
     Column("REPLICA", least=12),
     Column("WEIGHT", may_go=3),
@@ -73,9 +75,16 @@ def _row(member: Json, now: datetime) -> Sequence[str]:
         str(len(member["shards"])),
         f"{member['runs_per_minute']:g}",
         f"{seen} ago" if seen else "",
-        "leaving" if member["leaving"] else "works",
+        _state(member, now),
         _numbers(member["shards"]),
     )
+
+
+def _state(member: Json, now: datetime) -> str:
+    seen = moment(member["seen"])
+    if seen is not None and (now - seen).total_seconds() > _SILENT_S:
+        return "silent"
+    return "leaving" if member["leaving"] else "works"
 
 
 def _gaps(shards: Json, now: datetime) -> list[str]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from rolecall.json_object import Json
 from tests.unit.cli.fake_engine import FakeEngine, ago, cr, second_engine
+from tests.unit.cli.test_status import in_s
 
 
 def member(replica: str, shards: list[int], **facts: Any) -> Json:
     told = {"self": False, "leaving": False, "version": "1", "tenure": "a", "runs_per_minute": 2.5}
-    return {"replica": replica, "weight": 4, "shards": shards, "seen": ago(7300), **told, **facts}
+    return {"replica": replica, "weight": 4, "shards": shards, "seen": ago(0), **told, **facts}
 
 
 def shards(*members: Json, unheld: list[Json] | None = None, why_not: str = "") -> Json:
@@ -25,13 +26,17 @@ def had(name: str, replica: str, state: str = "ready", shard: int = 0) -> Json:
 def test_each_replica_has_a_row_with_what_it_has(engine: FakeEngine) -> None:
     engine.divide("web-0", 5)
     engine.shards = shards(
-        member("web-0", [0, 1, 2, 5, 7], self=True), member("web-1", [3, 4, 6], leaving=True)
+        member("web-0", [0, 1, 2, 5, 7], self=True),
+        member("web-1", [3, 4], leaving=True, seen=in_s(60)),
+        member("web-2", [6], seen=ago(7300)),
     )
     said = engine.rolecall("status", "--shards")
-    head, own, other, last = said.stdout.splitlines()
+    head, own, other, silent, last = said.stdout.splitlines()
     assert head.split() == ["REPLICA", "WEIGHT", "SHARDS", "RUNS/MIN", "SEEN", "STATE", "WHICH"]
-    assert own.split() == ["web-0", "(asked)", "4", "5", "2.5", "2h1m", "ago", "works", "0-2,5,7"]
-    assert other.split() == ["web-1", "4", "3", "2.5", "2h1m", "ago", "leaving", "3-4,6"]
+    assert own.split()[:5] == ["web-0", "(asked)", "4", "5", "2.5"]
+    assert own.split()[-1] == "0-2,5,7"
+    assert other.split() == ["web-1", "4", "2", "2.5", "0s", "ago", "leaving", "3-4"]
+    assert silent.split() == ["web-2", "4", "1", "2.5", "2h1m", "ago", "silent", "6"]
     assert last == "each of the 8 shards has a replica"
     assert said.stderr.startswith("engine of this machine (process 71) has 5 of 4 shards, ")
 
