@@ -131,7 +131,7 @@ class ShardedElection(Election):
 
     def view(self) -> ShardsView:
         now = self._clock.boottime()
-        why_not = self._mode.why_not or self._calls.refusal
+        why_not = self._calls.refusal or self._mode.why_not
         if self._looked_at is not None and not self._saw_all_lately():
             why_not = why_not or "the Leases could not be read for longer than they last"
         return view_of(self._sightings, self._settings.count, self._member.tenure, why_not, now)
