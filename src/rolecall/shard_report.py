@@ -22,6 +22,8 @@ from rolecall.shards import ShardsView
 
 # More are counted, not named.
 _MOST_NAMED = 8
+# At the first start ever all are nobody's for the lease time, until the next look but one.
+_LOOKS = 2
 _logger = logging.getLogger(__name__)
 
 
@@ -90,9 +92,15 @@ class ShardReport:
             await self._post("Normal", "ShardsHeld", message)
 
     def _overdue(self, view: ShardsView) -> Sequence[int]:
-        """Those that nobody has had for longer than the lease time."""
-        lease_s = self._settings.election.lease_s
-        return [shard for shard, since_s in sorted(view.unheld.items()) if since_s > lease_s]
+        """Those that nobody has had for longer than the lease time, and than it takes to take them.
+
+        A replica that may take none, since others work in another way or it cannot see, knows of no gap.
+        """
+        if view.why_not:
+            return []
+        election = self._settings.election
+        most_s = election.lease_s + _LOOKS * election.retry_s
+        return [shard for shard, since_s in sorted(view.unheld.items()) if since_s > most_s]
 
     async def _post(self, kind: str, reason: str, message: str) -> bool:
         if (pod := await self._find_pod()) is None:

@@ -47,9 +47,13 @@ def show_shards(arguments: argparse.Namespace) -> int:
         print(_undivided(here))
     else:
         now, screen = SystemClock().now(), screen_now()
-        print("\n".join([*_table(shards, screen, now), *_gaps(shards, now)]))
-        if shards["why_not"]:
-            say(plain(f"no shard is taken: {shards['why_not']}"))
+        why_not = shards[
+            "why_not"
+        ]  # then others may work in another way, and nothing is known of gaps
+        gaps = [] if why_not else _gaps(shards, now)
+        print("\n".join([*_table(shards, screen, now), *gaps]))
+        if why_not:
+            say(plain(f"no shard is taken: {why_not}"))
     return 0
 
 
