@@ -94,7 +94,7 @@ class ShardReport:
     def _overdue(self, view: ShardsView) -> Sequence[int]:
         """Those that nobody has had for longer than the lease time, and than it takes to take them.
 
-        A replica that may take none, since others work in another way or it cannot see, knows of no gap.
+        A replica that may take none, since others work in another way or it cannot see, knows no gap.
         """
         if view.why_not:
             return []
