@@ -103,7 +103,7 @@ class ShardedElection(Election):
                 loops.create_task(self._keep_telling(), name="shards: tell")
                 loops.create_task(self._keep_watching(), name="shards: watch")
         finally:
-            await self._writes.stop()
+            await self._writes.cut()
 
     async def wait_leading(self) -> None:
         await self._holdings.leading.wait()

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 _BITS = 52  # as many as leave room for a half below 1
 
@@ -26,7 +27,13 @@ def winner_of(shard: int, weights: Iterable[tuple[str, int]]) -> str:
 
 def winners(count: int, weights: Mapping[str, int]) -> dict[int, str]:
     """Whom each shard is for."""
-    return {shard: winner_of(shard, weights.items()) for shard in range(count)}
+    return dict(enumerate(_winners(count, tuple(sorted(weights.items())))))
+
+
+# Members change seldom, and each look asks.
+@lru_cache(maxsize=8)
+def _winners(count: int, weights: tuple[tuple[str, int], ...]) -> list[str]:
+    return [winner_of(shard, weights) for shard in range(count)]
 
 
 def _draw(shard: int, tenure: str, weight: int) -> float:

@@ -95,14 +95,19 @@ class ShardWrites:
                 del self._releasing[shard]
 
     async def stop(self) -> bool:
-        """Begin no write any more, and give up those under way; says whether there were any."""
+        """Begin no write any more; says whether there may be one whose outcome nobody knows."""
         self._is_over = True
+        await self.cut()
+        self._was_cut = self._was_cut or bool(self._releasing)
+        return self._was_cut
+
+    async def cut(self) -> None:
+        """Wait for no write that is under way."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._was_cut = self._was_cut or bool(tasks or self._releasing)
-        return self._was_cut
+        self._was_cut = self._was_cut or bool(tasks)
 
     def _begin(self, key: object, write: Coroutine[Any, Any, None]) -> None:
         if self._is_over or key in self._tasks:
