@@ -14,7 +14,7 @@ IMAGE_TAG_BASE ?= registry.example.com/rolecall
 IMG ?= $(IMAGE_TAG_BASE):v$(VERSION)
 BUNDLE_IMG ?= $(IMAGE_TAG_BASE)-bundle:v$(VERSION)
 CATALOG_IMG ?= $(IMAGE_TAG_BASE)-catalog:v$(VERSION)
-# The folder of config/ that is deployed: all-namespaces, replicas, or default for its own namespace only.
+# The folder of config/ that is deployed: all-namespaces, replicas, shards, or default for its own namespace only.
 OVERLAY ?= all-namespaces
 # Anything: the operator serves a page to look at (config/page).
 PAGE ?=
@@ -172,7 +172,7 @@ build/overlay/kustomization.yaml: # each time, since OVERLAY may be another
 	@printf '%s\n' 'resources: [../../config/$(OVERLAY)]' 'components: [../../config/page]' > $@
 
 .PHONY: deploy
-deploy: $(if $(PAGE),build/overlay/kustomization.yaml) setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it; default: for its own namespace only; PAGE=1: with its page)
+deploy: $(if $(PAGE),build/overlay/kustomization.yaml) setup ## Install the operator with the image IMG (OVERLAY=replicas: two of it, shards: which both work; default: for its own namespace only; PAGE=1: with its page)
 	@$(KUBECTL) kustomize $(DEPLOYED) | sed 's|image: controller:latest|image: $(IMG)|' | $(KUBECTL) apply -f -
 
 .PHONY: undeploy

@@ -45,7 +45,7 @@ def moved(documents: list[Json], namespace: str) -> tuple[Json, list[Json]]:
     return own, list(yaml.safe_load_all(renamed))
 
 
-@pytest.mark.parametrize("overlay", ["default", "all-namespaces", "replicas"])
+@pytest.mark.parametrize("overlay", ["default", "all-namespaces", "replicas", "shards"])
 def test_deployment_is_strictly_valid(
     kubectl: Kubectl, project: Path, overlay: str, namespace: str
 ) -> None:
