@@ -76,6 +76,16 @@ test-apiserver: cluster-binaries ## Against a real API server
 test-e2e: cluster-binaries ## The engine as a process, on a whole control plane
 	@$(PYTEST) tests/e2e
 
+# Five replicas and 1,000 CRs from six minutes on; fewer before.
+MINUTES ?= 10
+SEED ?=
+
+.PHONY: dice
+dice: export DICE_MINUTES = $(MINUTES)
+dice: export DICE_SEED = $(SEED)
+dice: cluster-binaries ## Replicas with shards that are killed, frozen and cut off by a die (MINUTES=60 SEED=7)
+	@$(PYTEST) -s tests/e2e/shards
+
 .PHONY: test-browser
 test-browser: cluster-binaries ## The page in a real browser; pictures of it are in build/screenshots
 	@$(PYTEST) tests/browser

@@ -52,6 +52,7 @@ NO_GUIDES = {
     "versions": "tests/unit/scaffold, tests/unit/checks and tests/apiserver/migration take its steps",
     "usage-and-traces": "tests/e2e/test_usage.py and test_traces.py run what it describes",
     "page": "tests/browser, tests/e2e/page and tests/real/test_page.py do what it describes",
+    "replicas": "tests/apiserver/deploy, test_shards.py and shards/ of this tier do what it describes",
     "when-it-breaks": "tests/e2e/test_breakages.py writes it",
 }
 
