@@ -84,7 +84,7 @@ class ShardedElection(Election):
         )
         self._holdings = Holdings(settings, clock, ports, self._proven_at)
         self._writes = ShardWrites(calls, self._naming, clock, self._holdings, self._on_written)
-        self._sightings = Sightings(settings.count)
+        self._sightings = Sightings(settings.count, election.renew_deadline_s)
         self._news = News(self._naming)
         self._looked_at: float | None = None  # when the last list that arrived was asked for
         self._first_look = asyncio.Event()

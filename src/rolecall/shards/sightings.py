@@ -3,6 +3,9 @@
 Promise: an age counts from the moment when *this* process first saw *this* version, on its own clock,
 so no replica's wall clock matters. A version is the same only if nothing was written in between,
 however long nobody looked; so an age is also right after a pause of this process.
+
+Right, but not fair: when an API server was away for a while, everybody was silent, and whoever is back
+first would bury all others. So silence of members counts anew after we could not look for some time.
 """
 
 from __future__ import annotations
@@ -32,8 +35,10 @@ class _Sight:
 class Sightings:
     """The last list, and since when each of its parts is as it is."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, blind_s: float) -> None:
         self.listed = Listed()
+        self._blind_s = blind_s
+        self._seen_at = 0.0
         self._count = count
         self._members: dict[str, _Sight] = {}
         self._shards: dict[int, _Sight] = {}
@@ -44,8 +49,10 @@ class Sightings:
         kept = {shard: old for shard in skipped if (old := self.listed.shards.get(shard))}
         shards = {shard: new for shard, new in listed.shards.items() if shard not in skipped}
         self.listed = Listed(listed.members, {**shards, **kept})
+        known = self._members if now < self._seen_at + self._blind_s else {}
+        self._seen_at = now
         self._members = {
-            tenure: _since(self._members.get(tenure), record.version, now)
+            tenure: _since(known.get(tenure), record.version, now)
             for tenure, record in listed.members.items()
         }
         for shard in range(self._count):

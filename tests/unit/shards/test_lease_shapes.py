@@ -39,7 +39,7 @@ def shard(holder: str = "web-0_abc") -> Json:
 
 
 def hold_of(*leases: Json) -> Hold:
-    sightings = Sightings(64)
+    sightings = Sightings(64, 10.0)
     sightings.see(read_leases(leases, NAMING), 0.0)
     return sightings.hold_of(0)
 

@@ -86,6 +86,24 @@ def test_killed_replica_is_followed_within_its_lease_and_two_seconds() -> None:
     told(story)
 
 
+def test_api_server_that_was_away_moves_nothing() -> None:
+    async def story(world: ModelWorld) -> None:
+        replicas = await begun(world, "a", "b", "c")
+        before, members = world.division(), {n for n in world.store.leases if "-member-" in n}
+        for replica in replicas:
+            replica.faults.refusing = True
+        await world.pass_time(60.0)
+        assert world.unheld() == set(before)
+        for replica in replicas:
+            replica.faults.refusing = False
+        await world.settle(5.0)
+        await world.pass_time(LEASE_S)
+        assert world.division() == before
+        assert {n for n in world.store.leases if "-member-" in n} == members
+
+    told(story)
+
+
 def test_member_that_is_gone_leaves_no_tombstone_for_ever() -> None:
     async def story(world: ModelWorld) -> None:
         first, _ = await begun(world, "a", "b")
