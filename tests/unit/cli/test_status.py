@@ -33,7 +33,7 @@ def test_run_that_waits_says_so_beside_its_task(engine: FakeEngine) -> None:
     engine.crs = [cr("shop", "running", **waits), cr("blog", "running", task="build it")]
     said = engine.rolecall("status").stdout
     assert "[waits] wait for pods" in said and "[waits] build it" not in said
-    assert "for 2h0m, and needs no slot" in engine.rolecall("status", "website/shop").stdout
+    assert "for 2h, and needs no slot" in engine.rolecall("status", "website/shop").stdout
 
 
 def test_waiting_key_tells_its_urgency_and_its_cause(engine: FakeEngine) -> None:
