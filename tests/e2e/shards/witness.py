@@ -3,9 +3,9 @@
 Promise: says of each CR whether two replicas ever wrote for it at a time. Files are read in the order
 in which marks were appended, the audit log in that of resource versions, so no clock is trusted for it.
 
-A write belongs to a replica by its ServiceAccount. From the write by which one takes a shard to that by
-which it gives it back, or another takes it, it alone may write for the shard's CRs. What somebody did to
-Leases by hand counts for nothing here: a holder that has not noticed yet may write.
+A write belongs to a replica by its ServiceAccount. From the write by which one takes a shard to that
+by which it gives it back, or another takes it, it alone may write for the shard's CRs. What somebody
+did to Leases by hand counts for nothing here: a holder that has not noticed yet may write.
 """
 
 from __future__ import annotations
