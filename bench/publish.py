@@ -35,6 +35,8 @@ WAITS = ROOT / "bench" / "waits.json"
 WAITS_MARKS = "<!-- waits: begin -->", "<!-- waits: end -->"
 SKIP = ROOT / "bench" / "skip.json"
 SKIP_MARKS = "<!-- skip: begin -->", "<!-- skip: end -->"
+SHARDS = ROOT / "bench" / "shards.json"
+SHARDS_MARKS = "<!-- shards: begin -->", "<!-- shards: end -->"
 RECORD = ROOT / "bench" / "record.json"
 RECORD_MARKS = "<!-- record: begin -->", "<!-- record: end -->"
 GUIDE = ROOT / "docs" / "guides" / "page.md"
@@ -93,6 +95,12 @@ def publish_waits(figures: Sequence[Figure]) -> None:
     PAGE.write_text(page_with_waits(PAGE.read_text()))
 
 
+def publish_shards(figures: Sequence[Figure]) -> None:
+    """Make these what the docs show of replicas that divide the CRs."""
+    write_json(figures, SHARDS)
+    PAGE.write_text(page_with_shards(PAGE.read_text()))
+
+
 def publish_record(figures: Sequence[Figure]) -> None:
     """Make these what the docs show of the record of a run."""
     write_json(figures, RECORD)
@@ -134,6 +142,11 @@ def page_with_many(text: str) -> str:
 def page_with_waits(text: str) -> str:
     """The page with the table of runs that wait."""
     return _with_table(WAITS, text, WAITS_MARKS, "")
+
+
+def page_with_shards(text: str) -> str:
+    """The page with the table of replicas that divide the CRs."""
+    return _with_table(SHARDS, text, SHARDS_MARKS, "")
 
 
 def page_with_record(text: str) -> str:

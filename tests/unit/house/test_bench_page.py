@@ -51,6 +51,14 @@ def test_page_shows_what_runs_that_wait_cost_others() -> None:
     assert publish.page_with_waits(text) == text
 
 
+def test_page_shows_what_replicas_that_divide_crs_bring_and_cost() -> None:
+    text = publish.PAGE.read_text()
+    if not publish.SHARDS.exists():
+        assert "\n".join(publish.SHARDS_MARKS) in text
+        return
+    assert publish.page_with_shards(text) == text
+
+
 def test_page_shows_what_the_record_took() -> None:
     text = publish.PAGE.read_text()
     assert publish.page_with_record(text) == text
