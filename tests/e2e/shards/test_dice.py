@@ -2,9 +2,9 @@
 
 `make dice MINUTES=60 SEED=7` plays longer, with five replicas and a thousand CRs.
 
-Held to a time is how long the Lease of a shard names nobody who lives. How long an edit waits for its run
-is printed only, and not held to anything: slots of a busy machine are in it, and so is a replica that is
-too slow to renew in time, loses its shards to nobody, and takes them again; its CRs begin anew then.
+Held to a time is how long the Lease of a shard names nobody who lives. How long an edit waits for its
+run is printed, and held to nothing: slots of a busy machine are in it, and so is a replica that is too
+slow to renew in time, loses its shards to nobody, and takes them again; its CRs begin anew then.
 Not thrown: a line on which only one direction is dead, and a clock that is set.
 """
 
