@@ -2,8 +2,9 @@
 
 Every replica follows every CR, since the API server cannot divide a stream by a hash. So whatever
 happens is seen by all, and passed on by the one that may act for it. A key that comes to this replica
-is queued as after a start, which finds out all that anybody may have missed; what is in no list any
-more, because its CR went while the key changed hands, is remembered for as long as that may take.
+is queued as after a start, which finds out all that anybody may have missed. What was edited or deleted
+while it was another's is remembered for as long as a key may take to change hands: an edit goes first
+wherever it is taken, and a CR that went is in no list any more.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock
-from rolecall.workqueue import DELETION, START, Cause, Key, Queue, Urgency
+from rolecall.workqueue import START, Cause, Key, Queue, Urgency
 
 IsMeant = Callable[[Key], bool]
 
@@ -36,8 +37,8 @@ class SharedKeys:
         # Told of a key that is another's: nobody here will ask for what its event brought. Not of the
         # first list, which comes before a replica has its part.
         self.on_foreign: Callable[[Key], object] = lambda _: None
-        # Others' CRs that are being deleted, or are gone, and when that was seen; the oldest first.
-        self._deleted: OrderedDict[Key, float] = OrderedDict()
+        # What is urgent of others' CRs, and when that was seen; the oldest first.
+        self._urgent: OrderedDict[Key, tuple[Cause, float]] = OrderedDict()
 
     def add(self, key: Key, urgency: Urgency, cause: Cause) -> None:
         """Something happened to a CR, or to what it depends on."""
@@ -55,28 +56,36 @@ class SharedKeys:
 
     def gained(self, known: Iterable[Key], is_gained: IsMeant) -> None:
         """These keys came to this replica; `known` are those of them whose CRs are there."""
+        self._forget_old()
+        for key in [key for key in self._urgent if is_gained(key)]:
+            cause, _ = self._urgent.pop(key)
+            if self._hand_for(key) is not None:
+                self._queue.add(key, Urgency.EDIT, cause)
         for key in known:
             if self._hand_for(key) is not None:
                 self._queue.add(key, Urgency.STARTUP, START)
-        self._forget_old()
-        for key in [key for key in self._deleted if is_gained(key)]:
-            del self._deleted[key]
-            if self._hand_for(key) is not None:
-                self._queue.add(key, Urgency.EDIT, DELETION)
 
     def drop(self, is_dropped: IsMeant) -> list[Key]:
         """These keys are another's from now on; returns those in hand."""
+        for waiting in self._queue.waiting():
+            if waiting.urgency is Urgency.EDIT and is_dropped(waiting.key):
+                self._remember(waiting.key, waiting.cause)
         return self._queue.drop(is_dropped)
 
     def _leave_to_others(self, key: Key, urgency: Urgency, cause: Cause) -> None:
         if urgency is not Urgency.STARTUP:
             self.on_foreign(key)
-        if cause == DELETION and self._remembered_s:
+        if urgency is Urgency.EDIT:
+            self._remember(key, cause)
+
+    def _remember(self, key: Key, cause: Cause) -> None:
+        """It may come here before its holder got to it."""
+        if self._remembered_s:
             self._forget_old()
-            self._deleted.pop(key, None)
-            self._deleted[key] = self._clock.monotonic()
+            self._urgent.pop(key, None)
+            self._urgent[key] = (cause, self._clock.monotonic())
 
     def _forget_old(self) -> None:
         oldest = self._clock.monotonic() - self._remembered_s
-        while self._deleted and next(iter(self._deleted.values())) < oldest:
-            self._deleted.popitem(last=False)
+        while self._urgent and next(iter(self._urgent.values()))[1] < oldest:
+            self._urgent.popitem(last=False)

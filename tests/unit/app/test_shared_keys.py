@@ -93,8 +93,32 @@ async def test_cr_that_went_while_its_key_changed_hands_is_not_forgotten() -> No
 
     assert world.waiting() == {
         "a": (Urgency.EDIT, str(DELETION)),
-        "c": (Urgency.STARTUP, str(START)),
+        "c": (Urgency.EDIT, str(EDIT)),
     }
+
+
+async def test_edit_that_waited_elsewhere_goes_first_here_too() -> None:
+    """It waited behind all that came along with it, 90 s once."""
+    world = World()
+    world.keys.add(key("b"), Urgency.EDIT, EDIT)
+    world.gain("a", "b", known=("a", "b"))
+    assert world.waiting() == {
+        "a": (Urgency.STARTUP, str(START)),
+        "b": (Urgency.EDIT, str(EDIT)),
+    }
+
+
+async def test_edit_whose_key_went_and_came_back_goes_first_again() -> None:
+    world = World()
+    world.ours = {"a"}
+    world.keys.add(key("a"), Urgency.EDIT, EDIT)
+
+    world.ours = set()
+    world.keys.drop(lambda _: True)
+    assert world.waiting() == {}
+
+    world.gain("a", known=("a",))
+    assert world.waiting() == {"a": (Urgency.EDIT, str(EDIT))}
 
 
 async def test_cr_that_went_long_ago_is_its_holders_affair_and_takes_no_memory() -> None:

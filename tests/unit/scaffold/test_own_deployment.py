@@ -13,7 +13,16 @@ from rolecall_dev.scaffold.templates import rendered
 
 ROOT = Path(__file__).parents[3]
 VALUES = {"project": "rolecall", "domain": "rolecall.dev", "version": "0.1.0"}
-FOLDERS = ("default", "manager", "network-policy", "page", "prometheus", "replicas", "scorecard", "shards")
+FOLDERS = (
+    "default",
+    "manager",
+    "network-policy",
+    "page",
+    "prometheus",
+    "replicas",
+    "scorecard",
+    "shards",
+)
 # New projects get them along with their first conversion, and with each kind.
 OURS = {
     "config/default/kustomization.yaml": "components:\n  - ../webhooks\n",
