@@ -10,7 +10,9 @@ crash-loops through every hiccup. Here the leader stops writing, keeps asking, a
 is still its own; only a Lease that somebody else holds ends the process. Rejected: kopf's peering: it
 needs its own CRD and lets both sides run while they cannot see each other.
 
-Not promised: anything about a Lease that a person deletes while it is held.
+A Lease that a person deletes, or empties, while a standby looks on is taken a whole lease later: its
+holder learns of it at its next renewal. Not promised: anything about one that was deleted before this
+process looked for the first time, since that is also how an installation begins.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from rolecall.election.record import (
     LEASE,
     duration_of,
     holder_of,
+    is_released,
     new_lease,
     released,
     renewed,
@@ -179,6 +182,10 @@ class LeaseElection(Election):
         try:
             found = await self._lease_api.get(LEASE, self._settings.namespace, self._settings.id)
         except NotFoundError:
+            if self._lease is not None:
+                self._see({})
+                if not self._is_free({}):
+                    raise ClusterError("the Lease was deleted, and its holder may write") from None
             self._keep(await self._lease_api.create(LEASE, self._new()))
         else:
             self._see(found)
@@ -268,8 +275,8 @@ class LeaseElection(Election):
         self._lease = lease
 
     def _is_free(self, lease: Json) -> bool:
-        """Nobody holds it, or its holder was silent for as long as it promised, by our clock."""
-        if holder_of(lease) in ("", self._identity):
+        """It was released, or nobody changed it for as long as was promised, by our clock."""
+        if holder_of(lease) == self._identity or is_released(lease):
             return True
         patience_s = max(duration_of(lease), self._settings.lease_s)
         return self._clock.monotonic() >= self._seen_at + patience_s

@@ -12,6 +12,7 @@ from typing import Any
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 
+_RELEASED_S = 1
 LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
 
 
@@ -61,9 +62,16 @@ def renewed(lease: Json, now: datetime) -> Json:
     return _changed(lease, renewTime=_micro_time(now))
 
 
+def is_released(lease: Json) -> bool:
+    """Whether its holder gave it up, as every Kubernetes component does; not whether it was emptied."""
+    return not holder_of(lease) and duration_of(lease) == _RELEASED_S
+
+
 def released(lease: Json, now: datetime) -> Json:
     """The version that anybody may take at once."""
-    return _changed(lease, holderIdentity="", leaseDurationSeconds=1, renewTime=_micro_time(now))
+    return _changed(
+        lease, holderIdentity="", leaseDurationSeconds=_RELEASED_S, renewTime=_micro_time(now)
+    )
 
 
 def _changed(lease: Json, **fields: Any) -> Json:

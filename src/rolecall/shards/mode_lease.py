@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rolecall.clock import Clock
-from rolecall.election import duration_of, holder_of, new_lease, renewed, taken
+from rolecall.election import holder_of, is_released, new_lease, renewed, taken
 from rolecall.json_object import Json, as_map
 from rolecall.kube import ConflictError, NotFoundError
 from rolecall.log_fields import log_fields
@@ -151,7 +151,7 @@ class ModeLease:
 
     def _silent_in_s(self, found: Json) -> float:
         """Until it was not renewed for as long as its holder promised, by our clock; 0: released."""
-        if not holder_of(found) and duration_of(found) == 1:
+        if is_released(found):
             return 0.0
         patience_s = max(lasts_s(found), self._settings.lease_s)
         return self._version_since + patience_s - self._clock.boottime()

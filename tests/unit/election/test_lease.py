@@ -192,6 +192,38 @@ async def test_released_lease_is_taken_at_the_next_try(world: World) -> None:
     assert world.stored.lease["spec"]["leaseTransitions"] == 1
 
 
+@pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "emptied"])
+async def test_lease_that_a_person_took_from_its_holder_is_not_taken_while_that_one_may_write(
+    world: World, is_deleted: bool
+) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    second = world.start("b")
+    await world.pass_time(5)
+    first.connection.is_cut = True  # so it does not learn of it
+    if is_deleted:
+        world.stored.lease = None
+    else:
+        assert world.stored.lease is not None
+        world.stored.lease["spec"]["holderIdentity"] = ""
+
+    await world.pass_time(SETTINGS.lease_s - 1)
+    assert second.told == []
+    await world.pass_time(1 + 2 * RETRY_S)
+    assert world.writers() == ["b"]
+
+
+async def test_leader_whose_lease_was_deleted_has_it_again_before_a_standby(world: World) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    world.start("b")
+    await world.pass_time(5)
+    world.stored.lease = None
+    await world.pass_time(30)
+    assert world.writers() == ["a"]
+    assert first.told == [True]
+
+
 async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: World) -> None:
     first = world.start("a")
     await world.pass_time(1)
