@@ -156,7 +156,7 @@ class Engine:
         self._leftovers = Leftovers(settings, watches, client)
         gone, leading = self._on_gone, self._election.wait_leading
         self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
-        self._workers.on_turn, self._workers.on_put_down = self._on_turn, self._sharing.put_down
+        self._workers.on_turn = self._on_turn
         self._workers.rights = ElectionRights(self._election)
         self._last_runs = LastRuns(settings.runner.root)
         self._ended_runs = self._made_ended_runs()
@@ -301,6 +301,7 @@ class Engine:
             drop_foreign=lambda: self._reactor.newest.keep_only(election.is_ours),
         )
         self._sharing.connect(parts)
+        self._workers.on_put_down = self._sharing.put_down
         report = ShardReport(
             settings,
             election.view,
