@@ -11,6 +11,7 @@ import yaml
 
 from rolecall.cli import main
 from rolecall.json_object import Json
+from rolecall.metrics import NAMES
 from rolecall_dev.localcluster import Binaries, Cluster
 from tests.apiserver.kubectl import Kubectl
 
@@ -55,6 +56,22 @@ def test_deployment_is_strictly_valid(
     kubectl.judge([own])
     said = kubectl.judge(rest)
     assert said.count("(server dry run)") == len(rest)
+
+
+def test_autoscaler_is_strictly_valid_and_scales_our_deployment_by_a_metric_that_there_is(
+    kubectl: Kubectl, project: Path, namespace: str
+) -> None:
+    text = (project / "config" / "shards" / "autoscaler.yaml").read_text()
+    autoscaler: Json = yaml.safe_load(text)
+    autoscaler["metadata"]["namespace"] = namespace
+    assert kubectl.judge([autoscaler]).count("(server dry run)") == 1
+
+    documents = kubectl.rendered(project / "config" / "shards")
+    deployment = next(it for it in documents if it["kind"] == "Deployment")
+    scaling = autoscaler["spec"]
+    assert scaling["scaleTargetRef"]["name"] == deployment["metadata"]["name"]
+    assert scaling["minReplicas"] == deployment["spec"]["replicas"]
+    assert scaling["metrics"][0]["pods"]["metric"]["name"] in {spec.name for spec in NAMES}
 
 
 def test_pod_is_allowed_under_restricted_pod_security(
