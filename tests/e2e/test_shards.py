@@ -250,7 +250,9 @@ async def test_replica_that_may_not_touch_leases_says_which_right_it_lacks(
 ) -> None:
     everything = [{"apiGroups": ["e2e.rolecall.dev"], "resources": ["*"], "verbs": ["*"]}]
     first = start_replica("first", kubeconfig=service_account_kubeconfig(everything))
-    eventually(lambda: "not allowed to divide keys" in first.log, timeout_s=PATIENCE_S)
-    (line,) = {line for line in first.log.splitlines() if "not allowed to divide keys" in line}
+    refused = "not allowed what shards need"
+    eventually(lambda: refused in first.log, timeout_s=PATIENCE_S)
+    line = next(line for line in first.log.splitlines() if refused in line)
     assert "coordination.k8s.io" in line
+    assert "resources: [leases]" in line, "the rule to add"
     assert held(first) == 0
