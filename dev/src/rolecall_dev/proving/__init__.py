@@ -2,9 +2,26 @@
 
     report = await prove(Path("."), kinds=["Website"], budget_s=300)
     for finding in report.findings: ...
+
+What is right is never said by a test: it is what becomes of the same CR when nothing disturbs. So any
+operator can be tested that has a sample.
 """
 
-from rolecall_dev.proving.prove import prove
+from rolecall_dev.proving.checks import CHECKS
+from rolecall_dev.proving.junit import write_junit
+from rolecall_dev.proving.prove import REPLAYS_FOLDER, Wish, Wishes, planned, prove
 from rolecall_dev.proving.report import Finding, Report
+from rolecall_dev.proving.told import report_text
 
-__all__ = ["Finding", "Report", "prove"]
+__all__ = [
+    "CHECKS",
+    "REPLAYS_FOLDER",
+    "Finding",
+    "Report",
+    "Wish",
+    "Wishes",
+    "planned",
+    "prove",
+    "report_text",
+    "write_junit",
+]

@@ -1,23 +1,266 @@
-"""Test an operator as a whole."""
+"""Tests an operator as a whole: each sample undisturbed, then all cases, the most telling ones first.
+
+Promise: a finding came out twice, the second time alone. What the budget leaves no time for is named.
+Cases side by side are as many as the machine has use for; those that touch the operator itself wait
+until the others are done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
-from rolecall_dev.proving.report import Report
+from rolecall.clock import Clock, SystemClock
+from rolecall.errors import InputError
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json, as_map
+from rolecall.kube import Client
+from rolecall.watches import Watch, WatchDefaults, load_watches
+from rolecall_dev.proving.bench import Bench
+from rolecall_dev.proving.checks import CHECKS
+from rolecall_dev.proving.model import Case, Problem, Subject, Told
+from rolecall_dev.proving.replay import Replay, read_replay
+from rolecall_dev.proving.report import Finding, Report
+from rolecall_dev.proving.samples import CrSample, find_samples
 from rolecall_dev.staging import Stage
+
+Say = Callable[[str], None]
+REPLAYS_FOLDER = ".rolecall-test"
+_CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+_SIDE_BY_SIDE = 3 * (os.cpu_count() or 2)
+_SIMULATED = "what happens inside of pods: nodes are simulated, so no container runs"
+
+
+class Wishes(TypedDict, total=False):
+    """What shall be tested; as in `Wish`."""
+
+    kinds: Sequence[str]
+    samples: Sequence[Path]
+    checks: Sequence[str]
+    budget_s: float | None
+    seed: int
+    replay: Path | None
+    engine_arguments: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What shall be tested, and where."""
+
+    project: Path
+    kinds: Sequence[str] = ()
+    samples: Sequence[Path] = ()
+    checks: Sequence[str] = ()
+    budget_s: float | None = None
+    seed: int = 0
+    replay: Path | None = None
+    engine_arguments: Sequence[str] = ()
 
 
 async def prove(
     project: Path,
     *,
-    kinds: Sequence[str] = (),
-    samples: Sequence[Path] = (),
-    checks: Sequence[str] = (),
-    budget_s: float | None = None,
-    seed: int = 0,
     stage: Stage | None = None,
+    say: Say = lambda _: None,
+    **wishes: Unpack[Wishes],
 ) -> Report:
     """Run the checks on the project's samples; with a stage, on its cluster, else on a new one."""
-    raise NotImplementedError
+    wish = Wish(project, **wishes)
+    plan = planned(wish)
+    if stage is not None:
+        return await _Proof(wish, plan, stage, say).run()
+    async with Stage.opened() as new:
+        return await _Proof(wish, plan, new, say).run()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is known before anything runs."""
+
+    samples: tuple[CrSample, ...]
+    checks: tuple[str, ...]
+    replayed: Case | None = None
+
+
+def planned(wish: Wish) -> Plan:
+    """Read the project; `InputError` where something that was asked for is not there."""
+    for name in wish.checks:
+        if name not in CHECKS:
+            raise InputError(f"`{name}` is not a check", hint=f"there are {', '.join(CHECKS)}")
+    watches = _watches(wish.project)
+    checks = tuple(wish.checks or CHECKS)
+    if wish.replay is None:
+        return Plan(tuple(find_samples(wish.project, watches, wish.kinds, wish.samples)), checks)
+    replay = read_replay(wish.replay)
+    found = find_samples(wish.project, watches, (), [wish.project / replay.sample])
+    wanted = tuple(each for each in found if str(each) == replay.case.subject)
+    if not wanted or replay.case.check not in CHECKS:
+        raise InputError(f"{wish.replay}: `{replay.case.name}` is no case of this project")
+    return Plan(wanted, (replay.case.check,), replay.case)
+
+
+def _watches(project: Path) -> Sequence[Watch]:
+    file = project / "watches.yaml"
+    if not file.is_file():
+        raise InputError(
+            f"`{project}` has no watches.yaml, so there is no operator to test",
+            hint="change into the folder of a project",
+        )
+    return load_watches(file, os.environ, WatchDefaults(), project)[0]
+
+
+@dataclass(slots=True)
+class _Suspicion:
+    """What was found once, and by which cases."""
+
+    problem: Problem
+    case: Case
+    alike: list[Case] = field(default_factory=list)
+
+
+class _Proof:
+    def __init__(self, wish: Wish, plan: Plan, stage: Stage, say: Say) -> None:
+        self._wish, self._plan, self._stage, self._say = wish, plan, stage, say
+        self._clock: Clock = SystemClock()
+        self._report = Report()
+        self._told = Told()
+        self._suspicions: dict[tuple[str, str, str], _Suspicion] = {}
+        self._subjects: dict[str, Subject] = {}
+        self._ends_at = float("inf")
+
+    async def run(self) -> Report:
+        began = self._clock.monotonic()
+        if self._wish.budget_s is not None:
+            self._ends_at = began + self._wish.budget_s
+        await asyncio.to_thread(self._stage.install_crds, self._wish.project)
+        operator = self._stage.operator(self._wish.project, self._wish.engine_arguments)
+        async with operator as (engine, proxy):
+            bench = Bench(self._stage, engine, proxy, self._clock, self._told)
+            await self._learn(bench)
+            await self._try_all(bench, self._cases())
+            await self._confirm(bench)
+            self._report.runs = proxy.runs
+        self._report.notes, self._report.unproved = self._told.notes, self._told.unproved
+        self._told.cannot_prove(_SIMULATED)
+        self._report.seconds = self._clock.monotonic() - began
+        return self._report
+
+    async def _learn(self, bench: Bench) -> None:
+        """What becomes of each sample when nothing disturbs."""
+        for sample in self._plan.samples:
+            undisturbed = await bench.undisturbed(sample)
+            schema = await _schema_of(self._stage.client, sample.gvk)
+            self._subjects[str(sample)] = Subject(sample, undisturbed, schema)
+            effects = len(undisturbed.effects)
+            self._say(
+                f"{sample}: {len(undisturbed.requests)} requests, {effects} of them change something"
+            )
+            if undisturbed.fails:
+                self._told.cannot_prove(
+                    f"{sample}: its status says that something is wrong, undisturbed as it is, so only"
+                    " that is tested"
+                )
+            if sample.needs:
+                self._told.cannot_prove(f"{sample}: needs {sample.needs}, which is not here")
+
+    def _cases(self) -> list[Case]:
+        if self._plan.replayed is not None:
+            return [self._plan.replayed]
+        found = [
+            case
+            for subject in self._subjects.values()
+            for name in self._plan.checks
+            for case in CHECKS[name].cases(subject)
+        ]
+        # Equal ones in an order of their own for each seed: a short budget sees others each time.
+        random.Random(self._wish.seed).shuffle(found)  # noqa: S311 - no secret
+        return sorted(found, key=lambda case: -case.worth)
+
+    async def _try_all(self, bench: Bench, cases: Sequence[Case]) -> None:
+        """Those that may run side by side, and then those that may not."""
+        waiting = iter([case for case in cases if not case.is_alone])
+
+        async def work() -> None:
+            for case in waiting:
+                await self._try(bench, case)
+
+        alone = [case for case in cases if case.is_alone]
+        # The best of those that run alone come first: side by side there may be hundreds.
+        early = [case for case in alone if case.worth >= 3.0]
+        for case in early:
+            await self._try(bench, case)
+        await asyncio.gather(*(work() for _ in range(_SIDE_BY_SIDE)))
+        for case in alone[len(early) :]:
+            await self._try(bench, case)
+
+    async def _try(self, bench: Bench, case: Case) -> None:
+        if self._clock.monotonic() >= self._ends_at:
+            self._report.not_reached.append(case.name)
+            return
+        problems = await self._run(bench, case)
+        if not problems:
+            self._report.passed.append(case.name)
+        for problem in problems:
+            key = (case.subject, case.check, problem.signature)
+            known = self._suspicions.get(key)
+            if known is None:
+                self._suspicions[key] = _Suspicion(problem, problem.case or case)
+            else:
+                known.alike.append(problem.case or case)
+
+    async def _run(self, bench: Bench, case: Case) -> list[Problem]:
+        return await CHECKS[case.check].run(bench, self._subjects[case.subject], case)
+
+    async def _confirm(self, bench: Bench) -> None:
+        """Try each again, alone; only what comes out once more is a finding."""
+        for suspicion in self._suspicions.values():
+            case = replace(suspicion.case, is_alone=True)
+            again = await self._run(bench, case)
+            if not again:
+                self._report.not_repeated.append(f"{suspicion.case.name}: {suspicion.problem.told}")
+                continue
+            self._add(
+                suspicion,
+                next((it for it in again if it.signature == suspicion.problem.signature), again[0]),
+            )
+
+    def _add(self, suspicion: _Suspicion, problem: Problem) -> None:
+        subject = self._subjects[suspicion.case.subject]
+        replay = Replay(subject.sample.file, suspicion.case)
+        found = problem.found
+        if suspicion.alike:
+            names = [case.told for case in suspicion.alike]
+            found += f"\nthe same with {len(names)} more: {'; '.join(names[:3])}"
+        self._report.findings.append(
+            Finding(
+                check=suspicion.case.check,
+                kind=subject.sample.gvk.kind,
+                case=suspicion.case.name,
+                told=problem.told,
+                expected=problem.expected,
+                found=found,
+                requests=problem.requests,
+                place=problem.place,
+                replay=replay.write(
+                    self._wish.project / REPLAYS_FOLDER, len(self._report.findings) + 1
+                ),
+            )
+        )
+        self._say(f"found: {suspicion.case.name}: {problem.told}")
+
+
+async def _schema_of(client: Client, gvk: Gvk) -> Json:
+    """Of the spec, as the CRD has it."""
+    for crd in await client.list_all(_CRD):
+        spec = crd["spec"]
+        if (spec["group"], spec["names"]["kind"]) == (gvk.group, gvk.kind):
+            for version in spec["versions"]:
+                if version["name"] == gvk.version:
+                    whole = as_map(as_map(version.get("schema")).get("openAPIV3Schema"))
+                    return as_map(as_map(whole.get("properties")).get("spec"))
+    return {}

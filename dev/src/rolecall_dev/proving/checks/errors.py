@@ -1,0 +1,155 @@
+"""Errors: each request of a run fails once, in the ways in which API servers and networks fail.
+
+However the run takes it, what comes of it is what comes of an undisturbed one, and while it is not, the
+status does not say that all is well. Whether the status lied is looked at in the moment in which the
+engine is about to say `Successful`, and only for the object of the request that failed: roles may well
+need several runs until everything is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rolecall_dev.proving.bench import Bench
+from rolecall_dev.proving.model import (
+    Case,
+    Check,
+    Problem,
+    Subject,
+    around,
+    shown_differences,
+)
+from rolecall_dev.proving.scene import Scene, shown_conditions
+from rolecall_dev.staging import (
+    EndState,
+    Fault,
+    FaultKind,
+    RequestMark,
+    SeenRequest,
+    differences,
+)
+
+_NAME = "errors"
+_FOR_READS = (FaultKind.BROKEN, FaultKind.THROTTLED, FaultKind.REFUSED)
+_FOR_WRITES = (FaultKind.DONE_BUT_TIMED_OUT, *_FOR_READS, FaultKind.CONFLICT)
+_TOLD = {
+    FaultKind.BROKEN: "500",
+    FaultKind.THROTTLED: "429",
+    FaultKind.CONFLICT: "409",
+    FaultKind.REFUSED: "connection refused",
+    FaultKind.DONE_BUT_TIMED_OUT: "done, but timed out",
+}
+# By what they find: a write that was done unseen is made twice; a 429 is repeated by most clients.
+_WORTH = {
+    FaultKind.DONE_BUT_TIMED_OUT: 3.0,
+    FaultKind.BROKEN: 2.5,
+    FaultKind.CONFLICT: 1.5,
+    FaultKind.REFUSED: 1.2,
+    FaultKind.THROTTLED: 0.8,
+}
+
+
+def _cases(subject: Subject) -> list[Case]:
+    known = subject.undisturbed
+    found = []
+    for request in known.requests:
+        if not request.info.is_resource or request.info.verb == "watch":
+            continue
+        for kind in _FOR_WRITES if request.is_write else _FOR_READS:
+            mark = request.mark
+            params = {"method": mark.method, "path": mark.path, "occurrence": mark.occurrence}
+            found.append(
+                Case(
+                    check=_NAME,
+                    subject=str(subject.sample),
+                    told=f"{_TOLD[kind]} to {mark}",
+                    params={**params, "fault": str(kind)},
+                    worth=_WORTH[kind] * (1.0 if request.is_write else 0.6),
+                    is_alone=not request.info.namespace or not known.is_confined,
+                )
+            )
+    return found
+
+
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+    params = case.params
+    mark = RequestMark(params["method"], params["path"], params["occurrence"])
+    fault = Fault(mark, FaultKind(params["fault"]))
+    async with bench.alone(subject) if case.is_alone else bench.scene(subject) as scene:
+        scene.traffic.fault = fault
+        at_success: list[EndState] = []
+        scene.traffic.on_success = _noting(scene, subject, at_success)
+        await scene.create()
+        settled = await scene.settle(subject.undisturbed.expected)
+        if scene.traffic.fault is not None:
+            bench.told.note(f"{case.name}: the request did not come in this run")
+            return []
+        asked = scene.traffic.requests[scene.traffic.fault_came_at or 0]
+        requests = around(scene.traffic.requests, scene.traffic.fault_came_at)
+        place = subject.undisturbed.place_of(mark)
+        if not settled.is_as_expected:
+            return [
+                Problem(
+                    told=f"{case.told} leaves something else behind than an undisturbed run",
+                    expected="the same end state as that of an undisturbed run",
+                    found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
+                    f"status: {shown_conditions(await scene.cr())}",
+                    requests=requests,
+                    place=place,
+                    alike=f"{asked.resource_name} {shown_differences(settled.differences)}",
+                )
+            ]
+        lie = _lie(subject, asked, at_success)
+        if not lie:
+            return []
+        return [
+            Problem(
+                told=f"status said `Successful` while {asked.resource_name} was not as it should be",
+                expected="a run whose write failed does not end as a success, or made the write again",
+                found=lie,
+                requests=requests,
+                place=place,
+                alike=f"lie {asked.resource_name}",
+            )
+        ]
+
+
+def _noting(scene: Scene, subject: Subject, at_success: list[EndState]):  # type: ignore[no-untyped-def]
+    async def note() -> None:
+        if scene.traffic.fault_came_at is not None and not at_success:
+            at_success.append(await scene.state(subject.undisturbed.leeway))
+
+    return note
+
+
+def _lie(subject: Subject, asked: SeenRequest, at_success: Sequence[EndState]) -> str:
+    """What of the object of a failed write was not right when success was told."""
+    if not asked.is_write or not at_success or asked.info.subresource:
+        return ""
+    known = subject.undisturbed
+    ids = _ids_of(subject, asked)
+    wanted = EndState({key: it for key, it in known.at_first_success.objects.items() if key in ids})
+    found = EndState({key: it for key, it in at_success[0].objects.items() if key in ids})
+    return shown_differences(differences(wanted, found, known.leeway))
+
+
+def _ids_of(subject: Subject, asked: SeenRequest) -> set[str]:
+    """The objects that a write may be about: one by its name, or all that its kind has."""
+    return {
+        key
+        for key in subject.undisturbed.at_first_success.objects
+        if _resource_of(key) == (asked.info.resource, asked.info.group)
+        and (not asked.info.name or key.partition("/")[2] == asked.info.name)
+    }
+
+
+def _resource_of(key: str) -> tuple[str, str]:
+    """As a path names the kind of an id; English plurals, as all kinds of Kubernetes have them."""
+    kind, _, group = key.partition("/")[0].partition(".")
+    name = kind.lower()
+    if name.endswith("y") and not name.endswith(("ay", "ey", "oy")):
+        return f"{name[:-1]}ies", group
+    return f"{name}es" if name.endswith(("s", "x", "ch")) else f"{name}s", group
+
+
+ERRORS = Check(_NAME, "each request of a run fails once, in each way", _cases, _run)

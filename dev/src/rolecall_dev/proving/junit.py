@@ -1,0 +1,48 @@
+"""A report as JUnit has it, for build servers: a case is a case, a finding is a failure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree  # written only, never parsed
+
+from rolecall_dev.proving.report import Finding, Report
+from rolecall_dev.proving.told import as_text
+
+
+def write_junit(report: Report, path: Path) -> None:
+    """Write it, with the folders that lead there."""
+    suite = ElementTree.Element(
+        "testsuite",
+        name="rolecall test",
+        tests=str(report.cases + len(report.not_reached)),
+        failures=str(len(report.findings)),
+        skipped=str(len(report.not_reached)),
+        time=f"{report.seconds:.1f}",
+    )
+    for name in report.passed:
+        _case(suite, name)
+    for finding in report.findings:
+        _failed(suite, finding)
+    for name in report.not_reached:
+        message = "the budget left no time for it"
+        ElementTree.SubElement(_case(suite, name), "skipped", message=message)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _case(suite: ElementTree.Element, name: str) -> ElementTree.Element:
+    subject, _, rest = name.partition(": ")
+    return ElementTree.SubElement(
+        suite, "testcase", classname=subject, name=_printable(rest or name)
+    )
+
+
+def _failed(suite: ElementTree.Element, finding: Finding) -> None:
+    case = _case(suite, finding.case)
+    failure = ElementTree.SubElement(case, "failure", message=_printable(finding.told))
+    failure.text = _printable(as_text(finding))
+
+
+def _printable(text: str) -> str:
+    """Without what XML cannot hold."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)
