@@ -8,6 +8,7 @@ until the others are done.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import random
 from collections.abc import Callable, Sequence
@@ -16,10 +17,11 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from rolecall.clock import Clock, SystemClock
-from rolecall.errors import InputError
+from rolecall.errors import ClusterError, InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json, as_map
 from rolecall.kube import Client
+from rolecall.log_fields import log_fields
 from rolecall.watches import Watch, WatchDefaults, load_watches
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.checks import CHECKS
@@ -28,6 +30,8 @@ from rolecall_dev.proving.replay import Replay, read_replay
 from rolecall_dev.proving.report import Finding, Report
 from rolecall_dev.proving.samples import CrSample, find_samples
 from rolecall_dev.staging import Stage
+
+_logger = logging.getLogger(__name__)
 
 Say = Callable[[str], None]
 REPLAYS_FOLDER = ".rolecall-test"
@@ -194,7 +198,9 @@ class _Proof:
         early = [case for case in alone if case.worth >= 3.0]
         for case in early:
             await self._try(bench, case)
-        await asyncio.gather(*(work() for _ in range(_SIDE_BY_SIDE)))
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(_SIDE_BY_SIDE):
+                workers.create_task(work())
         for case in alone[len(early) :]:
             await self._try(bench, case)
 
@@ -203,6 +209,8 @@ class _Proof:
             self._report.not_reached.append(case.name)
             return
         problems = await self._run(bench, case)
+        if problems is None:
+            return
         if not problems:
             self._report.passed.append(case.name)
         for problem in problems:
@@ -213,8 +221,17 @@ class _Proof:
             else:
                 known.alike.append(problem.case or case)
 
-    async def _run(self, bench: Bench, case: Case) -> list[Problem]:
-        return await CHECKS[case.check].run(bench, self._subjects[case.subject], case)
+    async def _run(self, bench: Bench, case: Case) -> list[Problem] | None:
+        """None: the cluster did something that the case has no answer to."""
+        began = self._clock.monotonic()
+        try:
+            return await CHECKS[case.check].run(bench, self._subjects[case.subject], case)
+        except ClusterError as error:
+            self._report.undecided.append(f"{case.name}: {error.message}")
+            return None
+        finally:
+            seconds = self._clock.monotonic() - began
+            _logger.debug("case ended", extra=log_fields(case=case.name, seconds=round(seconds, 2)))
 
     async def _confirm(self, bench: Bench) -> None:
         """Try each again, alone; only what comes out once more is a finding."""

@@ -34,6 +34,7 @@ class Report:
     unproved: list[str] = field(default_factory=list)  # what this cluster cannot show, and why
     not_reached: list[str] = field(default_factory=list)  # cases that the budget left no time for
     not_repeated: list[str] = field(default_factory=list)  # failed once, and not the second time
+    undecided: list[str] = field(default_factory=list)  # cases that broke off, and why
     passed: list[str] = field(default_factory=list)  # names of cases
     seconds: float = 0.0
     runs: int = 0

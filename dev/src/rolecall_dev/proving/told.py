@@ -38,6 +38,7 @@ def report_text(report: Report) -> str:
     parts += _listed("worth knowing", report.notes)
     parts += _listed("failed once and not again, so no finding", report.not_repeated)
     parts += _listed("cannot be proved here", report.unproved)
+    parts += _listed("broke off, so nothing is known", report.undecided)
     parts += _listed("not reached within the budget", report.not_reached)
     parts.append(summary_of(report))
     return "\n".join(parts)

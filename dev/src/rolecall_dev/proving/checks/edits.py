@@ -1,8 +1,8 @@
 """Edits: each field of the spec gets other values, and the old one again.
 
 Three things are held against each other, and none needs to know what the field means. After A, B, A
-all is as after A. An edit to B leaves what a CR that was created with B has: else something of A was not
-taken back. And a field of which no value changes anything is dead. A value with which the run fails
+all is as after A. An edit to B leaves what a CR that was created with B has: else something of A was
+not taken back. And a field of which no value changes anything is dead. A value with which the run fails
 must say so in words, and the next good edit must mend it.
 
 Not every difference is a fault: a volume cannot shrink. Where the status says that something is wrong,
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rolecall.errors import ClusterError
 from rolecall.json_object import Json
+from rolecall.kube import UnprocessableError
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.checks.spec_values import (
     ABSENT,
@@ -69,8 +69,8 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
             found = await trial.run(scene)
             problems += found
             effects += [trial.has_effect] if trial.was_taken else []
-            if found:
-                break  # the scene is no longer what it should be
+            if found or trial.ends_here:
+                break
     if effects and not any(effects) and not problems:
         problems += _dead(bench, subject, field, effects)
     return problems
@@ -87,6 +87,7 @@ class _Trial:
         self._good: Json = subject.sample.cr.get("spec") or {}
         self._other = with_value(self._good, field.path, value)
         self.was_taken = False
+        self.ends_here = False  # the scene is no longer what it should be
         self.has_effect = False
 
     @property
@@ -97,8 +98,8 @@ class _Trial:
         known = self._subject.undisturbed
         try:
             await scene.edit(self._other)
-        except ClusterError:
-            return []  # the API server, or a webhook, says no
+        except UnprocessableError:
+            return []  # the API server says no
         self.was_taken = True
         after = (await scene.settle(patience_s=_SOON_S)).state
         cr = await scene.cr()
@@ -106,7 +107,14 @@ class _Trial:
         problems = (
             self._failing(scene, cr) if says_failed(cr) else await self._like_created(scene, after)
         )
-        await scene.edit(self._good)
+        try:
+            await scene.edit(self._good)
+        except UnprocessableError as error:
+            self.ends_here = True
+            self._bench.told.note(
+                f"{self._case.name}: no way back from {self._shown}: {error.message}"
+            )
+            return problems
         return problems or await self._back(scene, was_failing=says_failed(cr))
 
     def _failing(self, scene: Scene, cr: Json) -> list[Problem]:
@@ -130,7 +138,7 @@ class _Trial:
         async with self._bench.scene(self._subject) as scene:
             try:
                 await scene.create(self._other)
-            except ClusterError:
+            except UnprocessableError:
                 return []
             settled = await scene.settle(Expected(after, leeway))
             if settled.is_as_expected:
