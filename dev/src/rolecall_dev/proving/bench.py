@@ -80,6 +80,9 @@ class Bench:
             if is_alone:
                 self.proxy.alone = None
             self.proxy.unfollow(namespace)
+            # First, so that nothing is repaired while the namespace takes it away.
+            with suppress(ApiError):
+                await scene.delete()
             await self.stage.remove_namespace(namespace)
 
 

@@ -24,6 +24,8 @@ class Replay:
 
     def write(self, folder: Path, number: int) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
+        # Results of one test belong into no commit.
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
         words = _NOT_IN_NAMES.sub("-", f"{self.case.check}-{self.case.told}".lower())
         path = folder / f"{number:02}-{words[:_LONGEST].strip('-')}.json"
         document = {"sample": self.sample, "case": asdict(self.case)}

@@ -32,7 +32,7 @@ from rolecall_dev.staging import (
 )
 
 PATIENCE_S = 4.0
-_LIMIT_S = 90.0
+_LIMIT_S = 40.0
 _LOOK_S = 0.1
 
 

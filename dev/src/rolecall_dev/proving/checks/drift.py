@@ -54,32 +54,48 @@ def _cases(subject: Subject) -> list[Case]:
 
 
 async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+    try:
+        return await _tried(bench, subject, case, frozenset())
+    except _NoWayBackError as found:
+        return await _tried(bench, subject, case, found.leaves)
+
+
+async def _tried(
+    bench: Bench, subject: Subject, case: Case, left_out: frozenset[Steps]
+) -> list[Problem]:
     known = subject.undisturbed
     async with bench.scene(subject) as scene:
         await scene.create()
         await scene.settle(known.expected)
-        obj = next(
-            (it for it in await scene.objects() if id_of(it, known.leeway) == case.params["id"]),
-            None,
-        )
-        if obj is None:
+        key = case.params["id"]
+        found = [it for it in await scene.objects() if id_of(it, known.leeway) == key]
+        if not found:
             bench.told.note(f"{case.name}: the object was not there")
             return []
-        if not await _disturb(bench, subject, scene, case, obj):
+        if case.params["does"] == "delete":
+            await _delete(scene, found[0])
+        elif not await _edit(bench, subject, scene, case, (found[0], left_out)):
             return []
         settled = await scene.settle(known.expected)
         if settled.is_as_expected:
             return []
-        left = settled.differences
-        if case.params["does"] == "delete" and await _is_held(scene, obj):
+        if case.params["does"] == "delete" and await _is_held(scene, found[0]):
+            held_by = ", ".join(found[0]["metadata"].get("finalizers", []))
             bench.told.cannot_prove(
-                f"{case.name}: it is held by {', '.join(obj['metadata'].get('finalizers', []))},"
-                " and so it neither goes nor comes back"
+                f"{case.name}: it is held by {held_by}, and so it neither goes nor comes back"
             )
             return []
         await scene.ask_for_run()
         later = await scene.settle(known.expected)
-        return _judged(bench, subject, case, scene, (left, later))
+        return _judged(bench, subject, case, scene, (settled.differences, later))
+
+
+class _NoWayBackError(Exception):
+    """The API server would not let anybody take these edits back: a volume never shrinks."""
+
+    def __init__(self, leaves: frozenset[Steps]) -> None:
+        super().__init__()
+        self.leaves = leaves
 
 
 def _judged(
@@ -114,22 +130,41 @@ def _judged(
     ]
 
 
-async def _disturb(bench: Bench, subject: Subject, scene: Scene, case: Case, obj: Json) -> bool:
-    """Whether anything could be done to it."""
-    gvk, metadata = Gvk.parse(obj["apiVersion"], obj["kind"]), obj["metadata"]
-    namespace = metadata.get("namespace", "")
-    if case.params["does"] == "delete":
-        await scene.client.delete(gvk, namespace, metadata["name"])
-        return True
-    resource = await scene.client.resource_for(gvk)
-    path = resource.path(namespace, metadata["name"])
-    wanted = dict(_set_leaves(subject, obj))
-    edited, fixed = await _edited(scene.client, path, obj, wanted)
+async def _delete(scene: Scene, obj: Json) -> None:
+    metadata, gvk = obj["metadata"], Gvk.parse(obj["apiVersion"], obj["kind"])
+    await scene.client.delete(gvk, metadata.get("namespace", ""), metadata["name"])
+
+
+async def _edit(
+    bench: Bench, subject: Subject, scene: Scene, case: Case, what: tuple[Json, frozenset[Steps]]
+) -> bool:
+    """Whether anything could be changed."""
+    obj, left_out = what
+    resource = await scene.client.resource_for(Gvk.parse(obj["apiVersion"], obj["kind"]))
+    path = resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+    leaves = {key: it for key, it in _set_leaves(subject, obj) if key not in left_out}
+    edited, fixed = await _edited(scene.client, path, obj, leaves)
+    fixed += left_out
     if fixed:
-        bench.told.note(
-            f"{case.name}: the API server lets nobody change {', '.join(map(_shown, fixed))}"
-        )
-    return edited is not None and await _put(scene.client, path, edited)
+        names = ", ".join(map(_shown, fixed))
+        bench.told.note(f"{case.name}: the API server lets nobody change, or change back: {names}")
+    if edited is None or not await _put(scene.client, path, edited):
+        return False
+    if lasting := await _lasting(scene.client, path, edited, leaves):
+        raise _NoWayBackError(lasting)
+    return True
+
+
+async def _lasting(
+    client: Client, path: str, edited: Json, leaves: dict[Steps, Any]
+) -> frozenset[Steps]:
+    """The edits that cannot be taken back."""
+    found = set()
+    for steps, value in leaves.items():
+        trial = copy.deepcopy(edited)
+        if _set(trial, steps, value) and not await _put(client, path, trial, is_trial=True):
+            found.add(steps)
+    return frozenset(found)
 
 
 async def _edited(

@@ -17,6 +17,8 @@ ABSENT = {"absent": True}
 _LONG = 300
 _UNICODE = "grüße-✓"
 _DEEPEST = 4
+# Of numbers: a thousand pods, or a thousand seconds, would show nothing more and take their time.
+_MOST_OF_ANYTHING = 10
 _MOST_VALUES = 4
 Path = tuple[str, ...]
 
@@ -109,7 +111,7 @@ def _numbers(schema: Json, now: Any) -> Iterator[Any]:
         yield base - 1
     if low is not None:
         yield low
-    if high is not None and high <= 1000:
+    if high is not None and high <= _MOST_OF_ANYTHING:
         yield high
     if low is None:
         yield 0
