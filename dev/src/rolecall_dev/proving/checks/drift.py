@@ -274,8 +274,8 @@ def _set_leaves(subject: Subject, obj: Json) -> list[tuple[Steps, Any]]:
                 continue
             for steps in _leaf_steps(value, (key,)):
                 is_name = steps[0] == "metadata" and len(steps) > 1 and steps[1] in _NOT_IN_METADATA
-                # The owner's own annotations are the engine's.
-                is_owner = "operator-sdk/" in str(steps[-1])
+                # The owner's annotations are the engine's, and those of kubectl are notes of a client.
+                is_owner = str(steps[-1]).startswith(("operator-sdk/", "kubectl.kubernetes.io/"))
                 if not is_name and not is_owner and steps[-1] != "name":
                     leaves[steps] = None
     found = []
