@@ -43,39 +43,40 @@ def test_same_work_in_two_namespaces_leaves_the_same() -> None:
 
 def test_what_is_missing_and_what_is_too_much_is_named() -> None:
     assert told(
-        ([config_map("a", "n"), config_map("b", "n")], "n"),
-        ([config_map("b", "n"), config_map("c", "n")], "n"),
+        ([config_map("a", "case-1"), config_map("b", "case-1")], "case-1"),
+        ([config_map("b", "case-1"), config_map("c", "case-1")], "case-1"),
     ) == ["ConfigMap/a: is missing", "ConfigMap/c: should not be there"]
 
 
 def test_changed_leaf_is_named_with_both_values() -> None:
-    assert told(([config_map("a", "n", k="1")], "n"), ([config_map("a", "n", k="2")], "n")) == [
-        'ConfigMap/a .data.k: expected "1", found "2"'
-    ]
+    assert told(
+        ([config_map("a", "case-1", k="1")], "case-1"),
+        ([config_map("a", "case-1", k="2")], "case-1"),
+    ) == ['ConfigMap/a .data.k: expected "1", found "2"']
 
 
 def test_secret_is_compared_and_not_shown() -> None:
-    secrets = [{**config_map("a", "n", k=value), "kind": "Secret"} for value in ("old", "new")]
-    (line,) = told(([secrets[0]], "n"), ([secrets[1]], "n"))
+    secrets = [{**config_map("a", "case-1", k=value), "kind": "Secret"} for value in ("old", "new")]
+    (line,) = told(([secrets[0]], "case-1"), ([secrets[1]], "case-1"))
     assert "old" not in line
     assert "new" not in line
 
 
 def test_second_object_of_a_generated_name_is_one_too_many() -> None:
     def made(name: str) -> dict[str, Any]:
-        obj = config_map(name, "n")
+        obj = config_map(name, "case-1")
         obj["metadata"]["generateName"] = "job-"
         return obj
 
-    assert not told(([made("job-a")], "n"), ([made("job-b")], "n"))
-    assert told(([made("job-a")], "n"), ([made("job-b"), made("job-c")], "n")) == [
+    assert not told(([made("job-a")], "case-1"), ([made("job-b")], "case-1"))
+    assert told(([made("job-a")], "case-1"), ([made("job-b"), made("job-c")], "case-1")) == [
         "ConfigMap/job-* (2): should not be there"
     ]
 
 
 def test_what_two_undisturbed_runs_disagree_on_is_no_difference() -> None:
     first, second, third = (
-        end_state_of([config_map("a", "n", password=value, kept="1")], place("n"))
+        end_state_of([config_map("a", "case-1", password=value, kept="1")], place("case-1"))
         for value in ("x", "y", "z")
     )
     leeway = leeway_between(first, second)
@@ -84,7 +85,7 @@ def test_what_two_undisturbed_runs_disagree_on_is_no_difference() -> None:
 
 
 def test_names_that_end_at_random_are_learned() -> None:
-    first = end_state_of([config_map("web-aaa", "n")], place("n"))
-    second = end_state_of([config_map("web-bbb", "n")], place("n"))
+    first = end_state_of([config_map("web-aaa", "case-1")], place("case-1"))
+    second = end_state_of([config_map("web-bbb", "case-1")], place("case-1"))
     leeway = leeway_between(first, second)
     assert leeway.id_of("ConfigMap", "web-ccc") == "ConfigMap/web-*"
