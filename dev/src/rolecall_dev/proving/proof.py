@@ -25,10 +25,12 @@ from rolecall.log_fields import log_fields
 from rolecall.watches import Watch, WatchDefaults, load_watches
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.checks import CHECKS
-from rolecall_dev.proving.model import Case, Problem, Subject, Told
+from rolecall_dev.proving.model import Case, Problem, Subject, Told, around
 from rolecall_dev.proving.replay import Replay, read_replay
 from rolecall_dev.proving.report import Finding, Report
-from rolecall_dev.proving.samples import CrSample, find_samples
+from rolecall_dev.proving.samples import NEEDS_ANNOTATION, CrSample, find_samples
+from rolecall_dev.proving.scene import failure_message, shown_conditions
+from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import Stage
 
 _logger = logging.getLogger(__name__)
@@ -164,11 +166,8 @@ class _Proof:
             self._say(
                 f"{sample}: {len(undisturbed.requests)} requests, {effects} of them change something"
             )
-            if undisturbed.fails:
-                self._told.cannot_prove(
-                    f"{sample}: its status says that something is wrong, undisturbed as it is, so only"
-                    " that is tested"
-                )
+            if undisturbed.fails and not sample.needs:
+                self._report.findings.append(_failing(sample, undisturbed))
             if sample.needs:
                 self._told.cannot_prove(f"{sample}: needs {sample.needs}, which is not here")
 
@@ -269,6 +268,19 @@ class _Proof:
             )
         )
         self._say(f"found: {suspicion.case.name}: {problem.told}")
+
+
+def _failing(sample: CrSample, undisturbed: Undisturbed) -> Finding:
+    """A sample that comes to no good end by itself: what is tested then is only how it fails."""
+    return Finding(
+        check="undisturbed",
+        kind=sample.gvk.kind,
+        case=f"{sample}: undisturbed",
+        told="the status says that something is wrong, though nothing disturbed",
+        expected=f"it becomes right, or an annotation `{NEEDS_ANNOTATION}` says what it lacks",
+        found=failure_message(undisturbed.cr) or shown_conditions(undisturbed.cr),
+        requests=around(undisturbed.requests, None),
+    )
 
 
 async def _schema_of(client: Client, gvk: Gvk) -> Json:
