@@ -21,6 +21,7 @@ from rolecall_dev import localcluster
 from rolecall_dev.cli import demo as demo_command
 from rolecall_dev.cli import test as test_command
 from rolecall_dev.proving import Report
+from rolecall_dev.staging import Stage
 from tests.unit.cli.fake_engine import FakeEngine
 
 SERVER = "https://127.0.0.1:1"
@@ -178,7 +179,7 @@ def test_test_names_its_cluster_before_it_writes_there(
         assert LINE in capsys.readouterr().err
         return Report()
 
-    monkeypatch.setattr(test_command.Stage, "opened", opened)
+    monkeypatch.setattr(Stage, "opened", opened)
     monkeypatch.setattr(test_command, "planned", lambda _: None)
     monkeypatch.setattr(test_command, "prove", prove)
     monkeypatch.setattr(signal, "signal", lambda *_: None)

@@ -177,6 +177,7 @@ class _Proof:
         found = [
             case
             for subject in self._subjects.values()
+            if not subject.undisturbed.fails or subject.sample.needs
             for name in self._plan.checks
             for case in CHECKS[name].cases(subject)
         ]
