@@ -1,8 +1,8 @@
 """Small roles, each in one file with its kind, and projects made of some of them.
 
-A file says `fields` (schema of the spec), `spec` (of the sample), `tasks`, `finalizer` where there is one,
-and `watch` for further keys of the entry in watches.yaml. Those in `seeded` have one bug each, and name
-in `found_by` the checks that find it; where none does, `why_not` says why.
+A file says `fields` (schema of the spec), `spec` (of the sample), `tasks`, `finalizer` where there is
+one, and `watch` for further keys of the entry in watches.yaml. Those in `seeded` have one bug each, and
+name in `found_by` the checks that find it; where none does, `why_not` says why.
 """
 
 from __future__ import annotations
