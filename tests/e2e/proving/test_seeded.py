@@ -55,6 +55,7 @@ async def test_each_seeded_bug_is_found_and_right_roles_are_quiet(
                 )
 
         reports = dict(zip(CHECKS, await asyncio.gather(*map(run, CHECKS)), strict=True))
+    await asyncio.get_running_loop().shutdown_default_executor()
     found = {
         (finding.kind, check) for check, report in reports.items() for finding in report.findings
     }
