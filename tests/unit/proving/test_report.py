@@ -39,14 +39,25 @@ def test_what_was_not_reached_is_told() -> None:
     )
 
 
+def test_slowest_cases_are_told_the_slowest_first() -> None:
+    text = report_text(Report(seconds_of={f"case {n}": float(n) for n in range(9)}))
+    assert text.index("8.0 s  case 8") < text.index("7.0 s  case 7")
+    assert "case 1" not in text
+
+
 def test_junit_has_each_case_once(tmp_path: Path) -> None:
     file = tmp_path / "reports" / "junit.xml"
     report = Report(
-        findings=[FINDING], passed=["Site/blog: errors: 500"], not_reached=["Site/blog: x"]
+        findings=[FINDING],
+        passed=["Site/blog: errors: 500"],
+        not_reached=["Site/blog: x"],
+        not_tried_again=["Site/blog: y: is gone"],
+        seconds_of={"Site/blog: errors: 500": 1.5},
     )
     write_junit(report, file)
     suite = ElementTree.parse(file).getroot()
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")
+    assert {case.get("time") for case in suite.iter("testcase")} == {"1.50", None}
     (failure,) = suite.iter("failure")
     assert failure.text is not None
     assert FINDING.found in failure.text

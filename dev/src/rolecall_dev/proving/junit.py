@@ -11,20 +11,24 @@ from rolecall_dev.proving.told import as_text
 
 def write_junit(report: Report, path: Path) -> None:
     """Write it, with the folders that lead there."""
+    skipped = [(name, "the budget left no time for it") for name in report.not_reached]
+    skipped += [
+        (name, "it failed once, and the budget left no time for a second try")
+        for name in report.not_tried_again
+    ]
     suite = ElementTree.Element(
         "testsuite",
         name="rolecall test",
-        tests=str(report.cases + len(report.not_reached)),
+        tests=str(report.cases + len(skipped)),
         failures=str(len(report.findings)),
-        skipped=str(len(report.not_reached)),
+        skipped=str(len(skipped)),
         time=f"{report.seconds:.1f}",
     )
     for name in report.passed:
-        _case(suite, name)
+        _timed(_case(suite, name), report, name)
     for finding in report.findings:
         _failed(suite, finding)
-    for name in report.not_reached:
-        message = "the budget left no time for it"
+    for name, message in skipped:
         ElementTree.SubElement(_case(suite, name), "skipped", message=message)
     path.parent.mkdir(parents=True, exist_ok=True)
     ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
@@ -35,6 +39,11 @@ def _case(suite: ElementTree.Element, name: str) -> ElementTree.Element:
     return ElementTree.SubElement(
         suite, "testcase", classname=subject, name=_printable(rest or name)
     )
+
+
+def _timed(case: ElementTree.Element, report: Report, name: str) -> None:
+    if name in report.seconds_of:
+        case.set("time", f"{report.seconds_of[name]:.2f}")
 
 
 def _failed(suite: ElementTree.Element, finding: Finding) -> None:

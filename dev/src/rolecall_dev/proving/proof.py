@@ -1,8 +1,9 @@
 """Tests an operator as a whole: each sample undisturbed, then all cases, the most telling ones first.
 
-Promise: a finding came out twice, the second time alone. What the budget leaves no time for is named.
-Cases side by side are as many as the machine has use for; those that touch the operator itself wait
-until the others are done.
+Promise: a finding came out twice, the second time alone. When the budget is used up, whatever runs is
+broken off, and all that was not decided is named; time for second tries is kept back. Cases side by side
+are as many as the machine has use for; those that touch the operator itself wait until the others are
+done.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from rolecall.log_fields import log_fields
 from rolecall.watches import Watch, WatchDefaults, load_watches
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.checks import CHECKS
+from rolecall_dev.proving.deadline import ended_within
 from rolecall_dev.proving.model import Case, Problem, Subject, Told, around
 from rolecall_dev.proving.replay import Replay, read_replay
 from rolecall_dev.proving.report import Finding, Report
@@ -126,6 +128,8 @@ class _Suspicion:
 
     problem: Problem
     case: Case
+    seconds: float  # of the first try
+    is_tried_again: bool = False
     alike: list[Case] = field(default_factory=list)
 
 
@@ -137,29 +141,48 @@ class _Proof:
         self._told = Told()
         self._suspicions: dict[tuple[str, str, str], _Suspicion] = {}
         self._subjects: dict[str, Subject] = {}
+        self._open: dict[str, None] = {}  # what is not decided yet, in its order
         self._ends_at = float("inf")
 
     async def run(self) -> Report:
         began = self._clock.monotonic()
-        if self._wish.budget_s is not None:
-            self._ends_at = began + self._wish.budget_s
+        budget_s = self._wish.budget_s
+        if budget_s is not None:
+            self._ends_at = began + budget_s
+        self._open = {f"{sample}: undisturbed": None for sample in self._plan.samples}
+        await ended_within(self._work(), budget_s)
+        report = self._report
+        report.not_reached = list(self._open)
+        report.not_tried_again = [
+            f"{each.case.name}: {each.problem.told}"
+            for each in self._suspicions.values()
+            if not each.is_tried_again
+        ]
+        self._told.cannot_prove(_SIMULATED)
+        report.notes, report.unproved = self._told.notes, self._told.unproved
+        report.seconds = self._clock.monotonic() - began
+        return report
+
+    async def _work(self) -> None:
         await asyncio.to_thread(self._stage.install_crds, self._wish.project)
         operator = self._stage.operator(self._wish.project, self._wish.engine_arguments)
         async with operator as (engine, proxy):
             bench = Bench(self._stage, engine, proxy, self._clock, self._told)
-            await self._learn(bench)
-            await self._try_all(bench, self._cases())
-            await self._confirm(bench)
-            self._report.runs = proxy.runs
-        self._report.notes, self._report.unproved = self._told.notes, self._told.unproved
-        self._told.cannot_prove(_SIMULATED)
-        self._report.seconds = self._clock.monotonic() - began
-        return self._report
+            try:
+                await self._learn(bench)
+                cases = self._cases()
+                self._open |= {case.name: None for case in cases}
+                await self._try_all(bench, cases)
+                await self._confirm(bench)
+            finally:
+                self._report.runs = proxy.runs
 
     async def _learn(self, bench: Bench) -> None:
         """What becomes of each sample when nothing disturbs."""
         for sample in self._plan.samples:
+            began = self._clock.monotonic()
             undisturbed = await bench.undisturbed(sample)
+            self._decided(f"{sample}: undisturbed", began)
             schema = await _schema_of(self._stage.client, sample.gvk)
             self._subjects[str(sample)] = Subject(sample, undisturbed, schema)
             effects = len(undisturbed.effects)
@@ -205,10 +228,11 @@ class _Proof:
             await self._try(bench, case)
 
     async def _try(self, bench: Bench, case: Case) -> None:
-        if self._clock.monotonic() >= self._ends_at:
-            self._report.not_reached.append(case.name)
+        began = self._clock.monotonic()
+        if began + self._kept_back_s() >= self._ends_at:
             return
         problems = await self._run(bench, case)
+        seconds = self._decided(case.name, began)
         if problems is None:
             return
         if not problems:
@@ -217,27 +241,35 @@ class _Proof:
             key = (case.subject, case.check, problem.signature)
             known = self._suspicions.get(key)
             if known is None:
-                self._suspicions[key] = _Suspicion(problem, problem.case or case)
+                self._suspicions[key] = _Suspicion(problem, problem.case or case, seconds)
             else:
                 known.alike.append(problem.case or case)
 
+    def _kept_back_s(self) -> float:
+        """What second tries will take: about as long as the first ones, which had company."""
+        return sum(each.seconds for each in self._suspicions.values())
+
+    def _decided(self, name: str, began: float) -> float:
+        seconds = self._clock.monotonic() - began
+        self._open.pop(name, None)
+        self._report.seconds_of[name] = seconds
+        _logger.debug("case ended", extra=log_fields(case=name, seconds=round(seconds, 2)))
+        return seconds
+
     async def _run(self, bench: Bench, case: Case) -> list[Problem] | None:
         """None: the cluster did something that the case has no answer to."""
-        began = self._clock.monotonic()
         try:
             return await CHECKS[case.check].run(bench, self._subjects[case.subject], case)
         except ClusterError as error:
             self._report.undecided.append(f"{case.name}: {error.message}")
             return None
-        finally:
-            seconds = self._clock.monotonic() - began
-            _logger.debug("case ended", extra=log_fields(case=case.name, seconds=round(seconds, 2)))
 
     async def _confirm(self, bench: Bench) -> None:
         """Try each again, alone; only what comes out once more is a finding."""
         for suspicion in self._suspicions.values():
             case = replace(suspicion.case, is_alone=True)
             again = await self._run(bench, case)
+            suspicion.is_tried_again = True
             if not again:
                 self._report.not_repeated.append(f"{suspicion.case.name}: {suspicion.problem.told}")
                 continue

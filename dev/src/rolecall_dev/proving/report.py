@@ -1,7 +1,8 @@
 """What a test of an operator came to: findings, what was not reached, and what cannot be proved here.
 
 A finding is about one case that was repeated alone and came out the same way; a case that fails once
-and never again is told by name, and is no finding.
+and never again is told by name, and is no finding. Where the budget left no time for the second try,
+that is told too: nothing is known then.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ class Report:
     unproved: list[str] = field(default_factory=list)  # what this cluster cannot show, and why
     not_reached: list[str] = field(default_factory=list)  # cases that the budget left no time for
     not_repeated: list[str] = field(default_factory=list)  # failed once, and not the second time
+    not_tried_again: list[str] = field(default_factory=list)  # failed once, and no time was left
     undecided: list[str] = field(default_factory=list)  # cases that broke off, and why
     passed: list[str] = field(default_factory=list)  # names of cases
+    seconds_of: dict[str, float] = field(default_factory=dict)  # by name, each case that ended
     seconds: float = 0.0
     runs: int = 0
 

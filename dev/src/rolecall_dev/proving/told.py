@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rolecall_dev.proving.report import Finding, Report
 
 _MOST_LISTED = 10
+_SLOWEST = 5
 
 
 def as_text(finding: Finding) -> str:
@@ -37,15 +38,27 @@ def report_text(report: Report) -> str:
     parts = [as_text(finding) + "\n" for finding in report.findings]
     parts += _listed("worth knowing", report.notes)
     parts += _listed("failed once and not again, so no finding", report.not_repeated)
+    parts += _listed(
+        "failed once, and the budget left no time for a second try", report.not_tried_again
+    )
     parts += _listed("cannot be proved here", report.unproved)
     parts += _listed("broke off, so nothing is known", report.undecided)
     parts += _listed("not reached within the budget", report.not_reached)
+    parts += _listed("slowest cases", slowest(report))
     parts.append(summary_of(report))
     return "\n".join(parts)
 
 
+def slowest(report: Report) -> list[str]:
+    """Where the time went: cases side by side share the machine, so their sum is more than all took."""
+    times = sorted(report.seconds_of.items(), key=lambda item: -item[1])
+    return [f"{seconds:5.1f} s  {name}" for name, seconds in times[:_SLOWEST]]
+
+
 def summary_of(report: Report) -> str:
     late = f", {len(report.not_reached)} not reached" if report.not_reached else ""
+    if report.not_tried_again:
+        late += f", {len(report.not_tried_again)} not tried again"
     findings = f"{len(report.findings)} finding{'' if len(report.findings) == 1 else 's'}"
     minutes, seconds = divmod(round(report.seconds), 60)
     took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

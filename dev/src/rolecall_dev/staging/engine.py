@@ -89,7 +89,8 @@ class StagedEngine:
 
     async def start(self) -> None:
         """Start it and wait until it answers."""
-        await asyncio.to_thread(self._launch)
+        # In no thread: whoever is broken off meanwhile would leave a process that nobody knows.
+        self._launch()
         async with asyncio.timeout(_START_S):
             while not await asyncio.to_thread(self._answers):
                 self.require_running()
@@ -120,8 +121,13 @@ class StagedEngine:
                 await self.kill()
 
     async def close(self) -> None:
-        await self.stop()
-        shutil.rmtree(self._temporary, ignore_errors=True)
+        """End it, at once where nobody has time to wait any more."""
+        try:
+            await self.stop()
+        finally:
+            if self._process is not None and self._process.poll() is None:
+                kill_whole(self.pid)
+            shutil.rmtree(self._temporary, ignore_errors=True)
 
     def kill_runs(self) -> int:
         """Kill every run in flight, and nothing else; how many there were."""
