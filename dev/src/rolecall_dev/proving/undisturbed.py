@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from rolecall.gvk import Gvk
@@ -54,6 +54,9 @@ class Undisturbed:
     cr: Json  # at the end
     objects: tuple[Json, ...]  # at the end, the CR among them
     places: dict[RequestPlace, str]
+    by_engine: tuple[SeenRequest, ...] = ()  # the engine's own, in the CR's namespace
+    # By `Ingress.networking.k8s.io`: `ingresses`, as the API server names it in paths.
+    plurals: dict[str, str] = field(default_factory=dict)
 
     @property
     def expected(self) -> Expected:
@@ -96,6 +99,8 @@ class Life:
     is_confined: bool
     settles: bool
     places: dict[RequestPlace, str]
+    by_engine: tuple[SeenRequest, ...]
+    plurals: dict[str, str]
 
 
 async def live(scene: Scene) -> Life:
@@ -125,6 +130,12 @@ async def live(scene: Scene) -> Life:
         and not any(_is_outside(each, scene) for each in scene.traffic.of_plays),
         settles=settled.is_at_rest,
         places=await asyncio.to_thread(_places, scene),
+        by_engine=tuple(
+            each
+            for each in scene.traffic.requests
+            if not each.is_play and scene.namespace and each.info.namespace == scene.namespace
+        ),
+        plurals=await _plurals(scene),
     )
 
 
@@ -149,6 +160,8 @@ def compared(lives: Sequence[Life]) -> Undisturbed:
         cr=one.cr,
         objects=tuple(one.objects),
         places=one.places,
+        by_engine=one.by_engine,
+        plurals=one.plurals,
     )
 
 
@@ -163,6 +176,17 @@ async def _knowing_kinds(scene: Scene) -> Scene:
         (kinds if resource.namespaced else wide).add(resource.gvk)
     place = replace(scene.place, kinds=tuple(sorted(kinds)), wide_kinds=tuple(sorted(wide)))
     return scene.at(place)
+
+
+async def _plurals(scene: Scene) -> dict[str, str]:
+    infos = [each.info for each in scene.traffic.of_plays if each.info.is_resource]
+    asked = {(info.group, info.version, info.resource) for info in infos}
+    found = {}
+    for group, version, plural in sorted(asked):
+        resource = await scene.client.discovery.by_plural(group, version, plural)
+        if resource is not None:
+            found[resource.gvk.group_kind] = plural
+    return found
 
 
 def _is_outside(request: SeenRequest, scene: Scene) -> bool:

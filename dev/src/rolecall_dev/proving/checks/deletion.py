@@ -15,7 +15,7 @@ from rolecall.kube import NotFoundError
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import Case, Check, Problem, Subject, around
 from rolecall_dev.proving.scene import Scene
-from rolecall_dev.staging import FOREIGN_LABEL, id_of
+from rolecall_dev.staging import FOREIGN_LABEL, SeenRequest, id_of
 
 _NAME = "deletion"
 _HELD_WITHIN_S = 30.0
@@ -75,7 +75,11 @@ def _problems(
         )
     elif others:
         wrote = next(
-            (each for each in scene.traffic.effects if each.info.resource and _made(each, left)),
+            (
+                each
+                for each in scene.traffic.effects
+                if each.info.resource and _made(subject, each, left)
+            ),
             None,
         )
         problems.append(
@@ -101,10 +105,13 @@ def _problems(
     return problems
 
 
-def _made(request: object, left: list[Json]) -> bool:
+def _made(subject: Subject, request: SeenRequest, left: list[Json]) -> bool:
     """Whether a write is likely to have made one of what is left."""
-    resource = str(getattr(request, "resource_name", "")).partition("/")[0].partition(".")[0]
-    return any(resource.startswith(obj["kind"].lower()[:-1]) for obj in left)
+    kinds = {Gvk.parse(obj["apiVersion"], obj["kind"]) for obj in left}
+    info, plurals = request.info, subject.undisturbed.plurals
+    return any(
+        (plurals.get(it.group_kind), it.group) == (info.resource, info.group) for it in kinds
+    )
 
 
 async def _make_foreign(scene: Scene, subject: Subject) -> None:

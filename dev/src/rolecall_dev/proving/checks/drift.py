@@ -116,8 +116,13 @@ def _judged(
         else "not even by a further run"
     )
     remaining = left if later.is_as_expected else later.differences
-    kind, name = case.params["id"].split("/", 1)
-    wrote = _writes_of(subject, name, Gvk.parse("", kind))
+    leeway = subject.undisturbed.leeway
+    wrote = [
+        write
+        for obj in subject.undisturbed.objects
+        if id_of(obj, leeway) == case.params["id"]
+        for write in _writes_to(subject, obj)
+    ]
     return [
         Problem(
             told=f"{case.told}, and it is repaired {when}",

@@ -20,7 +20,9 @@ from rolecall_dev.proving.model import (
     shown_differences,
 )
 from rolecall_dev.proving.scene import Scene, shown_conditions
+from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import (
+    NAMESPACE_MARK,
     EndState,
     Fault,
     FaultKind,
@@ -99,7 +101,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
                     alike=f"{asked.resource_name} {shown_differences(settled.differences)}",
                 )
             ]
-        lie = _lie(subject, asked, at_success)
+        lie = _lie(subject, asked, at_success, scene.namespace)
         if not lie:
             return []
         return [
@@ -122,34 +124,32 @@ def _noting(scene: Scene, subject: Subject, at_success: list[EndState]):  # type
     return note
 
 
-def _lie(subject: Subject, asked: SeenRequest, at_success: Sequence[EndState]) -> str:
+def _lie(
+    subject: Subject, asked: SeenRequest, at_success: Sequence[EndState], namespace: str
+) -> str:
     """What of the object of a failed write was not right when success was told."""
     if not asked.is_write or not at_success or asked.info.subresource:
         return ""
     known = subject.undisturbed
-    ids = _ids_of(subject, asked)
+    ids = ids_of(known, asked, namespace)
     wanted = EndState({key: it for key, it in known.at_first_success.objects.items() if key in ids})
     found = EndState({key: it for key, it in at_success[0].objects.items() if key in ids})
     return shown_differences(differences(wanted, found, known.leeway))
 
 
-def _ids_of(subject: Subject, asked: SeenRequest) -> set[str]:
+def ids_of(known: Undisturbed, asked: SeenRequest, namespace: str) -> set[str]:
     """The objects that a write may be about: one by its name, or all that its kind has."""
-    return {
-        key
-        for key in subject.undisturbed.at_first_success.objects
-        if _resource_of(key) == (asked.info.resource, asked.info.group)
-        and (not asked.info.name or key.partition("/")[2] == asked.info.name)
-    }
-
-
-def _resource_of(key: str) -> tuple[str, str]:
-    """As a path names the kind of an id; English plurals, as all kinds of Kubernetes have them."""
-    kind, _, group = key.partition("/")[0].partition(".")
-    name = kind.lower()
-    if name.endswith("y") and not name.endswith(("ay", "ey", "oy")):
-        return f"{name[:-1]}ies", group
-    return f"{name}es" if name.endswith(("s", "x", "ch")) else f"{name}s", group
+    info = asked.info
+    # An object without a namespace may have it in its name: end states name it by a mark.
+    name = info.name.replace(namespace, NAMESPACE_MARK) if namespace else info.name
+    found = set()
+    for key in known.at_first_success.objects:
+        group_kind, _, of_object = key.partition("/")
+        is_kind = known.plurals.get(group_kind) == info.resource
+        is_group = group_kind.partition(".")[2] == info.group
+        if is_kind and is_group and (not name or of_object == name):
+            found.add(key)
+    return found
 
 
 ERRORS = Check(_NAME, "each request of a run fails once, in each way", _cases, _run)
