@@ -149,7 +149,7 @@ async def test_second_try_that_hangs_is_no_finding_and_is_told(
     assert len(tried) == 2
     assert not report.findings
     assert not report.not_repeated
-    assert report.not_tried_again == [f"{SUBJECT}: tried: only: is gone"]
+    assert report.not_tried_again == [f"{SUBJECT}: tried: only: is gone: nothing"]
     assert "no time for a second try" in report_text(report)
 
 

@@ -59,6 +59,14 @@ def add_parser(subparsers: Subparsers) -> None:
         help="end after this time, such as 5m, whatever is under way; the most telling cases come"
         " first (default: no limit)",
     )
+    parser.add_argument(
+        "--from",
+        dest="from_revision",
+        default="",
+        metavar="REVISION",
+        help="for the check `upgrade`: what this project was at a git revision makes the CRs, and then"
+        " this folder's takes over",
+    )
     parser.add_argument("--seed", type=int, default=0, help="order of equal cases (default: 0)")
     parser.add_argument(
         "--replay", type=Path, metavar="FILE", help="try one case again, from the file of a finding"
@@ -81,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         budget_s=arguments.budget,
         seed=arguments.seed,
         replay=arguments.replay,
+        from_revision=arguments.from_revision,
     )
     planned(Wish(Path.cwd(), **wishes))  # what is wrong is told before a cluster is started
     # As Ctrl-C: engine and cluster have sessions of their own, and would stay.

@@ -1,8 +1,8 @@
 """Work that ends when its time is up, however it hangs.
 
-Whoever is cancelled may clean up, and that may hang as well: on a cluster that answers nothing, deleting
-a namespace takes as long as everything else. So there is a short grace, and then each wait that is left
-is broken off, one after the other.
+Whoever is cancelled may clean up, and that may hang as well: on a cluster that answers nothing, a
+namespace cannot be deleted either. So there is a short grace, and then each wait that is left is broken
+off, one after the other.
 """
 
 from __future__ import annotations

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rolecall.json_object import Json
 from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.proving.undisturbed import Undisturbed
+from rolecall_dev.rbac import Right
 from rolecall_dev.staging import Difference, SeenRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """The project at another revision, and the sample that it has there."""
+
+    revision: str
+    project: Path
+    sample: CrSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +29,8 @@ class Subject:
     sample: CrSample
     undisturbed: Undisturbed
     schema: Json  # of the CR's spec; empty where the CRD has none
+    older: Older | None = None
+    granted: frozenset[Right] = frozenset()  # by config/rbac; empty where the project has none
 
 
 @dataclass(frozen=True, slots=True)

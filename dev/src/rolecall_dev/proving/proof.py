@@ -1,9 +1,9 @@
 """Tests an operator as a whole: each sample undisturbed, then all cases, the most telling ones first.
 
 Promise: a finding came out twice, the second time alone. When the budget is used up, whatever runs is
-broken off, and all that was not decided is named; time for second tries is kept back. Cases side by side
-are as many as the machine has use for; those that touch the operator itself wait until the others are
-done.
+broken off, and all that was not decided is named; time for second tries is kept back. Cases side by
+side are as many as the machine has use for; those that touch the operator itself wait until the others
+are done.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import logging
 import os
 import random
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -26,19 +27,24 @@ from rolecall.log_fields import log_fields
 from rolecall.watches import Watch, WatchDefaults, load_watches
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.checks import CHECKS
+from rolecall_dev.proving.checks.rights import RIGHTS, note_unused
+from rolecall_dev.proving.checks.upgrade import UPGRADE
 from rolecall_dev.proving.deadline import ended_within
-from rolecall_dev.proving.model import Case, Problem, Subject, Told, around
+from rolecall_dev.proving.model import Case, Older, Problem, Subject, Told, around
 from rolecall_dev.proving.replay import Replay, read_replay
 from rolecall_dev.proving.report import Finding, Report
+from rolecall_dev.proving.revision import extracted, full_revision
 from rolecall_dev.proving.samples import NEEDS_ANNOTATION, CrSample, find_samples
 from rolecall_dev.proving.scene import failure_message, shown_conditions
 from rolecall_dev.proving.undisturbed import Undisturbed
+from rolecall_dev.rbac import granted_rights
 from rolecall_dev.staging import Stage
 
 _logger = logging.getLogger(__name__)
 
 Say = Callable[[str], None]
 REPLAYS_FOLDER = ".rolecall-test"
+_RBAC_FOLDER = Path("config/rbac")
 _CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 _SIDE_BY_SIDE = 3 * (os.cpu_count() or 2)
 _SIMULATED = "what happens inside of pods: nodes are simulated, so no container runs"
@@ -54,6 +60,7 @@ class Wishes(TypedDict, total=False):
     seed: int
     replay: Path | None
     engine_arguments: Sequence[str]
+    from_revision: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,7 @@ class Wish:
     seed: int = 0
     replay: Path | None = None
     engine_arguments: Sequence[str] = ()
+    from_revision: str = ""  # what `upgrade` begins with
 
 
 async def prove(
@@ -93,6 +101,7 @@ class Plan:
     samples: tuple[CrSample, ...]
     checks: tuple[str, ...]
     replayed: Case | None = None
+    from_revision: str = ""
 
 
 def planned(wish: Wish) -> Plan:
@@ -103,13 +112,17 @@ def planned(wish: Wish) -> Plan:
     watches = _watches(wish.project)
     checks = tuple(wish.checks or CHECKS)
     if wish.replay is None:
-        return Plan(tuple(find_samples(wish.project, watches, wish.kinds, wish.samples)), checks)
+        if UPGRADE.name in wish.checks and not wish.from_revision:
+            raise InputError("`upgrade` needs to know from where", hint="say `--from REVISION`")
+        revision = full_revision(wish.project, wish.from_revision) if wish.from_revision else ""
+        samples = find_samples(wish.project, watches, wish.kinds, wish.samples)
+        return Plan(tuple(samples), checks, None, revision)
     replay = read_replay(wish.replay)
     found = find_samples(wish.project, watches, (), [wish.project / replay.sample])
     wanted = tuple(each for each in found if str(each) == replay.case.subject)
     if not wanted or replay.case.check not in CHECKS:
         raise InputError(f"{wish.replay}: `{replay.case.name}` is no case of this project")
-    return Plan(wanted, (replay.case.check,), replay.case)
+    return Plan(wanted, (replay.case.check,), replay.case, replay.case.params.get("from", ""))
 
 
 def _watches(project: Path) -> Sequence[Watch]:
@@ -141,6 +154,7 @@ class _Proof:
         self._told = Told()
         self._suspicions: dict[tuple[str, str, str], _Suspicion] = {}
         self._subjects: dict[str, Subject] = {}
+        self._older_project: Path | None = None
         self._open: dict[str, None] = {}  # what is not decided yet, in its order
         self._ends_at = float("inf")
 
@@ -154,7 +168,7 @@ class _Proof:
         report = self._report
         report.not_reached = list(self._open)
         report.not_tried_again = [
-            f"{each.case.name}: {each.problem.told}"
+            f"{each.case.name}: {each.problem.told}: {_first_line(each.problem.found)}"
             for each in self._suspicions.values()
             if not each.is_tried_again
         ]
@@ -165,8 +179,12 @@ class _Proof:
 
     async def _work(self) -> None:
         await asyncio.to_thread(self._stage.install_crds, self._wish.project)
-        operator = self._stage.operator(self._wish.project, self._wish.engine_arguments)
-        async with operator as (engine, proxy):
+        async with AsyncExitStack() as stack:
+            if self._plan.from_revision:
+                tree = extracted(self._wish.project, self._plan.from_revision)
+                self._older_project = stack.enter_context(tree)
+            operator = self._stage.operator(self._wish.project, self._wish.engine_arguments)
+            engine, proxy = await stack.enter_async_context(operator)
             bench = Bench(self._stage, engine, proxy, self._clock, self._told)
             try:
                 await self._learn(bench)
@@ -179,12 +197,16 @@ class _Proof:
 
     async def _learn(self, bench: Bench) -> None:
         """What becomes of each sample when nothing disturbs."""
+        older = self._older_samples()
+        granted = await asyncio.to_thread(granted_rights, self._wish.project / _RBAC_FOLDER)
         for sample in self._plan.samples:
             began = self._clock.monotonic()
             undisturbed = await bench.undisturbed(sample)
             self._decided(f"{sample}: undisturbed", began)
             schema = await _schema_of(self._stage.client, sample.gvk)
-            self._subjects[str(sample)] = Subject(sample, undisturbed, schema)
+            self._subjects[str(sample)] = Subject(
+                sample, undisturbed, schema, older.get(str(sample)), granted
+            )
             effects = len(undisturbed.effects)
             self._say(
                 f"{sample}: {len(undisturbed.requests)} requests, {effects} of them change something"
@@ -193,6 +215,16 @@ class _Proof:
                 self._report.findings.append(_failing(sample, undisturbed))
             if sample.needs:
                 self._told.cannot_prove(f"{sample}: needs {sample.needs}, which is not here")
+        if RIGHTS.name in self._plan.checks:
+            note_unused(self._told, self._subjects.values())
+
+    def _older_samples(self) -> dict[str, Older]:
+        """Of those that the other revision has under the same name."""
+        project = self._older_project
+        if project is None:
+            return {}
+        found = find_samples(project, _watches(project), (), ())
+        return {str(each): Older(self._plan.from_revision, project, each) for each in found}
 
     def _cases(self) -> list[Case]:
         if self._plan.replayed is not None:
@@ -301,6 +333,10 @@ class _Proof:
             )
         )
         self._say(f"found: {suspicion.case.name}: {problem.told}")
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
 
 
 def _failing(sample: CrSample, undisturbed: Undisturbed) -> Finding:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
@@ -78,6 +78,10 @@ class Scene:
         """The same with another idea of where things are."""
         return Scene(self.client, self.engine, self.clock, self.sample, place, self.traffic)
 
+    def called(self, name: str) -> Scene:
+        """The same namespace for a CR of another name."""
+        return self.at(replace(self.place, name=name))
+
     async def prepare(self) -> None:
         """Make what the sample needs."""
         for obj in self.sample.before:
@@ -86,6 +90,7 @@ class Scene:
     async def create(self, spec: Json | None = None) -> None:
         """Create the CR; with a spec, that instead of the sample's."""
         cr = self._placed(self.sample.cr)
+        cr["metadata"]["name"] = self.place.name
         if spec is not None:
             cr["spec"] = spec
         await self.client.create(self.place.gvk, cr)

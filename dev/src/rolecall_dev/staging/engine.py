@@ -70,7 +70,7 @@ class StagedEngine:
     def __init__(
         self, project: Path, kubeconfig: Path, scratch: Path, arguments: Sequence[str] = ()
     ) -> None:
-        self._project, self._kubeconfig = project, kubeconfig
+        self.project, self._kubeconfig = project, kubeconfig
         self._arguments = tuple(arguments)
         self.artifacts = scratch / "runs"
         self.log = scratch / "engine.log"
@@ -86,6 +86,10 @@ class StagedEngine:
     def pid(self) -> int:
         assert self._process is not None, "the engine was not started"
         return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
         """Start it and wait until it answers."""
@@ -105,6 +109,13 @@ class StagedEngine:
         said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(f"  {line}" for line in said[-_LAST_LINES:])
 
+    def words_since(self, position: int) -> tuple[str, int]:
+        """What it wrote to its log after a position, and the position to go on from."""
+        with self.log.open("rb") as log:
+            log.seek(position)
+            written = log.read()
+        return written.decode(errors="replace"), position + len(written)
+
     async def kill(self) -> None:
         """As the kernel does when memory is short: the engine, its host, every run."""
         await asyncio.to_thread(kill_whole, self.pid)
@@ -112,7 +123,7 @@ class StagedEngine:
 
     async def stop(self) -> None:
         """Ask it to end, as Kubernetes does."""
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self.is_running:
             self._process.send_signal(signal.SIGTERM)
             try:
                 async with asyncio.timeout(_END_S):
@@ -125,7 +136,7 @@ class StagedEngine:
         try:
             await self.stop()
         finally:
-            if self._process is not None and self._process.poll() is None:
+            if self.is_running:
                 kill_whole(self.pid)
             shutil.rmtree(self._temporary, ignore_errors=True)
 
@@ -159,7 +170,7 @@ class StagedEngine:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, *_FLAGS, *self._arguments],
-                cwd=self._project,
+                cwd=self.project,
                 env={
                     **os.environ,
                     **_AS_DEPLOYED,

@@ -28,7 +28,7 @@ from rolecall.json_object import Json, as_map
 from rolecall.kube import Client, Credentials
 from rolecall.proxy import parse_request_info
 from rolecall_dev.staging.effects import changed_leaves
-from rolecall_dev.staging.faults import Fault, FaultKind, answer_of
+from rolecall_dev.staging.faults import Fault, FaultKind, answer_of, refusal_of
 from rolecall_dev.staging.seen_request import SeenRequest
 from rolecall_dev.staging.traffic import CASE_PREFIX, Traffic, run_begins, tells_success
 
@@ -155,6 +155,9 @@ class FaultProxy:
         seen.body = body
         self.runs += int(not is_play and _status_says(seen, run_begins))
         await traffic.before(seen)
+        if traffic.refuses(seen):
+            seen.code, status = refusal_of(info)
+            return web.json_response(status, status=seen.code)
         fault = traffic.fault_for(seen)
         if fault is not None and not fault.reaches_server:
             return self._failed(request, seen, fault)

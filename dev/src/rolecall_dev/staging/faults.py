@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rolecall.json_object import Json
+from rolecall.proxy import RequestInfo
 from rolecall_dev.staging.seen_request import RequestMark
 
 
@@ -35,6 +36,7 @@ _ANSWERS = {
         "Timeout: request did not complete within the allotted timeout",
     ),
 }
+_USER = "system:serviceaccount:test:operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,25 @@ class Fault:
 
 def answer_of(kind: FaultKind) -> tuple[int, Json]:
     """The code and the Status with which an API server says so."""
-    code, reason, message = _ANSWERS[kind]
+    return _status(*_ANSWERS[kind])
+
+
+def refusal_of(info: RequestInfo) -> tuple[int, Json]:
+    """The answer to a request whose right was taken away, as RBAC words it."""
+    resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+    full = f"{info.resource}.{info.group}" if info.group else info.resource
+    named = f' "{info.name}"' if info.name else ""
+    where = f'in the namespace "{info.namespace}"' if info.namespace else "at the cluster scope"
+    return _status(
+        403,
+        "Forbidden",
+        f"{full}{named} is forbidden:"
+        f' User "{_USER}" cannot {info.verb} resource "{resource}" in API group'
+        f' "{info.group}" {where}',
+    )
+
+
+def _status(code: int, reason: str, message: str) -> tuple[int, Json]:
     return code, {
         "kind": "Status",
         "apiVersion": "v1",

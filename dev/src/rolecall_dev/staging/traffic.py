@@ -18,6 +18,7 @@ from rolecall_dev.staging.seen_request import RequestMark, SeenRequest
 
 NAMESPACE_MARK = "<namespace>"
 CASE_PREFIX = "case-"  # of the namespaces of cases
+TakesRight = Callable[[RequestInfo], bool]
 OnSuccess = Callable[[], Awaitable[None]]
 
 
@@ -27,6 +28,9 @@ class Traffic:
         self.requests: list[SeenRequest] = []
         self.fault: Fault | None = None
         self.fault_came_at: int | None = None  # number of the request that met it
+        # Which requests nobody has the right to, those of the engine among them.
+        self.takes_right: TakesRight | None = None
+        self.refused: list[SeenRequest] = []
         self.hold_after: int | None = None  # so many writes of plays with an effect
         self.is_held = asyncio.Event()
         self._released = asyncio.Event()
@@ -66,6 +70,14 @@ class Traffic:
         self.fault, self.fault_came_at = None, seen.number
         seen.fault = str(fault.kind)
         return fault
+
+    def refuses(self, seen: SeenRequest) -> bool:
+        """Whether the right to this request was taken away."""
+        if self.takes_right is None or not self.takes_right(seen.info):
+            return False
+        seen.fault = "right taken away"
+        self.refused.append(seen)
+        return True
 
     async def pass_write(self, seen: SeenRequest) -> None:
         """Called when a write was done and not yet answered: here it may be held."""

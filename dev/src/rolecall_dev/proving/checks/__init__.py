@@ -6,10 +6,14 @@ from rolecall_dev.proving.checks.drift import DRIFT
 from rolecall_dev.proving.checks.edits import EDITS
 from rolecall_dev.proving.checks.errors import ERRORS
 from rolecall_dev.proving.checks.killed import KILLED
+from rolecall_dev.proving.checks.neighbours import NEIGHBOURS
+from rolecall_dev.proving.checks.rights import RIGHTS
+from rolecall_dev.proving.checks.upgrade import UPGRADE
 from rolecall_dev.proving.model import Check
 
 CHECKS: dict[str, Check] = {
-    check.name: check for check in (AT_REST, DRIFT, ERRORS, KILLED, DELETION, EDITS)
+    check.name: check
+    for check in (AT_REST, DRIFT, ERRORS, KILLED, DELETION, EDITS, RIGHTS, NEIGHBOURS, UPGRADE)
 }
 
 __all__ = ["CHECKS"]

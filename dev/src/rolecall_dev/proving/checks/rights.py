@@ -1,0 +1,188 @@
+"""Rights: each right that the sample's requests used is taken away, and what is missing is then named.
+
+The proxy refuses the requests, in RBAC's words, in the namespace of one case: so cases run side by
+side, and no operator need be started again with other roles. Rejected: real roles and bindings for each
+case, which take a start of the operator each, and show the same answer to the same request. What
+config/rbac gives is compared with the requests instead. Lists and watches that the operator keeps for
+all CRs belong to no case, and are not taken away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+
+from rolecall.kube import NotFoundError
+from rolecall.proxy import RequestInfo
+from rolecall_dev.proving.bench import Bench
+from rolecall_dev.proving.model import (
+    Case,
+    Check,
+    Problem,
+    Subject,
+    Told,
+    around,
+    shown_differences,
+)
+from rolecall_dev.proving.scene import Scene, failure_message, shown_conditions
+from rolecall_dev.rbac import Right, is_granted
+from rolecall_dev.staging import SeenRequest
+
+_NAME = "rights"
+_NAMED_WITHIN_S = 30.0
+_LOOK_S = 0.2
+_MOST_SHOWN = 8
+_OF_ALL_CRS = frozenset({"list", "watch"})
+
+
+def _cases(subject: Subject) -> list[Case]:
+    name, is_confined = str(subject.sample), subject.undisturbed.is_confined
+    used = _used(subject)
+    found = [
+        Case(
+            check=_NAME,
+            subject=name,
+            told=f"without the right to {right}",
+            params={"group": right.group, "resource": right.resource, "verb": right.verb},
+            worth=2.4,
+            is_alone=not is_confined or any(not each.info.namespace for each in requests),
+        )
+        for right, requests in used.items()
+    ]
+    if subject.granted:
+        found.append(Case(_NAME, name, "config/rbac allows each request", {}, worth=9.0))
+    return found
+
+
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+    if not case.params:
+        return _not_granted(subject)
+    right = Right(case.params["group"], case.params["resource"], case.params["verb"])
+    async with bench.alone(subject) if case.is_alone else bench.scene(subject) as scene:
+        scene.traffic.takes_right = lambda info: right_of(info) == right
+        _, position = await asyncio.to_thread(bench.engine.words_since, 0)
+        await scene.create()
+        if await _is_named(bench, scene, right, position):
+            return []
+        settled = await scene.settle(subject.undisturbed.expected)
+        refused = scene.traffic.refused
+        if not refused:
+            bench.told.note(f"{subject.sample}: not needed this time: the right to {right}")
+            return []
+        if settled.is_as_expected:
+            bench.told.note(
+                f"{subject.sample}: not needed: the right to {right}, which is asked for"
+            )
+            return []
+        if await _is_named(bench, scene, right, position, limit_s=0.0):
+            return []
+        return [
+            Problem(
+                told=f"{case.told} it fails, and neither status nor log names that right",
+                expected=f"the status or the log says that the right to {right} is missing",
+                found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
+                f"status: {await _status_shown(scene)}",
+                requests=around(scene.traffic.requests, refused[0].number),
+                place=subject.undisturbed.place_of(refused[0].mark),
+                alike=f"{_NAME} {right}",
+            )
+        ]
+
+
+def right_of(info: RequestInfo) -> Right:
+    """The right that a request needs."""
+    sub = f"/{info.subresource}" if info.subresource else ""
+    return Right(info.group, f"{info.resource}{sub}", info.verb)
+
+
+def names_right(text: str, right: Right) -> bool:
+    """Whether one line tells of it: its verb and its resource as words."""
+    resource, _, sub = right.resource.partition("/")
+    words = [right.verb, resource, *([sub] if sub else [])]
+    wanted = [re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])") for word in words]
+    return any(all(each.search(line) for each in wanted) for line in text.splitlines())
+
+
+async def _is_named(
+    bench: Bench, scene: Scene, right: Right, position: int, *, limit_s: float = _NAMED_WITHIN_S
+) -> bool:
+    """Wait until status or log name it, or all is done without it."""
+    began = bench.clock.monotonic()
+    log = ""
+    while True:
+        said, position = await asyncio.to_thread(bench.engine.words_since, position)
+        log += said
+        lines = "\n".join(line for line in log.splitlines() if scene.namespace in line)
+        if scene.traffic.refused and (
+            names_right(lines, right) or names_right(await _message(scene), right)
+        ):
+            return True
+        state = await scene.engine_state()
+        is_done = state is not None and bool(state.last_run)
+        is_over = is_done and state is not None and state.is_at_rest(bench.clock.now())
+        if is_over or bench.clock.monotonic() - began > limit_s:
+            return False
+        await bench.clock.sleep(_LOOK_S)
+
+
+async def _message(scene: Scene) -> str:
+    try:
+        return failure_message(await scene.cr())
+    except NotFoundError:
+        return ""
+
+
+async def _status_shown(scene: Scene) -> str:
+    cr = await scene.cr()
+    return f"{shown_conditions(cr) or 'empty'}; {failure_message(cr) or 'no message'}"
+
+
+def _used(subject: Subject) -> dict[Right, list[SeenRequest]]:
+    """By plays anywhere, and by the engine in the CR's namespace."""
+    known = subject.undisturbed
+    found: dict[Right, list[SeenRequest]] = {}
+    for each in (*known.requests, *known.by_engine):
+        if each.info.is_resource and each.info.verb != "watch":
+            found.setdefault(right_of(each.info), []).append(each)
+    return dict(sorted(found.items()))
+
+
+def _not_granted(subject: Subject) -> list[Problem]:
+    return [
+        Problem(
+            told=f"config/rbac gives no right to {right}, which is asked for",
+            expected="each request of the undisturbed run is allowed",
+            found=f"{requests[0]}",
+            requests=tuple(map(str, requests[:3])),
+            place=subject.undisturbed.place_of(requests[0].mark),
+            alike=f"{_NAME} not granted {right}",
+        )
+        for right, requests in _used(subject).items()
+        if not is_granted(subject.granted, right)
+    ]
+
+
+def note_unused(told: Told, subjects: Iterable[Subject]) -> None:
+    """Tell which rights of config/rbac no sample used; lists and watches belong to no sample."""
+    subjects = list(subjects)
+    used = {right for subject in subjects for right in _used(subject)}
+    unused = sorted(
+        {
+            grant
+            for subject in subjects
+            for grant in subject.granted
+            if grant.verb not in _OF_ALL_CRS and not any(is_granted([grant], it) for it in used)
+        }
+    )
+    if unused:
+        more = f" and {len(unused) - _MOST_SHOWN} more" if len(unused) > _MOST_SHOWN else ""
+        told.note(
+            f"{len(unused)} rights of config/rbac were used by no sample, so of them nothing is known:"
+            f" {', '.join(map(str, unused[:_MOST_SHOWN]))}{more}"
+        )
+
+
+RIGHTS = Check(
+    _NAME, "each right that was used is taken away: what is missing is named", _cases, _run
+)

@@ -1,0 +1,183 @@
+"""Upgrade: CRs that an older revision of the project made are taken over by this one.
+
+The older one makes the CR and all that belongs to it; then it ends, this one's CRDs are installed, and
+this one's operator starts. What it comes to is held against a CR that was created with the same spec
+under this one: what is left of the older one shows there.
+
+Pods restart where the template of their workload changes. Where a fresh CR has the very template that
+there was before, a new revision of it is a restart that nobody needed. Others are told, leaf by leaf:
+whether they are worth it, only the author knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rolecall.json_object import Json, as_map
+from rolecall_dev.proving.bench import Bench
+from rolecall_dev.proving.model import (
+    Case,
+    Check,
+    Older,
+    Problem,
+    Subject,
+    around,
+    shown_differences,
+)
+from rolecall_dev.proving.scene import Expected, Scene
+from rolecall_dev.staging import EndState, Leeway, id_of, leaves_of, shown
+
+_NAME = "upgrade"
+_WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
+_SETTLES_WITHIN_S = 60.0
+_MOST_LEAVES = 5
+
+
+def _cases(subject: Subject) -> list[Case]:
+    if subject.older is None:
+        return []
+    revision = subject.older.revision
+    params = {"from": revision}
+    told = f"made by the project at {revision[:12]}"
+    return [Case(_NAME, str(subject.sample), told, params, worth=8.0, is_alone=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What decides whether pods start anew."""
+
+    template: Json
+    revision: str  # counts templates, also one that was taken back at once
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    before: dict[str, Workload]
+    after: dict[str, Workload]
+    fresh: dict[str, Workload]
+
+
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+    older = subject.older
+    if older is None:
+        bench.told.note(f"{case.name}: that revision has no such sample")
+        return []
+    await bench.engine.stop()
+    try:
+        return await _upgraded(bench, subject, case, older)
+    finally:
+        # The cases to come are about this revision, whatever became of this one.
+        await asyncio.to_thread(bench.stage.install_crds, bench.engine.project)
+        if not bench.engine.is_running:
+            await bench.engine.start()
+
+
+async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) -> list[Problem]:
+    leeway = subject.undisturbed.leeway
+    spec = older.sample.cr.get("spec") or {}
+    await asyncio.to_thread(bench.stage.install_crds, older.project)
+    async with bench.stage.operator(older.project) as (engine, proxy):
+        then = Bench(bench.stage, engine, proxy, bench.clock, bench.told)
+        async with then.alone(subject) as made:
+            await made.create(spec)
+            if not (await made.settle(limit_s=_SETTLES_WITHIN_S)).is_at_rest:
+                bench.told.note(f"{case.name}: it never settled there, so nothing was tried")
+                return []
+            before = workloads(await made.objects(), leeway)
+            await engine.stop()
+            await asyncio.to_thread(bench.stage.install_crds, bench.engine.project)
+            await bench.engine.start()
+            traffic = bench.proxy.follow(made.namespace)
+            bench.proxy.alone = traffic
+            live = Scene(
+                bench.stage.client, bench.engine, bench.clock, subject.sample, made.place, traffic
+            )
+            try:
+                await live.settle(limit_s=_SETTLES_WITHIN_S)
+                fresh, made_anew = await _fresh(bench, subject, spec)
+                settled = await live.settle(Expected(fresh, leeway), limit_s=_SETTLES_WITHIN_S)
+                outcome = _Outcome(before, workloads(await live.objects(), leeway), made_anew)
+            finally:
+                bench.proxy.alone = None
+                bench.proxy.unfollow(made.namespace)
+    problems = _restarted(bench, case, outcome, live)
+    if not settled.is_as_expected:
+        found = shown_differences(settled.differences) or "it never settles"
+        problems.append(
+            _problem(live, case, "leaves something else than a CR created today", found)
+        )
+    return problems
+
+
+async def _fresh(
+    bench: Bench, subject: Subject, spec: Json
+) -> tuple[EndState, dict[str, Workload]]:
+    """What a CR with this spec comes to that only this revision ever saw."""
+    leeway = subject.undisturbed.leeway
+    async with bench.scene(subject) as scene:
+        await scene.create(spec)
+        settled = await scene.settle(limit_s=_SETTLES_WITHIN_S)
+        return settled.state, workloads(await scene.objects(), leeway)
+
+
+def workloads(objects: Sequence[Json], leeway: Leeway) -> dict[str, Workload]:
+    """Those that start pods anew by their template."""
+    found = {}
+    for obj in objects:
+        if obj["kind"] in _WORKLOADS and obj["apiVersion"].startswith("apps/"):
+            notes = as_map(obj["metadata"].get("annotations"))
+            status = as_map(obj.get("status"))
+            revision = notes.get("deployment.kubernetes.io/revision") or status.get(
+                "updateRevision"
+            )
+            template = as_map(as_map(obj.get("spec")).get("template"))
+            found[id_of(obj, leeway)] = Workload(template, str(revision or ""))
+    return found
+
+
+def _restarted(bench: Bench, case: Case, outcome: _Outcome, live: Scene) -> list[Problem]:
+    problems = []
+    for key, was in outcome.before.items():
+        now = outcome.after.get(key)
+        if now is None or now.revision == was.revision:
+            continue
+        changed = changed_template(was.template, now.template)
+        if changed:
+            bench.told.note(f"{case.name}: pods of {key} start anew: {'; '.join(changed)}")
+            continue
+        problems.append(
+            _problem(
+                live,
+                case,
+                f"starts the pods of {key} anew, and no one needs it",
+                f"template revision {was.revision}, then {now.revision}, and the same template",
+            )
+        )
+    return problems
+
+
+def changed_template(before: Json, after: Json) -> list[str]:
+    """Leaf by leaf, of very many only the first."""
+    was, now = leaves_of(before), leaves_of(after)
+    found = [
+        f"{path} {shown(was.get(path))} -> {shown(now.get(path))}"
+        for path in sorted(was.keys() | now.keys())
+        if was.get(path) != now.get(path)
+    ]
+    more = [f"and {len(found) - _MOST_LEAVES} more"] if len(found) > _MOST_LEAVES else []
+    return [*found[:_MOST_LEAVES], *more]
+
+
+def _problem(scene: Scene, case: Case, told: str, found: str) -> Problem:
+    return Problem(
+        told=f"{case.told}, an upgrade {told}",
+        expected="the same as a CR created today, and pods go on that need not end",
+        found=found,
+        requests=around(scene.traffic.requests, None),
+        alike=f"{_NAME} {found}",
+    )
+
+
+UPGRADE = Check(_NAME, "CRs of another revision (--from) are taken over, pods go on", _cases, _run)
