@@ -242,8 +242,9 @@ class FaultProxy:
                 request.method, request.rel_url.raw_path_qs, headers=_sent(request), limits=_LIMITS
             ) as response:
                 out = web.StreamResponse(status=response.status, headers=_answered(response))
-                await out.prepare(request)
+                # Whoever asked may have gone meanwhile.
                 with suppress(ConnectionError, aiohttp.ClientError):
+                    await out.prepare(request)
                     async for piece in response.content.iter_any():
                         await out.write(piece)
                     await out.write_eof()

@@ -7,6 +7,7 @@ have one.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -21,6 +22,8 @@ from rolecall_dev.staging.engine import StagedEngine
 from rolecall_dev.staging.fault_proxy import FaultProxy
 from rolecall_dev.staging.traffic import CASE_PREFIX
 
+_CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+_CRDS_GO_WITHIN = "30s"
 _NAMESPACE = Gvk("", "v1", "Namespace")
 # Ours first, then the Operator SDK's.
 _CRD_FOLDERS = ("crds", "config/crd/bases")
@@ -53,15 +56,26 @@ class Stage:
 
     def install_crds(self, project: Path) -> None:
         """Install a project's CRDs and wait until they are served."""
-        folder = next((project / name for name in _CRD_FOLDERS if (project / name).is_dir()), None)
-        if folder is None:
-            raise InputError(
-                f"`{project}` has no CRDs: neither {' nor '.join(_CRD_FOLDERS)} was found",
-                hint="a test installs them before it creates the samples",
-            )
-        option = "-k" if (folder / "kustomization.yaml").exists() else "-f"
-        self.cluster.kubectl("apply", "--server-side", "--force-conflicts", option, str(folder))
+        self.cluster.kubectl("apply", "--server-side", "--force-conflicts", *_crds_of(project))
         self.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
+
+    async def replace_crds(self, project: Path) -> None:
+        """Install a project's CRDs where others of the same names are, and take all CRs with those."""
+        for crd in await self.client.list_all(_CRD):
+            spec = crd["spec"]
+            version = next(each["name"] for each in spec["versions"] if each["served"])
+            gvk = Gvk(spec["group"], version, spec["names"]["kind"])
+            # Nobody runs who would take the finalizers off.
+            for cr in await self.client.list_all(gvk):
+                metadata = cr["metadata"]
+                if metadata.get("finalizers"):
+                    place = (metadata.get("namespace", ""), metadata["name"])
+                    no_finalizers = {"metadata": {"finalizers": None}}
+                    await self.client.merge_patch(gvk, *place, no_finalizers)
+        found = _crds_of(project)
+        delete = ("delete", "--ignore-not-found", f"--timeout={_CRDS_GO_WITHIN}", *found)
+        await asyncio.to_thread(self.cluster.kubectl, *delete)
+        await asyncio.to_thread(self.install_crds, project)
 
     @asynccontextmanager
     async def operator(
@@ -90,3 +104,14 @@ class Stage:
         """Ask for its end; nobody waits for it."""
         with suppress(NotFoundError):
             await self.client.delete(_NAMESPACE, "", name)
+
+
+def _crds_of(project: Path) -> tuple[str, str]:
+    """As kubectl is told of them."""
+    folder = next((project / name for name in _CRD_FOLDERS if (project / name).is_dir()), None)
+    if folder is None:
+        raise InputError(
+            f"`{project}` has no CRDs: neither {' nor '.join(_CRD_FOLDERS)} was found",
+            hint="a test installs them before it creates the samples",
+        )
+    return "-k" if (folder / "kustomization.yaml").exists() else "-f", str(folder)

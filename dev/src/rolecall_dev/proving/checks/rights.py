@@ -25,7 +25,7 @@ from rolecall_dev.proving.model import (
     around,
     shown_differences,
 )
-from rolecall_dev.proving.scene import Scene, failure_message, shown_conditions
+from rolecall_dev.proving.scene import Scene, failure_message, says_failed, shown_conditions
 from rolecall_dev.rbac import Right, is_granted
 from rolecall_dev.staging import SeenRequest
 
@@ -63,31 +63,64 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
         scene.traffic.takes_right = lambda info: right_of(info) == right
         _, position = await asyncio.to_thread(bench.engine.words_since, 0)
         await scene.create()
-        if await _is_named(bench, scene, right, position):
+        watch = _Watch(bench, scene, right, position)
+        await watch.until_told()
+        if watch.is_in_status:
             return []
         settled = await scene.settle(subject.undisturbed.expected)
         refused = scene.traffic.refused
-        if not refused:
-            bench.told.note(f"{subject.sample}: not needed this time: the right to {right}")
-            return []
         if settled.is_as_expected:
-            bench.told.note(
-                f"{subject.sample}: not needed: the right to {right}, which is asked for"
-            )
+            told = "not needed, though asked for" if refused else "not asked for this time"
+            bench.told.note(f"{subject.sample}: {told}: the right to {right}")
             return []
-        if await _is_named(bench, scene, right, position, limit_s=0.0):
+        await watch.look()
+        # Who may not write the status can tell it nowhere but in the log.
+        is_silent = not any(each.is_play for each in refused)
+        if watch.is_in_status or (watch.is_in_log and (is_silent or says_failed(await scene.cr()))):
             return []
+        what = "the run does not fail" if watch.is_in_log else "neither status nor log names it"
         return [
             Problem(
-                told=f"{case.told} it fails, and neither status nor log names that right",
-                expected=f"the status or the log says that the right to {right} is missing",
+                told=f"{case.told} something is missing, and {what}",
+                expected=f"the run fails, and status or log say that the right to {right} is missing",
                 found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
                 f"status: {await _status_shown(scene)}",
-                requests=around(scene.traffic.requests, refused[0].number),
-                place=subject.undisturbed.place_of(refused[0].mark),
+                requests=around(scene.traffic.requests, refused[0].number if refused else None),
+                place=subject.undisturbed.place_of(refused[0].mark) if refused else "",
                 alike=f"{_NAME} {right}",
             )
         ]
+
+
+class _Watch:
+    """Whether status or log have named the right so far."""
+
+    def __init__(self, bench: Bench, scene: Scene, right: Right, position: int) -> None:
+        self._bench, self._scene, self._right = bench, scene, right
+        self._position = position  # in the log
+        self.is_in_log = self.is_in_status = False
+
+    async def until_told(self) -> None:
+        """Look until it is told, or until all is done without it."""
+        clock = self._bench.clock
+        began = clock.monotonic()
+        while clock.monotonic() - began < _NAMED_WITHIN_S:
+            await self.look()
+            state = await self._scene.engine_state()
+            is_over = state is not None and state.last_run and state.is_at_rest(clock.now())
+            if self.is_in_status or self.is_in_log or is_over:
+                return
+            await clock.sleep(_LOOK_S)
+
+    async def look(self) -> None:
+        if not self._scene.traffic.refused:
+            return
+        said, self._position = await asyncio.to_thread(
+            self._bench.engine.words_since, self._position
+        )
+        lines = "\n".join(line for line in said.splitlines() if self._scene.namespace in line)
+        self.is_in_log = self.is_in_log or names_right(lines, self._right)
+        self.is_in_status = names_right(await _message(self._scene), self._right)
 
 
 def right_of(info: RequestInfo) -> Right:
@@ -102,28 +135,6 @@ def names_right(text: str, right: Right) -> bool:
     words = [right.verb, resource, *([sub] if sub else [])]
     wanted = [re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])") for word in words]
     return any(all(each.search(line) for each in wanted) for line in text.splitlines())
-
-
-async def _is_named(
-    bench: Bench, scene: Scene, right: Right, position: int, *, limit_s: float = _NAMED_WITHIN_S
-) -> bool:
-    """Wait until status or log name it, or all is done without it."""
-    began = bench.clock.monotonic()
-    log = ""
-    while True:
-        said, position = await asyncio.to_thread(bench.engine.words_since, position)
-        log += said
-        lines = "\n".join(line for line in log.splitlines() if scene.namespace in line)
-        if scene.traffic.refused and (
-            names_right(lines, right) or names_right(await _message(scene), right)
-        ):
-            return True
-        state = await scene.engine_state()
-        is_done = state is not None and bool(state.last_run)
-        is_over = is_done and state is not None and state.is_at_rest(bench.clock.now())
-        if is_over or bench.clock.monotonic() - began > limit_s:
-            return False
-        await bench.clock.sleep(_LOOK_S)
 
 
 async def _message(scene: Scene) -> str:

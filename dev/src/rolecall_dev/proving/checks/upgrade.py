@@ -12,9 +12,11 @@ whether they are worth it, only the author knows.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rolecall.errors import ClusterError
 from rolecall.json_object import Json, as_map
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import (
@@ -27,7 +29,7 @@ from rolecall_dev.proving.model import (
     shown_differences,
 )
 from rolecall_dev.proving.scene import Expected, Scene
-from rolecall_dev.staging import EndState, Leeway, id_of, leaves_of, shown
+from rolecall_dev.staging import NAMESPACE_MARK, EndState, Leeway, id_of, leaves_of, shown
 
 _NAME = "upgrade"
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
@@ -64,12 +66,16 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
     if older is None:
         bench.told.note(f"{case.name}: that revision has no such sample")
         return []
+    project = bench.engine.project
     await bench.engine.stop()
     try:
         return await _upgraded(bench, subject, case, older)
     finally:
         # The cases to come are about this revision, whatever became of this one.
-        await asyncio.to_thread(bench.stage.install_crds, bench.engine.project)
+        try:
+            await asyncio.to_thread(bench.stage.install_crds, project)
+        except ClusterError:
+            await bench.stage.replace_crds(project)
         if not bench.engine.is_running:
             await bench.engine.start()
 
@@ -77,22 +83,27 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
 async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) -> list[Problem]:
     leeway = subject.undisturbed.leeway
     spec = older.sample.cr.get("spec") or {}
-    await asyncio.to_thread(bench.stage.install_crds, older.project)
+    # Going back is no part of it: versions may have come, and conversion between them.
+    await bench.stage.replace_crds(older.project)
     async with bench.stage.operator(older.project) as (engine, proxy):
         then = Bench(bench.stage, engine, proxy, bench.clock, bench.told)
-        async with then.alone(subject) as made:
-            await made.create(spec)
+        async with then.alone(replace(subject, sample=older.sample)) as made:
+            await made.create()
             if not (await made.settle(limit_s=_SETTLES_WITHIN_S)).is_at_rest:
                 bench.told.note(f"{case.name}: it never settled there, so nothing was tried")
                 return []
             before = workloads(await made.objects(), leeway)
             await engine.stop()
-            await asyncio.to_thread(bench.stage.install_crds, bench.engine.project)
+            try:
+                await asyncio.to_thread(bench.stage.install_crds, bench.engine.project)
+            except ClusterError as error:
+                return [_problem(made, case, "has CRDs that the API server refuses", str(error))]
             await bench.engine.start()
             traffic = bench.proxy.follow(made.namespace)
             bench.proxy.alone = traffic
+            place = replace(made.place, gvk=subject.sample.gvk)
             live = Scene(
-                bench.stage.client, bench.engine, bench.clock, subject.sample, made.place, traffic
+                bench.stage.client, bench.engine, bench.clock, subject.sample, place, traffic
             )
             try:
                 await live.settle(limit_s=_SETTLES_WITHIN_S)
@@ -133,6 +144,9 @@ def workloads(objects: Sequence[Json], leeway: Leeway) -> dict[str, Workload]:
                 "updateRevision"
             )
             template = as_map(as_map(obj.get("spec")).get("template"))
+            if namespace := obj["metadata"].get("namespace"):
+                # It may stand in an address; a fresh CR is in another one.
+                template = json.loads(json.dumps(template).replace(namespace, NAMESPACE_MARK))
             found[id_of(obj, leeway)] = Workload(template, str(revision or ""))
     return found
 
@@ -143,8 +157,9 @@ def _restarted(bench: Bench, case: Case, outcome: _Outcome, live: Scene) -> list
         now = outcome.after.get(key)
         if now is None or now.revision == was.revision:
             continue
+        fresh = outcome.fresh.get(key)
         changed = changed_template(was.template, now.template)
-        if changed:
+        if changed and (fresh is None or fresh.template != was.template):
             bench.told.note(f"{case.name}: pods of {key} start anew: {'; '.join(changed)}")
             continue
         problems.append(
@@ -152,7 +167,7 @@ def _restarted(bench: Bench, case: Case, outcome: _Outcome, live: Scene) -> list
                 live,
                 case,
                 f"starts the pods of {key} anew, and no one needs it",
-                f"template revision {was.revision}, then {now.revision}, and the same template",
+                f"template revision {was.revision}, then {now.revision}, for the template of before",
             )
         )
     return problems
