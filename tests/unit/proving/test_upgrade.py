@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from rolecall_dev.proving.checks.neighbours import long_name
-from rolecall_dev.proving.checks.upgrade import Workload, changed_template, workloads
+from rolecall_dev.proving.checks.upgrade import (
+    Outcome,
+    Workload,
+    changed_template,
+    needless_restarts,
+    wanted_restarts,
+    workloads,
+)
 from rolecall_dev.staging import NO_LEEWAY
 
 
@@ -48,6 +55,40 @@ def test_changed_template_is_told_leaf_by_leaf() -> None:
     (line,) = changed_template(before, after)
     assert line.endswith('"a:1" -> "a:2"')
     assert not changed_template(before, before)
+
+
+def outcome(before: Workload, after: Workload, fresh: Workload) -> Outcome:
+    return Outcome(
+        {"Deployment.apps/web": before},
+        {"Deployment.apps/web": after},
+        {"Deployment.apps/web": fresh},
+    )
+
+
+def test_pods_that_go_on_are_not_told() -> None:
+    same = Workload({"image": "a"}, "1")
+    assert not needless_restarts(outcome(same, same, same))
+    assert not wanted_restarts(outcome(same, same, same))
+
+
+def test_template_that_changed_and_changed_back_restarts_pods_without_need() -> None:
+    before, after = Workload({"image": "a"}, "1"), Workload({"image": "a"}, "3")
+    found = outcome(before, after, Workload({"image": "a"}, "1"))
+    assert needless_restarts(found) == ["Deployment.apps/web: template revision 1, then 3"]
+    assert not wanted_restarts(found)
+
+
+def test_restart_for_what_a_fresh_cr_does_not_have_is_without_need() -> None:
+    before, after = Workload({"image": "a"}, "1"), Workload({"image": "b"}, "2")
+    assert needless_restarts(outcome(before, after, Workload({"image": "a"}, "1")))
+
+
+def test_restart_for_what_a_fresh_cr_has_is_told_with_what_changed() -> None:
+    before, after = Workload({"image": "a"}, "1"), Workload({"image": "b"}, "2")
+    found = outcome(before, after, Workload({"image": "b"}, "1"))
+    assert not needless_restarts(found)
+    (line,) = wanted_restarts(found)
+    assert '"a" -> "b"' in line
 
 
 @pytest.mark.parametrize("letters", [63, 253])
