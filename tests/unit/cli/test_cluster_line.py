@@ -20,8 +20,8 @@ from rolecall.kube import Credentials
 from rolecall_dev import localcluster
 from rolecall_dev.cli import demo as demo_command
 from rolecall_dev.cli import test as test_command
-from rolecall_dev.proving import Report
-from rolecall_dev.staging import Stage
+from rolecall_dev.proving import ProofReport
+from rolecall_dev.staging import TrialCluster
 from tests.unit.cli.fake_engine import FakeEngine
 
 SERVER = "https://127.0.0.1:1"
@@ -175,11 +175,11 @@ def test_test_names_its_cluster_before_it_writes_there(
     async def opened() -> AsyncIterator[Any]:
         yield SimpleNamespace(client=SimpleNamespace(credentials=credentials))
 
-    async def prove(*_: object, **__: object) -> Report:
+    async def prove(*_: object, **__: object) -> ProofReport:
         assert LINE in capsys.readouterr().err
-        return Report()
+        return ProofReport()
 
-    monkeypatch.setattr(Stage, "opened", opened)
+    monkeypatch.setattr(TrialCluster, "opened", opened)
     monkeypatch.setattr(test_command, "planned", lambda _: None)
     monkeypatch.setattr(test_command, "prove", prove)
     monkeypatch.setattr(signal, "signal", lambda *_: None)

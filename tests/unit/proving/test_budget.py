@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from rolecall.clock import SystemClock
-from rolecall_dev.proving import Report, prove, report_text
+from rolecall_dev.proving import ProofReport, prove, report_text
 from rolecall_dev.proving import proof as proof_module
 from rolecall_dev.proving.bench import Bench
-from rolecall_dev.proving.model import Case, Check, Problem, Subject
+from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import NO_LEEWAY, EndState
 
@@ -27,10 +27,10 @@ SUBJECT = "Site/blog"
 UNDISTURBED = Undisturbed(
     EndState(), NO_LEEWAY, EndState(), (), (), (), True, True, False, {}, (), {}
 )
-Try = Callable[[Case], Awaitable[list[Problem]]]
+Try = Callable[[Case], Awaitable[list[CaseProblem]]]
 
 
-class HangingStage:
+class HangingCluster:
     """Whose operator starts, unless it is asked to hang there."""
 
     client = None
@@ -67,7 +67,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def hang(_: object) -> list[Problem]:
+async def hang(_: object) -> list[CaseProblem]:
     """As a cluster that answers nothing: not even cleaning up comes to an end."""
     try:
         await asyncio.sleep(FOREVER_S)
@@ -77,8 +77,11 @@ async def hang(_: object) -> list[Problem]:
 
 
 async def proved(
-    project: Path, stage: HangingStage, monkeypatch: pytest.MonkeyPatch, tries: dict[str, Try]
-) -> tuple[Report, float]:
+    project: Path,
+    trial_cluster: HangingCluster,
+    monkeypatch: pytest.MonkeyPatch,
+    tries: dict[str, Try],
+) -> tuple[ProofReport, float]:
     """With one check, whose cases are done as `tries` says, in that order."""
 
     async def undisturbed(_: Bench, __: object) -> Undisturbed:
@@ -93,46 +96,46 @@ async def proved(
             for number, told in enumerate(tries)
         ]
 
-    async def run(_: Bench, __: Subject, case: Case) -> list[Problem]:
+    async def run(_: Bench, __: Subject, case: Case) -> list[CaseProblem]:
         return await tries[case.told](case)
 
     monkeypatch.setattr(Bench, "undisturbed", undisturbed)
     monkeypatch.setattr(proof_module, "_schema_of", schema_of)
-    monkeypatch.setattr(proof_module, "CHECKS", {"tried": Check("tried", "", cases, run)})
+    monkeypatch.setattr(proof_module, "CHECKS", {"tried": OperatorCheck("tried", "", cases, run)})
     clock = SystemClock()
     began = clock.monotonic()
-    report = await prove(project, stage=stage, budget_s=BUDGET_S)  # type: ignore[arg-type]
+    report = await prove(project, trial_cluster=trial_cluster, budget_s=BUDGET_S)  # type: ignore[arg-type]
     took_s = clock.monotonic() - began
     await asyncio.get_running_loop().shutdown_default_executor()
     return report, took_s
 
 
-async def passes(_: Case) -> list[Problem]:
+async def passes(_: Case) -> list[CaseProblem]:
     return []
 
 
 async def test_case_that_hangs_is_broken_off_and_told_as_not_reached(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = HangingStage()
+    trial_cluster = HangingCluster()
     tries: dict[str, Try] = {"first": passes, "second": hang, "third": passes}
-    report, took_s = await proved(project, stage, monkeypatch, tries)
+    report, took_s = await proved(project, trial_cluster, monkeypatch, tries)
     assert took_s < AT_MOST_S
     assert report.passed == [f"{SUBJECT}: tried: first"]
     assert report.not_reached == [f"{SUBJECT}: tried: second", f"{SUBJECT}: tried: third"]
     assert report.runs == 7
-    assert stage.was_closed
+    assert trial_cluster.was_closed
     assert "2 not reached" in report_text(report)
 
 
 async def test_operator_that_never_starts_ends_with_the_budget(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = HangingStage(starts=False)
-    report, took_s = await proved(project, stage, monkeypatch, {})
+    trial_cluster = HangingCluster(starts=False)
+    report, took_s = await proved(project, trial_cluster, monkeypatch, {})
     assert took_s < AT_MOST_S
     assert report.not_reached == [f"{SUBJECT}: undisturbed"]
-    assert stage.was_closed
+    assert trial_cluster.was_closed
 
 
 async def test_second_try_that_hangs_is_no_finding_and_is_told(
@@ -140,11 +143,15 @@ async def test_second_try_that_hangs_is_no_finding_and_is_told(
 ) -> None:
     tried: list[Case] = []
 
-    async def fails_then_hangs(case: Case) -> list[Problem]:
+    async def fails_then_hangs(case: Case) -> list[CaseProblem]:
         tried.append(case)
-        return await hang(case) if len(tried) > 1 else [Problem("is gone", "is there", "nothing")]
+        return (
+            await hang(case) if len(tried) > 1 else [CaseProblem("is gone", "is there", "nothing")]
+        )
 
-    report, took_s = await proved(project, HangingStage(), monkeypatch, {"only": fails_then_hangs})
+    report, took_s = await proved(
+        project, HangingCluster(), monkeypatch, {"only": fails_then_hangs}
+    )
     assert took_s < AT_MOST_S
     assert len(tried) == 2
     assert not report.findings
@@ -156,10 +163,10 @@ async def test_second_try_that_hangs_is_no_finding_and_is_told(
 async def test_time_for_second_tries_is_kept_back(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fails(_: Case) -> list[Problem]:
+    async def fails(_: Case) -> list[CaseProblem]:
         await asyncio.sleep(0.6 * BUDGET_S)
-        return [Problem("is gone", "is there", "nothing")]
+        return [CaseProblem("is gone", "is there", "nothing")]
 
     tries: dict[str, Try] = {"slow": fails, "further": passes}
-    report, _ = await proved(project, HangingStage(), monkeypatch, tries)
+    report, _ = await proved(project, HangingCluster(), monkeypatch, tries)
     assert report.not_reached == [f"{SUBJECT}: tried: further"]

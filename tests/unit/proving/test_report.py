@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rolecall.errors import InputError
-from rolecall_dev.proving import Finding, Report, report_text, write_junit
+from rolecall_dev.proving import Finding, ProofReport, report_text, write_junit
 from rolecall_dev.proving.model import Case
 from rolecall_dev.proving.replay import Replay, read_replay
 
@@ -27,7 +27,7 @@ CASE = Case("killed", "Site/blog", "run killed after write 2", {"what": "run", "
 
 
 def test_finding_is_told_with_its_task_its_difference_and_how_to_try_it_again() -> None:
-    text = report_text(Report(findings=[FINDING]))
+    text = report_text(ProofReport(findings=[FINDING]))
     for part in (FINDING.case, FINDING.place, FINDING.found, FINDING.requests[0]):
         assert part in text
     assert "rolecall test --replay .rolecall-test/01.json" in text
@@ -35,19 +35,19 @@ def test_finding_is_told_with_its_task_its_difference_and_how_to_try_it_again() 
 
 def test_what_was_not_reached_is_told() -> None:
     assert "Site/blog: edits: spec.size" in report_text(
-        Report(not_reached=["Site/blog: edits: spec.size"])
+        ProofReport(not_reached=["Site/blog: edits: spec.size"])
     )
 
 
 def test_slowest_cases_are_told_the_slowest_first() -> None:
-    text = report_text(Report(seconds_of={f"case {n}": float(n) for n in range(9)}))
+    text = report_text(ProofReport(seconds_of={f"case {n}": float(n) for n in range(9)}))
     assert text.index("8.0 s  case 8") < text.index("7.0 s  case 7")
     assert "case 1" not in text
 
 
 def test_junit_has_each_case_once(tmp_path: Path) -> None:
     file = tmp_path / "reports" / "junit.xml"
-    report = Report(
+    report = ProofReport(
         findings=[FINDING],
         passed=["Site/blog: errors: 500"],
         not_reached=["Site/blog: x"],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rolecall_dev.proving.checks.spec_values import ABSENT, fields_of, with_value
+from rolecall_dev.proving.checks.spec_values import LEFT_OUT, fields_of, with_value
 
 
 def values_of(schema: dict[str, Any], now: Any = None) -> tuple[Any, ...]:
@@ -25,7 +25,7 @@ def values_of(schema: dict[str, Any], now: Any = None) -> tuple[Any, ...]:
         ({"type": "string"}, "x", ""),
         ({"type": "array", "items": {"type": "string"}}, ["a", "b"], ["a"]),
         ({"type": "object", "additionalProperties": {"type": "string"}}, {"a": "b"}, {}),
-        ({"type": "string"}, "x", ABSENT),
+        ({"type": "string"}, "x", LEFT_OUT),
     ],
 )
 def test_value_is_tried(schema: dict[str, Any], now: Any, wanted: Any) -> None:
@@ -43,7 +43,7 @@ def test_large_bounds_are_left_out_since_they_only_cost_time() -> None:
 def test_required_field_is_never_absent() -> None:
     schema = {"required": ["field"], "properties": {"field": {"type": "integer"}}}
     (field,) = fields_of(schema, {"field": 3})
-    assert ABSENT not in field.values
+    assert LEFT_OUT not in field.values
 
 
 def test_fields_below_are_found_and_those_of_the_sample_come_first() -> None:
@@ -56,6 +56,6 @@ def test_fields_below_are_found_and_those_of_the_sample_come_first() -> None:
 def test_value_is_set_in_a_copy() -> None:
     spec = {"image": {"tag": "1"}}
     assert with_value(spec, ("image", "tag"), "2") == {"image": {"tag": "2"}}
-    assert with_value(spec, ("image", "tag"), ABSENT) == {"image": {}}
+    assert with_value(spec, ("image", "tag"), LEFT_OUT) == {"image": {}}
     assert with_value(spec, ("new", "one"), 1) == {"image": {"tag": "1"}, "new": {"one": 1}}
     assert spec == {"image": {"tag": "1"}}

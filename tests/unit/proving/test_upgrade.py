@@ -8,7 +8,7 @@ import pytest
 
 from rolecall_dev.proving.checks.neighbours import long_name
 from rolecall_dev.proving.checks.upgrade import (
-    Outcome,
+    Rollouts,
     Workload,
     changed_template,
     needless_restarts,
@@ -57,8 +57,8 @@ def test_changed_template_is_told_leaf_by_leaf() -> None:
     assert not changed_template(before, before)
 
 
-def outcome(before: Workload, after: Workload, fresh: Workload) -> Outcome:
-    return Outcome(
+def outcome(before: Workload, after: Workload, fresh: Workload) -> Rollouts:
+    return Rollouts(
         {"Deployment.apps/web": before},
         {"Deployment.apps/web": after},
         {"Deployment.apps/web": fresh},

@@ -88,4 +88,4 @@ def test_names_that_end_at_random_are_learned() -> None:
     first = end_state_of([config_map("web-aaa", "case-1")], place("case-1"))
     second = end_state_of([config_map("web-bbb", "case-1")], place("case-1"))
     leeway = leeway_between(first, second)
-    assert leeway.id_of("ConfigMap", "web-ccc") == "ConfigMap/web-*"
+    assert leeway.object_id("ConfigMap", "web-ccc") == "ConfigMap/web-*"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rolecall.clock import SystemClock
 from rolecall.documents import DurationError, parse_duration
 from rolecall_dev.proving import CHECKS, Wish, Wishes, planned, prove, report_text, write_junit
-from rolecall_dev.staging import Stage
+from rolecall_dev.staging import TrialCluster
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -103,13 +103,13 @@ def run(arguments: argparse.Namespace) -> int:
 async def _test(wishes: Wishes, junit: Path | None) -> int:
     clock = SystemClock()
     began = clock.monotonic()
-    async with Stage.opened() as stage:
-        _say(f"cluster: {stage.client.credentials.target}")
+    async with TrialCluster.opened() as trial_cluster:
+        _say(f"cluster: {trial_cluster.client.credentials.target}")
         budget_s = wishes.get("budget_s")
         if budget_s is not None:
             # The cluster's start is part of it: who sets a limit sets it for the command.
             wishes["budget_s"] = max(0.0, budget_s - (clock.monotonic() - began))
-        report = await prove(Path.cwd(), stage=stage, say=_say, **wishes)
+        report = await prove(Path.cwd(), trial_cluster=trial_cluster, say=_say, **wishes)
     print(report_text(report))
     if junit is not None:
         write_junit(report, junit)

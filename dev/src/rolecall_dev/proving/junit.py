@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree  # written only, never parsed
 
-from rolecall_dev.proving.report import Finding, Report
+from rolecall_dev.proving.report import Finding, ProofReport
 from rolecall_dev.proving.told import as_text
 
 
-def write_junit(report: Report, path: Path) -> None:
+def write_junit(report: ProofReport, path: Path) -> None:
     """Write it, with the folders that lead there."""
     skipped = [(name, "the budget left no time for it") for name in report.not_reached]
     skipped += [
@@ -41,7 +41,7 @@ def _case(suite: ElementTree.Element, name: str) -> ElementTree.Element:
     )
 
 
-def _timed(case: ElementTree.Element, report: Report, name: str) -> None:
+def _timed(case: ElementTree.Element, report: ProofReport, name: str) -> None:
     if name in report.seconds_of:
         case.set("time", f"{report.seconds_of[name]:.2f}")
 

@@ -10,7 +10,7 @@ from rolecall.json_object import Json
 from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.rbac import Right
-from rolecall_dev.staging import Difference, SeenRequest
+from rolecall_dev.staging import SeenRequest, StateDifference
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class CaseProblem:
     """What a case found, before it was tried again."""
 
     told: str
@@ -69,18 +69,18 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class OperatorCheck:
     name: str
     summary: str
     cases: Callable[[Subject], Sequence[Case]]
-    run: Callable[..., Awaitable[list[Problem]]]  # of a bench, a subject and a case
+    run: Callable[..., Awaitable[list[CaseProblem]]]  # of a bench, a subject and a case
 
 
 _MOST_SHOWN = 12
 _AROUND = 4
 
 
-def shown_differences(found: Sequence[Difference]) -> str:
+def shown_differences(found: Sequence[StateDifference]) -> str:
     """As lines; of very many only the first."""
     lines = [str(each) for each in found[:_MOST_SHOWN]]
     if len(found) > _MOST_SHOWN:

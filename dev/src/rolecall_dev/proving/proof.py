@@ -30,19 +30,19 @@ from rolecall_dev.proving.checks import CHECKS
 from rolecall_dev.proving.checks.rights import RIGHTS, note_unused
 from rolecall_dev.proving.checks.upgrade import UPGRADE
 from rolecall_dev.proving.deadline import ended_within
-from rolecall_dev.proving.model import Case, Older, Problem, Subject, Told, around
+from rolecall_dev.proving.model import Case, CaseProblem, Older, Subject, Told, around
 from rolecall_dev.proving.replay import Replay, read_replay
-from rolecall_dev.proving.report import Finding, Report
+from rolecall_dev.proving.report import Finding, ProofReport
 from rolecall_dev.proving.revision import extracted, full_revision
 from rolecall_dev.proving.samples import NEEDS_ANNOTATION, CrSample, find_samples
-from rolecall_dev.proving.scene import failure_message, shown_conditions
+from rolecall_dev.proving.tested_cr import failure_message, shown_conditions
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.rbac import granted_rights
-from rolecall_dev.staging import Stage
+from rolecall_dev.staging import TrialCluster
 
 _logger = logging.getLogger(__name__)
 
-Say = Callable[[str], None]
+_Say = Callable[[str], None]
 REPLAYS_FOLDER = ".rolecall-test"
 _RBAC_FOLDER = Path("config/rbac")
 _CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
@@ -81,21 +81,21 @@ class Wish:
 async def prove(
     project: Path,
     *,
-    stage: Stage | None = None,
-    say: Say = lambda _: None,
+    trial_cluster: TrialCluster | None = None,
+    say: _Say = lambda _: None,
     **wishes: Unpack[Wishes],
-) -> Report:
-    """Run the checks on the project's samples; with a stage, on its cluster, else on a new one."""
+) -> ProofReport:
+    """Run the checks on the project's samples; with a cluster, on that one, else on a new one."""
     wish = Wish(project, **wishes)
     plan = planned(wish)
-    if stage is not None:
-        return await _Proof(wish, plan, stage, say).run()
-    async with Stage.opened() as new:
+    if trial_cluster is not None:
+        return await _Proof(wish, plan, trial_cluster, say).run()
+    async with TrialCluster.opened() as new:
         return await _Proof(wish, plan, new, say).run()
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProofPlan:
     """What is known before anything runs."""
 
     samples: tuple[CrSample, ...]
@@ -104,7 +104,7 @@ class Plan:
     from_revision: str = ""
 
 
-def planned(wish: Wish) -> Plan:
+def planned(wish: Wish) -> ProofPlan:
     """Read the project; `InputError` where something that was asked for is not there."""
     for name in wish.checks:
         if name not in CHECKS:
@@ -116,13 +116,13 @@ def planned(wish: Wish) -> Plan:
             raise InputError("`upgrade` needs to know from where", hint="say `--from REVISION`")
         revision = full_revision(wish.project, wish.from_revision) if wish.from_revision else ""
         samples = find_samples(wish.project, watches, wish.kinds, wish.samples)
-        return Plan(tuple(samples), checks, None, revision)
+        return ProofPlan(tuple(samples), checks, None, revision)
     replay = read_replay(wish.replay)
     found = find_samples(wish.project, watches, (), [wish.project / replay.sample])
     wanted = tuple(each for each in found if str(each) == replay.case.subject)
     if not wanted or replay.case.check not in CHECKS:
         raise InputError(f"{wish.replay}: `{replay.case.name}` is no case of this project")
-    return Plan(wanted, (replay.case.check,), replay.case, replay.case.params.get("from", ""))
+    return ProofPlan(wanted, (replay.case.check,), replay.case, replay.case.params.get("from", ""))
 
 
 def _watches(project: Path) -> Sequence[Watch]:
@@ -139,7 +139,7 @@ def _watches(project: Path) -> Sequence[Watch]:
 class _Suspicion:
     """What was found once, and by which cases."""
 
-    problem: Problem
+    problem: CaseProblem
     case: Case
     seconds: float  # of the first try
     is_tried_again: bool = False
@@ -147,10 +147,10 @@ class _Suspicion:
 
 
 class _Proof:
-    def __init__(self, wish: Wish, plan: Plan, stage: Stage, say: Say) -> None:
-        self._wish, self._plan, self._stage, self._say = wish, plan, stage, say
+    def __init__(self, wish: Wish, plan: ProofPlan, trial_cluster: TrialCluster, say: _Say) -> None:
+        self._wish, self._plan, self._trial_cluster, self._say = wish, plan, trial_cluster, say
         self._clock: Clock = SystemClock()
-        self._report = Report()
+        self._report = ProofReport()
         self._told = Told()
         self._suspicions: dict[tuple[str, str, str], _Suspicion] = {}
         self._subjects: dict[str, Subject] = {}
@@ -158,7 +158,7 @@ class _Proof:
         self._open: dict[str, None] = {}  # what is not decided yet, in its order
         self._ends_at = float("inf")
 
-    async def run(self) -> Report:
+    async def run(self) -> ProofReport:
         began = self._clock.monotonic()
         budget_s = self._wish.budget_s
         if budget_s is not None:
@@ -178,14 +178,14 @@ class _Proof:
         return report
 
     async def _work(self) -> None:
-        await asyncio.to_thread(self._stage.install_crds, self._wish.project)
+        await asyncio.to_thread(self._trial_cluster.install_crds, self._wish.project)
         async with AsyncExitStack() as stack:
             if self._plan.from_revision:
                 tree = extracted(self._wish.project, self._plan.from_revision)
                 self._older_project = stack.enter_context(tree)
-            operator = self._stage.operator(self._wish.project, self._wish.engine_arguments)
+            operator = self._trial_cluster.operator(self._wish.project, self._wish.engine_arguments)
             engine, proxy = await stack.enter_async_context(operator)
-            bench = Bench(self._stage, engine, proxy, self._clock, self._told)
+            bench = Bench(self._trial_cluster, engine, proxy, self._clock, self._told)
             try:
                 await self._learn(bench)
                 cases = self._cases()
@@ -203,7 +203,7 @@ class _Proof:
             began = self._clock.monotonic()
             undisturbed = await bench.undisturbed(sample)
             self._decided(f"{sample}: undisturbed", began)
-            schema = await _schema_of(self._stage.client, sample.gvk)
+            schema = await _schema_of(self._trial_cluster.client, sample.gvk)
             self._subjects[str(sample)] = Subject(
                 sample, undisturbed, schema, older.get(str(sample)), granted
             )
@@ -288,7 +288,7 @@ class _Proof:
         _logger.debug("case ended", extra=log_fields(case=name, seconds=round(seconds, 2)))
         return seconds
 
-    async def _run(self, bench: Bench, case: Case) -> list[Problem] | None:
+    async def _run(self, bench: Bench, case: Case) -> list[CaseProblem] | None:
         """None: the cluster did something that the case has no answer to."""
         try:
             return await CHECKS[case.check].run(bench, self._subjects[case.subject], case)
@@ -297,8 +297,8 @@ class _Proof:
             return None
 
     async def _confirm(self, bench: Bench) -> None:
-        """Try each again, alone; only what comes out once more is a finding."""
-        for suspicion in self._suspicions.values():
+        """Try each again, alone, the quickest first; only what comes out once more is a finding."""
+        for suspicion in sorted(self._suspicions.values(), key=lambda it: it.seconds):
             case = replace(suspicion.case, is_alone=True)
             again = await self._run(bench, case)
             suspicion.is_tried_again = True
@@ -310,7 +310,7 @@ class _Proof:
                 next((it for it in again if it.signature == suspicion.problem.signature), again[0]),
             )
 
-    def _add(self, suspicion: _Suspicion, problem: Problem) -> None:
+    def _add(self, suspicion: _Suspicion, problem: CaseProblem) -> None:
         subject = self._subjects[suspicion.case.subject]
         replay = Replay(subject.sample.file, suspicion.case)
         found = problem.found

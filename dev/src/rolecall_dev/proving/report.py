@@ -27,7 +27,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Report:
+class ProofReport:
     """All of one test; written while it goes on, read when it is over."""
 
     findings: list[Finding] = field(default_factory=list)

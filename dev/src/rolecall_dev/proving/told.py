@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rolecall_dev.proving.report import Finding, Report
+from rolecall_dev.proving.report import Finding, ProofReport
 
 _MOST_LISTED = 10
 _SLOWEST = 5
@@ -33,7 +33,7 @@ def _block(title: str, lines: tuple[str, ...] | list[str]) -> Iterator[str]:
         yield from (f"    {line}" for line in lines)
 
 
-def report_text(report: Report) -> str:
+def report_text(report: ProofReport) -> str:
     """All of it: findings first, since they were asked for."""
     parts = [as_text(finding) + "\n" for finding in report.findings]
     parts += _listed("worth knowing", report.notes)
@@ -49,13 +49,13 @@ def report_text(report: Report) -> str:
     return "\n".join(parts)
 
 
-def slowest(report: Report) -> list[str]:
+def slowest(report: ProofReport) -> list[str]:
     """Where the time went: cases side by side share the machine, so their sum is more than all took."""
     times = sorted(report.seconds_of.items(), key=lambda item: -item[1])
     return [f"{seconds:5.1f} s  {name}" for name, seconds in times[:_SLOWEST]]
 
 
-def summary_of(report: Report) -> str:
+def summary_of(report: ProofReport) -> str:
     late = f", {len(report.not_reached)} not reached" if report.not_reached else ""
     if report.not_tried_again:
         late += f", {len(report.not_tried_again)} not tried again"

@@ -16,7 +16,7 @@ from rolecall.gvk import Gvk
 from rolecall.history import kept_crs, roots_of
 from rolecall.json_object import Json
 from rolecall.record import read_record
-from rolecall_dev.proving.scene import Expected, Scene, says_failed
+from rolecall_dev.proving.tested_cr import Expected, TestedCr, says_failed
 from rolecall_dev.staging import (
     NO_LEEWAY,
     EndState,
@@ -103,39 +103,39 @@ class Life:
     plurals: dict[str, str]
 
 
-async def live(scene: Scene) -> Life:
+async def live(tested: TestedCr) -> Life:
     """Create the CR and wait; meanwhile it becomes known which kinds its plays write."""
     first: list[Json] = []
 
     async def note_first() -> None:
         if not first:
-            first.extend(await (await _knowing_kinds(scene)).objects())
+            first.extend(await (await _knowing_kinds(tested)).objects())
 
-    scene.traffic.on_success = note_first
-    began = scene.clock.now()
-    await scene.create()
-    await scene.settle(patience_s=_FIRST_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
-    scene.place = (await _knowing_kinds(scene)).place
-    older = [obj for obj in await scene.objects() if _is_older(obj, scene.place, began)]
+    tested.traffic.on_success = note_first
+    began = tested.clock.now()
+    await tested.create()
+    await tested.settle(patience_s=_FIRST_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+    tested.place = (await _knowing_kinds(tested)).place
+    older = [obj for obj in await tested.objects() if _is_older(obj, tested.place, began)]
     known_before = frozenset(str(obj["metadata"]["uid"]) for obj in older)
-    scene.place = replace(scene.place, known_before=known_before)
-    settled = await scene.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+    tested.place = replace(tested.place, known_before=known_before)
+    settled = await tested.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
     return Life(
-        place=scene.place,
-        objects=await scene.objects(),
+        place=tested.place,
+        objects=await tested.objects(),
         at_first_success=[obj for obj in first if obj["metadata"]["uid"] not in known_before],
-        cr=await scene.cr(),
-        requests=tuple(scene.traffic.of_plays),
-        is_confined=bool(scene.namespace)
-        and not any(_is_outside(each, scene) for each in scene.traffic.of_plays),
+        cr=await tested.cr(),
+        requests=tuple(tested.traffic.of_plays),
+        is_confined=bool(tested.namespace)
+        and not any(_is_outside(each, tested) for each in tested.traffic.of_plays),
         settles=settled.is_at_rest,
-        places=await asyncio.to_thread(_places, scene),
+        places=await asyncio.to_thread(_places, tested),
         by_engine=tuple(
             each
-            for each in scene.traffic.requests
-            if not each.is_play and scene.namespace and each.info.namespace == scene.namespace
+            for each in tested.traffic.requests
+            if not each.is_play and tested.namespace and each.info.namespace == tested.namespace
         ),
-        plurals=await _plurals(scene),
+        plurals=await _plurals(tested),
     )
 
 
@@ -165,35 +165,35 @@ def compared(lives: Sequence[Life]) -> Undisturbed:
     )
 
 
-async def _knowing_kinds(scene: Scene) -> Scene:
-    """The same scene, with the kinds that its plays have written so far."""
+async def _knowing_kinds(tested: TestedCr) -> TestedCr:
+    """The same tested, with the kinds that its plays have written so far."""
     kinds: set[Gvk] = set()
     wide: set[Gvk] = set()
-    for info in {each.info for each in scene.traffic.of_plays if each.is_write}:
-        resource = await scene.client.discovery.by_plural(info.group, info.version, info.resource)
-        if resource is None or not resource.is_watchable or resource.gvk == scene.place.gvk:
+    for info in {each.info for each in tested.traffic.of_plays if each.is_write}:
+        resource = await tested.client.discovery.by_plural(info.group, info.version, info.resource)
+        if resource is None or not resource.is_watchable or resource.gvk == tested.place.gvk:
             continue
         (kinds if resource.namespaced else wide).add(resource.gvk)
-    place = replace(scene.place, kinds=tuple(sorted(kinds)), wide_kinds=tuple(sorted(wide)))
-    return scene.at(place)
+    place = replace(tested.place, kinds=tuple(sorted(kinds)), wide_kinds=tuple(sorted(wide)))
+    return tested.at(place)
 
 
-async def _plurals(scene: Scene) -> dict[str, str]:
-    infos = [each.info for each in scene.traffic.of_plays if each.info.is_resource]
+async def _plurals(tested: TestedCr) -> dict[str, str]:
+    infos = [each.info for each in tested.traffic.of_plays if each.info.is_resource]
     asked = {(info.group, info.version, info.resource) for info in infos}
     found = {}
     for group, version, plural in sorted(asked):
-        resource = await scene.client.discovery.by_plural(group, version, plural)
+        resource = await tested.client.discovery.by_plural(group, version, plural)
         if resource is not None:
             found[resource.gvk.group_kind] = plural
     return found
 
 
-def _is_outside(request: SeenRequest, scene: Scene) -> bool:
+def _is_outside(request: SeenRequest, tested: TestedCr) -> bool:
     """Whether it writes outside of the CR's namespace; reviews write nothing that stays."""
     return (
         request.is_write
-        and request.info.namespace != scene.namespace
+        and request.info.namespace != tested.namespace
         and not request.info.resource.endswith("reviews")
     )
 
@@ -205,11 +205,11 @@ def _is_older(obj: Json, place: Place, moment: datetime) -> bool:
     return is_wide and made < moment.replace(microsecond=0)
 
 
-def _places(scene: Scene) -> dict[RequestPlace, str]:
+def _places(tested: TestedCr) -> dict[RequestPlace, str]:
     """From the records that the engine keeps of the runs."""
     found: dict[RequestPlace, str] = {}
-    for root in roots_of(scene.engine.artifacts):
-        for kept in kept_crs(root, scene.place.gvk.kind, scene.place.name, scene.namespace):
+    for root in roots_of(tested.engine.artifacts):
+        for kept in kept_crs(root, tested.place.gvk.kind, tested.place.name, tested.namespace):
             for run in kept.runs():
                 record = read_record(run.folder)
                 for request in record.requests if record else ():

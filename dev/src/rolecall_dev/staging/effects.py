@@ -36,9 +36,9 @@ def changed_leaves(before: Json, after: Json) -> tuple[str, ...]:
     """`.spec.replicas: 3 -> 5` for each leaf that differs, without what the API server counts."""
     old, new = leaves_of(_told(before)), leaves_of(_told(after))
     return tuple(
-        f"{path}: {shown(old.get(path, MISSING))} -> {shown(new.get(path, MISSING))}"
+        f"{path}: {shown_value(old.get(path, NO_VALUE))} -> {shown_value(new.get(path, NO_VALUE))}"
         for path in sorted(old.keys() | new.keys())
-        if old.get(path, MISSING) != new.get(path, MISSING)
+        if old.get(path, NO_VALUE) != new.get(path, NO_VALUE)
     )
 
 
@@ -47,12 +47,12 @@ class _Missing:
         return "nothing"
 
 
-MISSING = _Missing()
+NO_VALUE = _Missing()
 
 
-def shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """A value as it stands in a difference, shortened."""
-    if value is MISSING:
+    if value is NO_VALUE:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -64,7 +64,7 @@ class CrState:
         return self.next_at - now > _SOON
 
 
-class StagedEngine:
+class TrialEngine:
     """One operator; `start` and `kill` as often as a test wants."""
 
     def __init__(

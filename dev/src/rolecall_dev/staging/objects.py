@@ -22,7 +22,7 @@ from typing import Any
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json, as_map
 from rolecall.kube import Client, NoSuchKindError, NotFoundError
-from rolecall_dev.staging.effects import MISSING, Leaves, leaves_of, shown, without_secrets
+from rolecall_dev.staging.effects import NO_VALUE, Leaves, leaves_of, shown_value, without_secrets
 from rolecall_dev.staging.traffic import NAMESPACE_MARK
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
@@ -67,7 +67,7 @@ class Leeway:
     paths: frozenset[tuple[str, str]] = frozenset()  # object, path
     prefixes: tuple[tuple[str, str], ...] = ()  # kind and beginning of names that end at random
 
-    def id_of(self, kind: str, name: str) -> str:
+    def object_id(self, kind: str, name: str) -> str:
         for of_kind, prefix in self.prefixes:
             if of_kind == kind and name.startswith(prefix):
                 return f"{kind}/{prefix}*"
@@ -91,7 +91,7 @@ class EndState:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class StateDifference:
     """One object that is missing or too many, or one leaf of it."""
 
     id: str
@@ -101,31 +101,30 @@ class Difference:
 
     def __str__(self) -> str:
         if self.path:
-            return (
-                f"{self.id} {self.path}: expected {shown(self.expected)}, found {shown(self.found)}"
-            )
-        return f"{self.id}: {'is missing' if self.found is MISSING else 'should not be there'}"
+            found = f"expected {shown_value(self.expected)}, found {shown_value(self.found)}"
+            return f"{self.id} {self.path}: {found}"
+        return f"{self.id}: {'is missing' if self.found is NO_VALUE else 'should not be there'}"
 
 
 def differences(
     expected: EndState, found: EndState, leeway: Leeway = NO_LEEWAY
-) -> list[Difference]:
+) -> list[StateDifference]:
     """Everything that is not as expected."""
-    told: list[Difference] = []
+    told: list[StateDifference] = []
     for key in sorted(expected.objects.keys() | found.objects.keys()):
         old, new = expected.objects.get(key), found.objects.get(key)
         if old is None or new is None:
             if (key, "") not in leeway.paths:
                 told.append(
-                    Difference(
-                        key, "", MISSING if old is None else {}, MISSING if new is None else {}
+                    StateDifference(
+                        key, "", NO_VALUE if old is None else {}, NO_VALUE if new is None else {}
                     )
                 )
             continue
         for path in sorted(old.keys() | new.keys()):
-            was, now = old.get(path, MISSING), new.get(path, MISSING)
+            was, now = old.get(path, NO_VALUE), new.get(path, NO_VALUE)
             if was != now and (key, path) not in leeway.paths:
-                told.append(Difference(key, path, was, now))
+                told.append(StateDifference(key, path, was, now))
     return told
 
 
@@ -184,7 +183,7 @@ def end_state_of(found: Sequence[Json], place: Place, leeway: Leeway = NO_LEEWAY
     alike: dict[str, list[Leaves]] = defaultdict(list)
     for obj in found:
         normal = leaves_of(_normalized(obj, place, uids))
-        alike[id_of(obj, leeway)].append(normal)
+        alike[object_id(obj, leeway)].append(normal)
     objects: dict[str, Leaves] = {}
     for key, all_leaves in alike.items():
         for number, leaves in enumerate(sorted(all_leaves, key=repr)):
@@ -194,13 +193,13 @@ def end_state_of(found: Sequence[Json], place: Place, leeway: Leeway = NO_LEEWAY
     return EndState(objects)
 
 
-def id_of(obj: Json, leeway: Leeway = NO_LEEWAY) -> str:
+def object_id(obj: Json, leeway: Leeway = NO_LEEWAY) -> str:
     """`Deployment.apps/web`; of a generated name only the beginning."""
     metadata = obj["metadata"]
     kind = Gvk.parse(obj["apiVersion"], obj["kind"]).group_kind
     if generated := metadata.get("generateName"):
         return f"{kind}/{generated}*"
-    return leeway.id_of(kind, metadata["name"])
+    return leeway.object_id(kind, metadata["name"])
 
 
 async def _listed(client: Client, gvk: Gvk, namespace: str) -> list[Json]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rolecall_dev.proving.bench import Bench
-from rolecall_dev.proving.model import Case, Check, Problem, Subject, around
-from rolecall_dev.proving.scene import Scene
+from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject, around
+from rolecall_dev.proving.tested_cr import TestedCr
 from rolecall_dev.staging import SeenRequest
 
 _NAME = "at_rest"
@@ -30,24 +30,24 @@ def _cases(subject: Subject) -> list[Case]:
     ]
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     if not subject.undisturbed.settles:
         return [_never_settles(subject)]
-    async with bench.alone(subject) if case.is_alone else bench.scene(subject) as scene:
-        await scene.create()
-        await scene.settle(subject.undisturbed.expected)
+    async with bench.alone(subject) if case.is_alone else bench.tested(subject) as tested:
+        await tested.create()
+        await tested.settle(subject.undisturbed.expected)
         # The last change of a dependent may still bring a run.
-        await scene.settle()
-        before = len(scene.traffic.requests)
-        await _disturb(bench, scene, case.params["way"])
-        await scene.settle(patience_s=2.0)
-        return _problems(bench, subject, scene.traffic.requests, before)
+        await tested.settle()
+        before = len(tested.traffic.requests)
+        await _disturb(bench, tested, case.params["way"])
+        await tested.settle(patience_s=2.0)
+        return _problems(bench, subject, tested.traffic.requests, before)
 
 
-async def _disturb(bench: Bench, scene: Scene, way: str) -> None:
+async def _disturb(bench: Bench, tested: TestedCr, way: str) -> None:
     if way == "run":
         for _ in range(_RUNS):
-            await scene.ask_for_run()
+            await tested.ask_for_run()
     elif way == "restart":
         await bench.engine.stop()
         await bench.engine.start()
@@ -57,7 +57,7 @@ async def _disturb(bench: Bench, scene: Scene, way: str) -> None:
 
 def _problems(
     bench: Bench, subject: Subject, requests: Sequence[SeenRequest], before: int
-) -> list[Problem]:
+) -> list[CaseProblem]:
     writes = [each for each in requests[before:] if each.is_play and each.is_write]
     silent = {each.resource_name for each in writes if each.has_effect is False and each.code < 300}
     if silent:
@@ -65,13 +65,13 @@ def _problems(
             f"{subject.sample}: a run without need sends writes that change nothing:"
             f" {', '.join(sorted(silent))}"
         )
-    problems: dict[str, Problem] = {}
+    problems: dict[str, CaseProblem] = {}
     for each in writes:
         if each.has_effect:
             what = "\n".join(each.changed) or str(each)
             problems.setdefault(
                 each.resource_name,
-                Problem(
+                CaseProblem(
                     told=f"{each.info.verb} of {each.resource_name} though nothing had changed",
                     expected=_EXPECTED,
                     found=what,
@@ -83,9 +83,9 @@ def _problems(
     return list(problems.values())
 
 
-def _never_settles(subject: Subject) -> Problem:
+def _never_settles(subject: Subject) -> CaseProblem:
     last = subject.undisturbed.effects[-1:]
-    return Problem(
+    return CaseProblem(
         told="the runs never end: each changes something that brings the next one",
         expected="after some runs, nothing is written any more",
         found="\n".join("\n".join(each.changed) for each in last),
@@ -95,4 +95,6 @@ def _never_settles(subject: Subject) -> Problem:
     )
 
 
-AT_REST = Check(_NAME, "a second run, a restart, new watches: nothing is written", _cases, _run)
+AT_REST = OperatorCheck(
+    _NAME, "a second run, a restart, new watches: nothing is written", _cases, _run
+)

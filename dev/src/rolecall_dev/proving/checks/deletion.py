@@ -13,9 +13,9 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json, as_map
 from rolecall.kube import NotFoundError
 from rolecall_dev.proving.bench import Bench
-from rolecall_dev.proving.model import Case, Check, Problem, Subject, around
-from rolecall_dev.proving.scene import Scene
-from rolecall_dev.staging import FOREIGN_LABEL, SeenRequest, id_of
+from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject, around
+from rolecall_dev.proving.tested_cr import TestedCr
+from rolecall_dev.staging import FOREIGN_LABEL, SeenRequest, object_id
 
 _NAME = "deletion"
 _HELD_WITHIN_S = 30.0
@@ -34,38 +34,38 @@ def _cases(subject: Subject) -> list[Case]:
     return found
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     after = case.params["after"]
-    async with bench.scene(subject) as scene:
-        if scene.namespace:
-            await _make_foreign(scene, subject)
+    async with bench.tested(subject) as tested:
+        if tested.namespace:
+            await _make_foreign(tested, subject)
         if after is not None:
-            scene.traffic.hold(after)
-        await scene.create()
+            tested.traffic.hold(after)
+        await tested.create()
         if after is None:
-            await scene.settle(subject.undisturbed.expected)
+            await tested.settle(subject.undisturbed.expected)
         else:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_HELD_WITHIN_S):
-                    await scene.traffic.is_held.wait()
-        await scene.delete()
-        scene.traffic.release()
-        left = await scene.wait_until_gone()
-        missing = await _missing_foreign(scene) if scene.namespace else []
-        return _problems(subject, case, scene, left, missing)
+                    await tested.traffic.is_held.wait()
+        await tested.delete()
+        tested.traffic.release()
+        left = await tested.wait_until_gone()
+        missing = await _missing_foreign(tested) if tested.namespace else []
+        return _problems(subject, case, tested, left, missing)
 
 
 def _problems(
-    subject: Subject, case: Case, scene: Scene, left: list[Json], missing: list[str]
-) -> list[Problem]:
+    subject: Subject, case: Case, tested: TestedCr, left: list[Json], missing: list[str]
+) -> list[CaseProblem]:
     problems = []
-    requests = around(scene.traffic.requests, None)
+    requests = around(tested.traffic.requests, None)
     crs = [obj for obj in left if obj["kind"] == subject.sample.gvk.kind]
-    others = sorted(id_of(obj, subject.undisturbed.leeway) for obj in left if obj not in crs)
+    others = sorted(object_id(obj, subject.undisturbed.leeway) for obj in left if obj not in crs)
     if crs:
         held_by = ", ".join(crs[0]["metadata"].get("finalizers") or ["nothing"])
         problems.append(
-            Problem(
+            CaseProblem(
                 told=f"{case.told}, the CR never goes",
                 expected="the CR goes, and its finalizers with it",
                 found=f"it is still there, held by: {held_by}",
@@ -77,13 +77,13 @@ def _problems(
         wrote = next(
             (
                 each
-                for each in scene.traffic.effects
+                for each in tested.traffic.effects
                 if each.info.resource and _made(subject, each, left)
             ),
             None,
         )
         problems.append(
-            Problem(
+            CaseProblem(
                 told=f"{case.told}, objects stay behind",
                 expected="all that was made for the CR goes with it",
                 found="\n".join(f"{each} is still there" for each in others),
@@ -94,7 +94,7 @@ def _problems(
         )
     if missing:
         problems.append(
-            Problem(
+            CaseProblem(
                 told=f"{case.told}, objects of somebody else go, too",
                 expected="what was not made for the CR stays",
                 found="\n".join(f"{each} is gone" for each in missing),
@@ -114,28 +114,28 @@ def _made(subject: Subject, request: SeenRequest, left: list[Json]) -> bool:
     )
 
 
-async def _make_foreign(scene: Scene, subject: Subject) -> None:
+async def _make_foreign(tested: TestedCr, subject: Subject) -> None:
     labels = {FOREIGN_LABEL: "true"}
     for obj in subject.undisturbed.objects:
         if obj["kind"] != subject.sample.gvk.kind:
             labels |= as_map(obj["metadata"].get("labels"))
     for gvk in _FOREIGN:
-        metadata = {"name": _FOREIGN_NAME, "namespace": scene.namespace, "labels": labels}
-        await scene.client.create(
+        metadata = {"name": _FOREIGN_NAME, "namespace": tested.namespace, "labels": labels}
+        await tested.client.create(
             gvk, {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata}
         )
 
 
-async def _missing_foreign(scene: Scene) -> list[str]:
+async def _missing_foreign(tested: TestedCr) -> list[str]:
     missing = []
     for gvk in _FOREIGN:
         try:
-            await scene.client.get(gvk, scene.namespace, _FOREIGN_NAME)
+            await tested.client.get(gvk, tested.namespace, _FOREIGN_NAME)
         except NotFoundError:
             missing.append(f"{gvk.kind}/{_FOREIGN_NAME}")
     return missing
 
 
-DELETION = Check(
+DELETION_CHECK = OperatorCheck(
     _NAME, "the CR is deleted in each state between, and all goes with it", _cases, _run
 )

@@ -19,14 +19,14 @@ from rolecall.kube import Client
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import (
     Case,
-    Check,
-    Problem,
+    CaseProblem,
+    OperatorCheck,
     Subject,
     around,
     shown_differences,
 )
-from rolecall_dev.proving.scene import Scene, Settled
-from rolecall_dev.staging import Difference, SeenRequest, id_of
+from rolecall_dev.proving.tested_cr import EndOfWait, TestedCr
+from rolecall_dev.staging import SeenRequest, StateDifference, object_id
 
 _NAME = "drift"
 _NOT_ITS_OWN = frozenset({"apiVersion", "kind", "status"})
@@ -42,7 +42,7 @@ def _cases(subject: Subject) -> list[Case]:
     is_alone = not subject.undisturbed.is_confined
     found = []
     for obj in _made_objects(subject):
-        key = id_of(obj, subject.undisturbed.leeway)
+        key = object_id(obj, subject.undisturbed.leeway)
         name = str(subject.sample)
         found.append(
             Case(_NAME, name, f"{key} deleted", {"id": key, "does": "delete"}, 4.0, is_alone)
@@ -53,7 +53,7 @@ def _cases(subject: Subject) -> list[Case]:
     return found
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     try:
         return await _tried(bench, subject, case, frozenset())
     except _NoWayBackError as found:
@@ -62,32 +62,32 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
 
 async def _tried(
     bench: Bench, subject: Subject, case: Case, left_out: frozenset[Steps]
-) -> list[Problem]:
+) -> list[CaseProblem]:
     known = subject.undisturbed
-    async with bench.scene(subject) as scene:
-        await scene.create()
-        await scene.settle(known.expected)
+    async with bench.tested(subject) as tested:
+        await tested.create()
+        await tested.settle(known.expected)
         key = case.params["id"]
-        found = [it for it in await scene.objects() if id_of(it, known.leeway) == key]
+        found = [it for it in await tested.objects() if object_id(it, known.leeway) == key]
         if not found:
             bench.told.note(f"{case.name}: the object was not there")
             return []
         if case.params["does"] == "delete":
-            await _delete(scene, found[0])
-        elif not await _edit(bench, subject, scene, case, (found[0], left_out)):
+            await _delete(tested, found[0])
+        elif not await _edit(bench, subject, tested, case, (found[0], left_out)):
             return []
-        settled = await scene.settle(known.expected)
+        settled = await tested.settle(known.expected)
         if settled.is_as_expected:
             return []
-        if case.params["does"] == "delete" and await _is_held(scene, found[0]):
+        if case.params["does"] == "delete" and await _is_held(tested, found[0]):
             held_by = ", ".join(found[0]["metadata"].get("finalizers", []))
             bench.told.cannot_prove(
                 f"{case.name}: it is held by {held_by}, and so it neither goes nor comes back"
             )
             return []
-        await scene.ask_for_run()
-        later = await scene.settle(known.expected)
-        return _judged(bench, subject, case, scene, (settled.differences, later))
+        await tested.ask_for_run()
+        later = await tested.settle(known.expected)
+        return _judged(bench, subject, case, tested, (settled.differences, later))
 
 
 class _NoWayBackError(Exception):
@@ -102,9 +102,9 @@ def _judged(
     bench: Bench,
     subject: Subject,
     case: Case,
-    scene: Scene,
-    seen: tuple[tuple[Difference, ...], Settled],
-) -> list[Problem]:
+    tested: TestedCr,
+    seen: tuple[tuple[StateDifference, ...], EndOfWait],
+) -> list[CaseProblem]:
     left, later = seen
     period_s = subject.sample.watch.reconcile_period_s
     if later.is_as_expected and 0 < period_s <= _SHORT_PERIOD_S:
@@ -120,42 +120,46 @@ def _judged(
     wrote = [
         write
         for obj in subject.undisturbed.objects
-        if id_of(obj, leeway) == case.params["id"]
+        if object_id(obj, leeway) == case.params["id"]
         for write in _writes_to(subject, obj)
     ]
     return [
-        Problem(
+        CaseProblem(
             told=f"{case.told}, and it is repaired {when}",
             expected="it becomes as the role wants it, without a further word",
             found=shown_differences(remaining) or "it never settles",
-            requests=around(scene.traffic.requests, None),
+            requests=around(tested.traffic.requests, None),
             place=subject.undisturbed.place_of(wrote[-1]) if wrote else "",
             alike=f"{case.params} {shown_differences(remaining)}",
         )
     ]
 
 
-async def _delete(scene: Scene, obj: Json) -> None:
+async def _delete(tested: TestedCr, obj: Json) -> None:
     metadata, gvk = obj["metadata"], Gvk.parse(obj["apiVersion"], obj["kind"])
-    await scene.client.delete(gvk, metadata.get("namespace", ""), metadata["name"])
+    await tested.client.delete(gvk, metadata.get("namespace", ""), metadata["name"])
 
 
 async def _edit(
-    bench: Bench, subject: Subject, scene: Scene, case: Case, what: tuple[Json, frozenset[Steps]]
+    bench: Bench,
+    subject: Subject,
+    tested: TestedCr,
+    case: Case,
+    what: tuple[Json, frozenset[Steps]],
 ) -> bool:
     """Whether anything could be changed."""
     obj, left_out = what
-    resource = await scene.client.resource_for(Gvk.parse(obj["apiVersion"], obj["kind"]))
+    resource = await tested.client.resource_for(Gvk.parse(obj["apiVersion"], obj["kind"]))
     path = resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     leaves = {key: it for key, it in _set_leaves(subject, obj) if key not in left_out}
-    edited, fixed = await _edited(scene.client, path, obj, leaves)
+    edited, fixed = await _edited(tested.client, path, obj, leaves)
     fixed += left_out
     if fixed:
         names = ", ".join(map(_shown, fixed))
         bench.told.note(f"{case.name}: the API server lets nobody change, or change back: {names}")
-    if edited is None or not await _put(scene.client, path, edited):
+    if edited is None or not await _put(tested.client, path, edited):
         return False
-    if lasting := await _lasting(scene.client, path, edited, leaves):
+    if lasting := await _lasting(tested.client, path, edited, leaves):
         raise _NoWayBackError(lasting)
     return True
 
@@ -321,13 +325,13 @@ def _shown(steps: Steps) -> str:
     return "." + ".".join(map(str, steps))
 
 
-async def _is_held(scene: Scene, obj: Json) -> bool:
+async def _is_held(tested: TestedCr, obj: Json) -> bool:
     """Whether the very object waits for somebody's finalizer."""
     uid = obj["metadata"]["uid"]
     return any(
         it["metadata"]["uid"] == uid and it["metadata"].get("deletionTimestamp")
-        for it in await scene.objects()
+        for it in await tested.objects()
     )
 
 
-DRIFT = Check(_NAME, "what the role made is deleted and edited by hand", _cases, _run)
+DRIFT = OperatorCheck(_NAME, "what the role made is deleted and edited by hand", _cases, _run)

@@ -17,7 +17,7 @@ from rolecall.json_object import Json
 from rolecall.kube import UnprocessableError
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.checks.spec_values import (
-    ABSENT,
+    LEFT_OUT,
     SpecField,
     fields_of,
     value_at,
@@ -25,14 +25,14 @@ from rolecall_dev.proving.checks.spec_values import (
 )
 from rolecall_dev.proving.model import (
     Case,
-    Check,
-    Problem,
+    CaseProblem,
+    OperatorCheck,
     Subject,
     around,
     shown_differences,
 )
-from rolecall_dev.proving.scene import Expected, Scene, failure_message, says_failed
-from rolecall_dev.staging import EndState, differences, shown
+from rolecall_dev.proving.tested_cr import Expected, TestedCr, failure_message, says_failed
+from rolecall_dev.staging import EndState, differences, shown_value
 
 _NAME = "edits"
 _SOON_S = 2.0
@@ -57,16 +57,16 @@ def _cases(subject: Subject) -> list[Case]:
     ]
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     field = SpecField(tuple(case.params["path"]), tuple(case.params["values"]))
-    problems: list[Problem] = []
+    problems: list[CaseProblem] = []
     effects: list[bool] = []
-    async with bench.scene(subject) as scene:
-        await scene.create()
-        await scene.settle(subject.undisturbed.expected)
+    async with bench.tested(subject) as tested:
+        await tested.create()
+        await tested.settle(subject.undisturbed.expected)
         for value in field.values:
             trial = _Trial(bench, subject, case, field, value)
-            found = await trial.run(scene)
+            found = await trial.run(tested)
             problems += found
             effects += [trial.has_effect] if trial.was_taken else []
             if found or trial.ends_here:
@@ -87,60 +87,62 @@ class _Trial:
         self._good: Json = subject.sample.cr.get("spec") or {}
         self._other = with_value(self._good, field.path, value)
         self.was_taken = False
-        self.ends_here = False  # the scene is no longer what it should be
+        self.ends_here = False  # the CR is no longer what it should be
         self.has_effect = False
 
     @property
     def _shown(self) -> str:
-        return f"{self._field.name} {'absent' if self._value == ABSENT else shown(self._value)}"
+        return f"{self._field.name} {'absent' if self._value == LEFT_OUT else shown_value(self._value)}"
 
-    async def run(self, scene: Scene) -> list[Problem]:
+    async def run(self, tested: TestedCr) -> list[CaseProblem]:
         known = self._subject.undisturbed
         try:
-            await scene.edit(self._other)
+            await tested.edit(self._other)
         except UnprocessableError:
             return []  # the API server says no
         self.was_taken = True
-        after = (await scene.settle(patience_s=_SOON_S)).state
-        cr = await scene.cr()
+        after = (await tested.settle(patience_s=_SOON_S)).state
+        cr = await tested.cr()
         self.has_effect = bool(_beside_spec(self._subject, known.end, after))
         problems = (
-            self._failing(scene, cr) if says_failed(cr) else await self._like_created(scene, after)
+            self._failing(tested, cr)
+            if says_failed(cr)
+            else await self._like_created(tested, after)
         )
         try:
-            await scene.edit(self._good)
+            await tested.edit(self._good)
         except UnprocessableError as error:
             self.ends_here = True
             self._bench.told.note(
                 f"{self._case.name}: no way back from {self._shown}: {error.message}"
             )
             return problems
-        return problems or await self._back(scene, was_failing=says_failed(cr))
+        return problems or await self._back(tested, was_failing=says_failed(cr))
 
-    def _failing(self, scene: Scene, cr: Json) -> list[Problem]:
+    def _failing(self, tested: TestedCr, cr: Json) -> list[CaseProblem]:
         self.has_effect = True
         if failure_message(cr):
             return []
         return [
             self._problem(
-                scene,
+                tested,
                 f"with {self._shown} the run fails, and the status does not say why",
                 "a message that says what is wrong",
                 "no message",
             )
         ]
 
-    async def _like_created(self, edited: Scene, after: EndState) -> list[Problem]:
+    async def _like_created(self, edited: TestedCr, after: EndState) -> list[CaseProblem]:
         """Against a CR that was created with the other value."""
         leeway = self._subject.undisturbed.leeway
         if not self._subject.undisturbed.is_confined:
             return []  # the two would want the same objects
-        async with self._bench.scene(self._subject) as scene:
+        async with self._bench.tested(self._subject) as tested:
             try:
-                await scene.create(self._other)
+                await tested.create(self._other)
             except UnprocessableError:
                 return []
-            settled = await scene.settle(Expected(after, leeway))
+            settled = await tested.settle(Expected(after, leeway))
             if settled.is_as_expected:
                 return []
         # It may have come to it meanwhile.
@@ -161,11 +163,11 @@ class _Trial:
             )
         ]
 
-    async def _back(self, scene: Scene, *, was_failing: bool) -> list[Problem]:
-        settled = await scene.settle(self._subject.undisturbed.expected)
+    async def _back(self, tested: TestedCr, *, was_failing: bool) -> list[CaseProblem]:
+        settled = await tested.settle(self._subject.undisturbed.expected)
         if settled.is_as_expected:
             return []
-        if says_failed(await scene.cr()) and not was_failing:
+        if says_failed(await tested.cr()) and not was_failing:
             self._bench.told.note(
                 f"{self._case.name}: from {self._shown} there is no way back, and the status says so"
             )
@@ -173,21 +175,21 @@ class _Trial:
         after = "a value with which the run failed" if was_failing else "another value and back"
         return [
             self._problem(
-                scene,
+                tested,
                 f"after {self._shown} and back it is not as before",
                 f"after {after}, all is as it was",
                 shown_differences(settled.differences) or "it never settles",
             )
         ]
 
-    def _problem(self, scene: Scene, told: str, expected: str, found: str) -> Problem:
+    def _problem(self, tested: TestedCr, told: str, expected: str, found: str) -> CaseProblem:
         params = {"path": list(self._field.path), "values": [self._value]}
-        wrote = scene.traffic.effects[-1:]
-        return Problem(
+        wrote = tested.traffic.effects[-1:]
+        return CaseProblem(
             told=told,
             expected=expected,
             found=found,
-            requests=around(scene.traffic.requests, None),
+            requests=around(tested.traffic.requests, None),
             place=self._subject.undisturbed.place_of(wrote[0]) if wrote else "",
             case=Case(_NAME, self._case.subject, self._shown, params, is_alone=self._case.is_alone),
             alike=f"{self._field.name} {found}",
@@ -204,14 +206,16 @@ def _beside_spec(subject: Subject, before: EndState, after: EndState) -> list[An
     ]
 
 
-def _dead(bench: Bench, subject: Subject, field: SpecField, effects: list[bool]) -> list[Problem]:
+def _dead(
+    bench: Bench, subject: Subject, field: SpecField, effects: list[bool]
+) -> list[CaseProblem]:
     """A field that the sample sets and that does nothing is a fault; of others nothing is known."""
     text = f"no value of {field.name} that was tried changes anything ({len(effects)} were)"
     if value_at(subject.sample.cr.get("spec") or {}, field.path) is None:
         bench.told.note(f"{subject.sample}: {text}; it may matter only beside others")
         return []
     return [
-        Problem(
+        CaseProblem(
             told=f"{field.name} is dead: {text}",
             expected="what the sample sets changes something, in an object or in the status",
             found="the same objects and the same status",
@@ -220,6 +224,6 @@ def _dead(bench: Bench, subject: Subject, field: SpecField, effects: list[bool])
     ]
 
 
-EDITS = Check(
+EDITS = OperatorCheck(
     _NAME, "each field of the spec gets other values, and the old one again", _cases, _run
 )

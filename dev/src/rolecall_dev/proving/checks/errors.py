@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import (
     Case,
-    Check,
-    Problem,
+    CaseProblem,
+    OperatorCheck,
     Subject,
     around,
     shown_differences,
 )
-from rolecall_dev.proving.scene import Scene, shown_conditions
+from rolecall_dev.proving.tested_cr import TestedCr, shown_conditions
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import (
     NAMESPACE_MARK,
@@ -83,39 +83,39 @@ def _kinds_for(request: SeenRequest) -> Sequence[FaultKind]:
     return _FOR_READS if request.mark.occurrence == 1 else _FOR_READS_AGAIN
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     params = case.params
     mark = RequestMark(params["method"], params["path"], params["occurrence"])
     fault = Fault(mark, FaultKind(params["fault"]))
-    async with bench.alone(subject) if case.is_alone else bench.scene(subject) as scene:
-        scene.traffic.fault = fault
+    async with bench.alone(subject) if case.is_alone else bench.tested(subject) as tested:
+        tested.traffic.fault = fault
         at_success: list[EndState] = []
-        scene.traffic.on_success = _noting(scene, subject, at_success)
-        await scene.create()
-        settled = await scene.settle(subject.undisturbed.expected)
-        if scene.traffic.fault is not None:
+        tested.traffic.on_success = _noting(tested, subject, at_success)
+        await tested.create()
+        settled = await tested.settle(subject.undisturbed.expected)
+        if tested.traffic.fault is not None:
             bench.told.note(f"{case.name}: the request did not come in this run")
             return []
-        asked = scene.traffic.requests[scene.traffic.fault_came_at or 0]
-        requests = around(scene.traffic.requests, scene.traffic.fault_came_at)
+        asked = tested.traffic.requests[tested.traffic.fault_came_at or 0]
+        requests = around(tested.traffic.requests, tested.traffic.fault_came_at)
         place = subject.undisturbed.place_of(mark)
         if not settled.is_as_expected:
             return [
-                Problem(
+                CaseProblem(
                     told=f"{case.told} leaves something else behind than an undisturbed run",
                     expected="the same end state as that of an undisturbed run",
                     found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
-                    f"status: {shown_conditions(await scene.cr())}",
+                    f"status: {shown_conditions(await tested.cr())}",
                     requests=requests,
                     place=place,
                     alike=f"{asked.resource_name} {shown_differences(settled.differences)}",
                 )
             ]
-        lie = _lie(subject, asked, at_success, scene.namespace)
+        lie = _lie(subject, asked, at_success, tested.namespace)
         if not lie:
             return []
         return [
-            Problem(
+            CaseProblem(
                 told=f"status said `Successful` while {asked.resource_name} was not as it should be",
                 expected="a run whose write failed does not end as a success, or made the write again",
                 found=lie,
@@ -126,10 +126,10 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
         ]
 
 
-def _noting(scene: Scene, subject: Subject, at_success: list[EndState]):  # type: ignore[no-untyped-def]
+def _noting(tested: TestedCr, subject: Subject, at_success: list[EndState]):  # type: ignore[no-untyped-def]
     async def note() -> None:
-        if scene.traffic.fault_came_at is not None and not at_success:
-            at_success.append(await scene.state(subject.undisturbed.leeway))
+        if tested.traffic.fault_came_at is not None and not at_success:
+            at_success.append(await tested.state(subject.undisturbed.leeway))
 
     return note
 
@@ -162,4 +162,4 @@ def ids_of(known: Undisturbed, asked: SeenRequest, namespace: str) -> set[str]:
     return found
 
 
-ERRORS = Check(_NAME, "each request of a run fails once, in each way", _cases, _run)
+ERRORS = OperatorCheck(_NAME, "each request of a run fails once, in each way", _cases, _run)

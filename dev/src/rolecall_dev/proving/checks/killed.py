@@ -14,13 +14,13 @@ from dataclasses import replace
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import (
     Case,
-    Check,
-    Problem,
+    CaseProblem,
+    OperatorCheck,
     Subject,
     around,
     shown_differences,
 )
-from rolecall_dev.proving.scene import Scene
+from rolecall_dev.proving.tested_cr import TestedCr
 
 _NAME = "killed"
 _HELD_WITHIN_S = 45.0
@@ -53,36 +53,38 @@ def _case(subject: Subject, what: str, writes: list[int], worth: float = 1.0) ->
     )
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     what, writes = case.params["what"], case.params["after"]
     is_single = len(writes) == 1
     async with AsyncExitStack() as stack:
-        scenes = [
+        several = [
             await stack.enter_async_context(
-                bench.alone(subject) if is_single else bench.scene(subject)
+                bench.alone(subject) if is_single else bench.tested(subject)
             )
             for _ in writes
         ]
-        for scene, write in zip(scenes, writes, strict=True):
-            scene.traffic.hold(write)
-            await scene.create()
-        held = [each for each in zip(scenes, writes, strict=True) if each[0] in await _held(scenes)]
+        for tested, write in zip(several, writes, strict=True):
+            tested.traffic.hold(write)
+            await tested.create()
+        held = [
+            each for each in zip(several, writes, strict=True) if each[0] in await _held(several)
+        ]
         await _kill(bench, what)
-        for scene in scenes:
-            scene.traffic.release()
+        for tested in several:
+            tested.traffic.release()
         if what == "engine":
             await bench.engine.start()
         found = await asyncio.gather(
-            *(_judged(subject, what, scene, write) for scene, write in held)
+            *(_judged(subject, what, tested, write) for tested, write in held)
         )
-        if len(held) < len(scenes):
-            bench.told.note(f"{case.name}: {len(scenes) - len(held)} writes did not come again")
+        if len(held) < len(several):
+            bench.told.note(f"{case.name}: {len(several) - len(held)} writes did not come again")
         return [problem for problem in found if problem is not None]
 
 
-async def _held(scenes: list[Scene]) -> list[Scene]:
+async def _held(several: list[TestedCr]) -> list[TestedCr]:
     """Those that came to their write in time."""
-    waiting = {asyncio.create_task(each.traffic.is_held.wait()): each for each in scenes}
+    waiting = {asyncio.create_task(each.traffic.is_held.wait()): each for each in several}
     done, late = await asyncio.wait(waiting, timeout=_HELD_WITHIN_S)
     for task in late:
         task.cancel()
@@ -96,23 +98,23 @@ async def _kill(bench: Bench, what: str) -> None:
         await asyncio.to_thread(bench.engine.kill_runs)
 
 
-async def _judged(subject: Subject, what: str, scene: Scene, write: int) -> Problem | None:
-    number = len(scene.traffic.requests)
-    settled = await scene.settle(subject.undisturbed.expected)
+async def _judged(subject: Subject, what: str, tested: TestedCr, write: int) -> CaseProblem | None:
+    number = len(tested.traffic.requests)
+    settled = await tested.settle(subject.undisturbed.expected)
     if settled.is_as_expected:
         return None
     single = _case(subject, what, [write])
-    last = scene.traffic.effects[write - 1] if len(scene.traffic.effects) >= write else None
+    last = tested.traffic.effects[write - 1] if len(tested.traffic.effects) >= write else None
     differs = shown_differences(settled.differences) or "it never settles"
-    return Problem(
+    return CaseProblem(
         told=f"{single.told} leaves something else behind than an undisturbed run",
         expected="the same end state as that of an undisturbed run",
         found=differs,
-        requests=around(scene.traffic.requests, last.number if last else number),
+        requests=around(tested.traffic.requests, last.number if last else number),
         place=subject.undisturbed.place_of(last),
         case=replace(single),
         alike=differs,
     )
 
 
-KILLED = Check(_NAME, "run and operator are killed after each write", _cases, _run)
+KILLED = OperatorCheck(_NAME, "run and operator are killed after each write", _cases, _run)

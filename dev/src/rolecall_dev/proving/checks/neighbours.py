@@ -10,20 +10,23 @@ author knows.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import UnprocessableError
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import (
     Case,
-    Check,
-    Problem,
+    CaseProblem,
+    OperatorCheck,
     Subject,
     around,
     shown_differences,
 )
-from rolecall_dev.proving.scene import Scene, failure_message, says_failed
-from rolecall_dev.staging import EndState, Leeway, differences, end_state_of, id_of
+from rolecall_dev.proving.tested_cr import TestedCr, failure_message, says_failed
+from rolecall_dev.staging import EndState, Leeway, SeenRequest, differences, end_state_of, object_id
 
 _NAME = "neighbours"
 _GONE_WITHIN_S = 20.0
@@ -54,7 +57,7 @@ def _cases(subject: Subject) -> list[Case]:
     return found
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     match case.params["does"]:
         case "beside":
             return await _beside(bench, subject, case)
@@ -64,17 +67,21 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
             return await _long(bench, subject, case, case.params["letters"])
 
 
-async def _beside(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
-    async with bench.scene(subject) as first:
+async def _beside(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
+    async with bench.tested(subject) as first:
         await first.create()
         await first.settle(subject.undisturbed.expected)
         return await _joined(subject, case, first, first.called(f"{subject.sample.name}{_SUFFIX}"))
 
 
-async def _joined(subject: Subject, case: Case, first: Scene, second: Scene) -> list[Problem]:
+async def _joined(
+    subject: Subject, case: Case, first: TestedCr, second: TestedCr
+) -> list[CaseProblem]:
     """Create the second beside a first one that has settled, and look at what the first one had."""
     leeway = subject.undisturbed.leeway
-    before = await _objects_by_uid(subject, first)
+    objects = await first.objects()
+    before = _by_uid(subject, first, objects)
+    begins = len(second.traffic.requests)
     try:
         await second.create()
     except UnprocessableError:
@@ -84,32 +91,47 @@ async def _joined(subject: Subject, case: Case, first: Scene, second: Scene) -> 
     cr, other = await first.cr(), await second.cr()
     if says_failed(other) and failure_message(other) and not says_failed(cr):
         return []
-    after = await _objects_by_uid(subject, first)
+    after = _by_uid(subject, first, await first.objects())
     taken = [
         each
         for uid, state in before.items()
         for each in differences(state, after.get(uid, EndState()), leeway)
     ]
-    if not taken and rests and not (says_failed(cr) and not subject.undisturbed.fails):
+    # Who writes last has it as before: then it is the second one that lacks what it wrote.
+    wrote = [
+        each
+        for each in second.traffic.effects
+        if each.number >= begins and any(_is_about(subject, each, obj) for obj in objects)
+    ]
+    if (
+        not taken
+        and not wrote
+        and rests
+        and not (says_failed(cr) and not subject.undisturbed.fails)
+    ):
         return []
-    found = shown_differences(taken) or failure_message(cr) or "the two take turns for ever"
-    wrote = second.traffic.effects[-1:]
+    found = (
+        shown_differences(taken)
+        or failure_message(cr)
+        or "\n".join(f"{each.resource_name} was written for both" for each in wrote[:1])
+        or "the two take turns for ever"
+    )
     return [
-        Problem(
+        CaseProblem(
             told=f"{case.told} takes from the first one, and no status says so",
             expected="each has objects of its own, or the second one says that it cannot",
             found=found,
             requests=around(second.traffic.requests, None),
             place=subject.undisturbed.place_of(wrote[0]) if wrote else "",
-            alike=f"{_NAME} {found}",
+            alike=f"{_NAME} taken",
         )
     ]
 
 
-async def _elsewhere(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _elsewhere(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     async with AsyncExitStack() as stack:
         # Both namespaces before any CR: what has no namespace is then new to both.
-        first, second = [await stack.enter_async_context(bench.scene(subject)) for _ in range(2)]
+        first, second = [await stack.enter_async_context(bench.tested(subject)) for _ in range(2)]
         await first.create()
         await first.settle(subject.undisturbed.expected)
         problems = await _joined(subject, case, first, second)
@@ -122,7 +144,7 @@ async def _elsewhere(bench: Bench, subject: Subject, case: Case) -> list[Problem
             return []
         found = shown_differences(settled.differences) or "it never settles"
         return [
-            Problem(
+            CaseProblem(
                 told=f"{case.told} lacks what went with the first one",
                 expected="each namespace has objects of its own",
                 found=found,
@@ -132,18 +154,18 @@ async def _elsewhere(bench: Bench, subject: Subject, case: Case) -> list[Problem
         ]
 
 
-async def _until_gone(bench: Bench, scene: Scene) -> None:
+async def _until_gone(bench: Bench, tested: TestedCr) -> None:
     began = bench.clock.monotonic()
-    while not await scene.is_gone() and bench.clock.monotonic() - began < _GONE_WITHIN_S:
+    while not await tested.is_gone() and bench.clock.monotonic() - began < _GONE_WITHIN_S:
         await bench.clock.sleep(0.1)
 
 
-async def _long(bench: Bench, subject: Subject, case: Case, letters: int) -> list[Problem]:
+async def _long(bench: Bench, subject: Subject, case: Case, letters: int) -> list[CaseProblem]:
     """Two of them that differ in the last letter: who shortens names makes one of both."""
     known = subject.undisturbed
-    async with bench.scene(subject) as scene:
+    async with bench.tested(subject) as tested:
         first, second = (
-            scene.called(long_name(subject.sample.name, letters, last)) for last in "ab"
+            tested.called(long_name(subject.sample.name, letters, last)) for last in "ab"
         )
         try:
             await first.create()
@@ -163,11 +185,11 @@ async def _long(bench: Bench, subject: Subject, case: Case, letters: int) -> lis
         if not found:
             return await _joined(subject, case, first, second)
         return [
-            Problem(
+            CaseProblem(
                 told=f"with {case.told} it does something else, and says nothing",
                 expected="the same objects as with a short name, or a message that says what is wrong",
                 found=found,
-                requests=around(scene.traffic.requests, None),
+                requests=around(tested.traffic.requests, None),
                 alike=f"{_NAME} {letters} {found}",
             )
         ]
@@ -192,19 +214,32 @@ def _fewer(expected: EndState, found: EndState, leeway: Leeway) -> str:
     )
 
 
-async def _objects_by_uid(subject: Subject, scene: Scene) -> dict[str, EndState]:
+def _is_about(subject: Subject, write: SeenRequest, obj: Json) -> bool:
+    """Whether a write was about this object beside the CR."""
+    gvk = Gvk.parse(obj["apiVersion"], obj["kind"])
+    info, metadata = write.info, obj["metadata"]
+    return (
+        gvk != subject.sample.gvk
+        and (info.group, info.resource)
+        == (gvk.group, subject.undisturbed.plurals.get(gvk.group_kind))
+        and (info.namespace, info.name) == (metadata.get("namespace", ""), metadata["name"])
+    )
+
+
+def _by_uid(subject: Subject, tested: TestedCr, objects: Sequence[Json]) -> dict[str, EndState]:
     """Each object beside the CR, by itself: a name may be used again, and many names are random."""
-    objects = await scene.objects()
     crs = [obj for obj in objects if obj["kind"] == subject.sample.gvk.kind]
     leeway = subject.undisturbed.leeway
-    cr_ids = [id_of(obj, leeway) for obj in crs]
+    cr_ids = [object_id(obj, leeway) for obj in crs]
     return {
-        str(obj["metadata"]["uid"]): end_state_of([*crs, obj], scene.place, leeway).without(*cr_ids)
+        str(obj["metadata"]["uid"]): end_state_of([*crs, obj], tested.place, leeway).without(
+            *cr_ids
+        )
         for obj in objects
         if obj not in crs
     }
 
 
-NEIGHBOURS = Check(
+NEIGHBOURS = OperatorCheck(
     _NAME, "a second CR beside it or elsewhere, and long names: nothing is taken", _cases, _run
 )

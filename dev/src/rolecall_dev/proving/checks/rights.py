@@ -18,14 +18,14 @@ from rolecall.proxy import RequestInfo
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import (
     Case,
-    Check,
-    Problem,
+    CaseProblem,
+    OperatorCheck,
     Subject,
     Told,
     around,
     shown_differences,
 )
-from rolecall_dev.proving.scene import Scene, failure_message, says_failed, shown_conditions
+from rolecall_dev.proving.tested_cr import TestedCr, failure_message, says_failed, shown_conditions
 from rolecall_dev.rbac import Right, is_granted
 from rolecall_dev.staging import SeenRequest
 
@@ -55,20 +55,20 @@ def _cases(subject: Subject) -> list[Case]:
     return found
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     if not case.params:
         return _not_granted(subject)
     right = Right(case.params["group"], case.params["resource"], case.params["verb"])
-    async with bench.alone(subject) if case.is_alone else bench.scene(subject) as scene:
-        scene.traffic.takes_right = lambda info: right_of(info) == right
+    async with bench.alone(subject) if case.is_alone else bench.tested(subject) as tested:
+        tested.traffic.takes_right = lambda info: right_of(info) == right
         _, position = await asyncio.to_thread(bench.engine.words_since, 0)
-        await scene.create()
-        watch = _Watch(bench, scene, right, position)
+        await tested.create()
+        watch = _Watch(bench, tested, right, position)
         await watch.until_told()
         if watch.is_in_status:
             return []
-        settled = await scene.settle(subject.undisturbed.expected)
-        refused = scene.traffic.refused
+        settled = await tested.settle(subject.undisturbed.expected)
+        refused = tested.traffic.refused
         if settled.is_as_expected:
             told = "not needed, though asked for" if refused else "not asked for this time"
             bench.told.note(f"{subject.sample}: {told}: the right to {right}")
@@ -76,16 +76,18 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
         await watch.look()
         # Who may not write the status can tell it nowhere but in the log.
         is_silent = not any(each.is_play for each in refused)
-        if watch.is_in_status or (watch.is_in_log and (is_silent or says_failed(await scene.cr()))):
+        if watch.is_in_status or (
+            watch.is_in_log and (is_silent or says_failed(await tested.cr()))
+        ):
             return []
         what = "the run does not fail" if watch.is_in_log else "neither status nor log names it"
         return [
-            Problem(
+            CaseProblem(
                 told=f"{case.told} something is missing, and {what}",
                 expected=f"the run fails, and status or log say that the right to {right} is missing",
                 found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
-                f"status: {await _status_shown(scene)}",
-                requests=around(scene.traffic.requests, refused[0].number if refused else None),
+                f"status: {await _status_shown(tested)}",
+                requests=around(tested.traffic.requests, refused[0].number if refused else None),
                 place=subject.undisturbed.place_of(refused[0].mark) if refused else "",
                 alike=f"{_NAME} {right}",
             )
@@ -95,8 +97,8 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
 class _Watch:
     """Whether status or log have named the right so far."""
 
-    def __init__(self, bench: Bench, scene: Scene, right: Right, position: int) -> None:
-        self._bench, self._scene, self._right = bench, scene, right
+    def __init__(self, bench: Bench, tested: TestedCr, right: Right, position: int) -> None:
+        self._bench, self._tested, self._right = bench, tested, right
         self._position = position  # in the log
         self.is_in_log = self.is_in_status = False
 
@@ -106,21 +108,21 @@ class _Watch:
         began = clock.monotonic()
         while clock.monotonic() - began < _NAMED_WITHIN_S:
             await self.look()
-            state = await self._scene.engine_state()
+            state = await self._tested.engine_state()
             is_over = state is not None and state.last_run and state.is_at_rest(clock.now())
             if self.is_in_status or self.is_in_log or is_over:
                 return
             await clock.sleep(_LOOK_S)
 
     async def look(self) -> None:
-        if not self._scene.traffic.refused:
+        if not self._tested.traffic.refused:
             return
         said, self._position = await asyncio.to_thread(
             self._bench.engine.words_since, self._position
         )
-        lines = "\n".join(line for line in said.splitlines() if self._scene.namespace in line)
+        lines = "\n".join(line for line in said.splitlines() if self._tested.namespace in line)
         self.is_in_log = self.is_in_log or names_right(lines, self._right)
-        self.is_in_status = names_right(await _message(self._scene), self._right)
+        self.is_in_status = names_right(await _message(self._tested), self._right)
 
 
 def right_of(info: RequestInfo) -> Right:
@@ -137,15 +139,15 @@ def names_right(text: str, right: Right) -> bool:
     return any(all(each.search(line) for each in wanted) for line in text.splitlines())
 
 
-async def _message(scene: Scene) -> str:
+async def _message(tested: TestedCr) -> str:
     try:
-        return failure_message(await scene.cr())
+        return failure_message(await tested.cr())
     except NotFoundError:
         return ""
 
 
-async def _status_shown(scene: Scene) -> str:
-    cr = await scene.cr()
+async def _status_shown(tested: TestedCr) -> str:
+    cr = await tested.cr()
     return f"{shown_conditions(cr) or 'empty'}; {failure_message(cr) or 'no message'}"
 
 
@@ -159,9 +161,9 @@ def _used(subject: Subject) -> dict[Right, list[SeenRequest]]:
     return dict(sorted(found.items()))
 
 
-def _not_granted(subject: Subject) -> list[Problem]:
+def _not_granted(subject: Subject) -> list[CaseProblem]:
     return [
-        Problem(
+        CaseProblem(
             told=f"config/rbac gives no right to {right}, which is asked for",
             expected="each request of the undisturbed run is allowed",
             found=f"{requests[0]}",
@@ -194,6 +196,6 @@ def note_unused(told: Told, subjects: Iterable[Subject]) -> None:
         )
 
 
-RIGHTS = Check(
+RIGHTS = OperatorCheck(
     _NAME, "each right that was used is taken away: what is missing is named", _cases, _run
 )

@@ -13,21 +13,21 @@ from typing import Any
 
 from rolecall.json_object import Json, as_map
 
-ABSENT = {"absent": True}
+LEFT_OUT = {"absent": True}
 _LONG = 300
 _UNICODE = "grüße-✓"
 _DEEPEST = 4
 # Of numbers: a thousand pods, or a thousand seconds, would show nothing more and take their time.
 _MOST_OF_ANYTHING = 10
 _MOST_VALUES = 4
-Path = tuple[str, ...]
+SpecPath = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SpecField:
-    """One field with values to try; `ABSENT` stands for none."""
+    """One field with values to try; `LEFT_OUT` stands for none."""
 
-    path: Path
+    path: SpecPath
     values: tuple[Any, ...]
 
     @property
@@ -41,7 +41,7 @@ def fields_of(schema: Json, spec: Json) -> list[SpecField]:
     return sorted(found, key=lambda each: value_at(spec, each.path) is None)
 
 
-def with_value(spec: Json, path: Path, value: Any) -> Json:
+def with_value(spec: Json, path: SpecPath, value: Any) -> Json:
     """A copy with one field changed, or without it."""
     changed = copy.deepcopy(spec)
     place = changed
@@ -49,21 +49,21 @@ def with_value(spec: Json, path: Path, value: Any) -> Json:
         if not isinstance(place.get(step), dict):
             place[step] = {}
         place = place[step]
-    if value == ABSENT:
+    if value == LEFT_OUT:
         place.pop(path[-1], None)
     else:
         place[path[-1]] = value
     return changed
 
 
-def value_at(spec: Json, path: Path) -> Any:
+def value_at(spec: Json, path: SpecPath) -> Any:
     place: Any = spec
     for step in path:
         place = as_map(place).get(step)
     return place
 
 
-def _fields(schema: Json, spec: Json, path: Path) -> Iterator[SpecField]:
+def _fields(schema: Json, spec: Json, path: SpecPath) -> Iterator[SpecField]:
     required = schema.get("required") or []
     for name, found in as_map(schema.get("properties")).items():
         inner = as_map(found)
@@ -74,7 +74,7 @@ def _fields(schema: Json, spec: Json, path: Path) -> Iterator[SpecField]:
             continue
         values = [each for each in _values(inner, now) if each != now and each is not None]
         if now is not None and name not in required:
-            values.insert(min(1, len(values)), ABSENT)
+            values.insert(min(1, len(values)), LEFT_OUT)
         if values:
             yield SpecField(below, tuple(values[:_MOST_VALUES]))
 

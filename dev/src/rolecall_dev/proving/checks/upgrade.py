@@ -21,15 +21,15 @@ from rolecall.json_object import Json, as_map
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import (
     Case,
-    Check,
+    CaseProblem,
     Older,
-    Problem,
+    OperatorCheck,
     Subject,
     around,
     shown_differences,
 )
-from rolecall_dev.proving.scene import Expected, Scene
-from rolecall_dev.staging import NAMESPACE_MARK, EndState, Leeway, id_of, leaves_of, shown
+from rolecall_dev.proving.tested_cr import Expected, TestedCr
+from rolecall_dev.staging import NAMESPACE_MARK, EndState, Leeway, leaves_of, object_id, shown_value
 
 _NAME = "upgrade"
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
@@ -55,7 +55,7 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Rollouts:
     """The workloads before the upgrade, after it, and those of a CR created today."""
 
     before: dict[str, Workload]
@@ -72,7 +72,7 @@ class Outcome:
         ]
 
 
-async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     older = subject.older
     if older is None:
         bench.told.note(f"{case.name}: that revision has no such sample")
@@ -84,14 +84,14 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[Problem]:
     finally:
         # The cases to come are about this revision, whatever became of this one.
         try:
-            await asyncio.to_thread(bench.stage.install_crds, project)
+            await asyncio.to_thread(bench.trial_cluster.install_crds, project)
         except ClusterError:
-            await bench.stage.replace_crds(project)
+            await bench.trial_cluster.replace_crds(project)
         if not bench.engine.is_running:
             await bench.engine.start()
 
 
-async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) -> list[Problem]:
+async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) -> list[CaseProblem]:
     leeway = subject.undisturbed.leeway
     spec = older.sample.cr.get("spec") or {}
     if older.sample.gvk != subject.sample.gvk:
@@ -101,9 +101,9 @@ async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) ->
             " which the API server does not reach here"
         )
     # Going back is no part of it: versions may have come, and conversion between them.
-    await bench.stage.replace_crds(older.project)
-    async with bench.stage.operator(older.project) as (engine, proxy):
-        then = Bench(bench.stage, engine, proxy, bench.clock, bench.told)
+    await bench.trial_cluster.replace_crds(older.project)
+    async with bench.trial_cluster.operator(older.project) as (engine, proxy):
+        then = Bench(bench.trial_cluster, engine, proxy, bench.clock, bench.told)
         async with then.alone(replace(subject, sample=older.sample)) as made:
             await made.create()
             if not (await made.settle(limit_s=_SETTLES_WITHIN_S)).is_at_rest:
@@ -112,21 +112,26 @@ async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) ->
             before = workloads(await made.objects(), leeway)
             await engine.stop()
             try:
-                await asyncio.to_thread(bench.stage.install_crds, bench.engine.project)
+                await asyncio.to_thread(bench.trial_cluster.install_crds, bench.engine.project)
             except ClusterError as error:
                 return [_problem(made, case, "has CRDs that the API server refuses", str(error))]
             await bench.engine.start()
             traffic = bench.proxy.follow(made.namespace)
             bench.proxy.alone = traffic
             place = replace(made.place, gvk=subject.sample.gvk)
-            live = Scene(
-                bench.stage.client, bench.engine, bench.clock, subject.sample, place, traffic
+            live = TestedCr(
+                bench.trial_cluster.client,
+                bench.engine,
+                bench.clock,
+                subject.sample,
+                place,
+                traffic,
             )
             try:
                 await live.settle(limit_s=_SETTLES_WITHIN_S)
                 fresh, made_anew = await _fresh(bench, subject, spec)
                 settled = await live.settle(Expected(fresh, leeway), limit_s=_SETTLES_WITHIN_S)
-                outcome = Outcome(before, workloads(await live.objects(), leeway), made_anew)
+                outcome = Rollouts(before, workloads(await live.objects(), leeway), made_anew)
             finally:
                 bench.proxy.alone = None
                 bench.proxy.unfollow(made.namespace)
@@ -149,10 +154,10 @@ async def _fresh(
 ) -> tuple[EndState, dict[str, Workload]]:
     """What a CR with this spec comes to that only this revision ever saw."""
     leeway = subject.undisturbed.leeway
-    async with bench.scene(subject) as scene:
-        await scene.create(spec)
-        settled = await scene.settle(limit_s=_SETTLES_WITHIN_S)
-        return settled.state, workloads(await scene.objects(), leeway)
+    async with bench.tested(subject) as tested:
+        await tested.create(spec)
+        settled = await tested.settle(limit_s=_SETTLES_WITHIN_S)
+        return settled.state, workloads(await tested.objects(), leeway)
 
 
 def workloads(objects: Sequence[Json], leeway: Leeway) -> dict[str, Workload]:
@@ -169,11 +174,11 @@ def workloads(objects: Sequence[Json], leeway: Leeway) -> dict[str, Workload]:
             if namespace := obj["metadata"].get("namespace"):
                 # It may stand in an address; a fresh CR is in another one.
                 template = json.loads(json.dumps(template).replace(namespace, NAMESPACE_MARK))
-            found[id_of(obj, leeway)] = Workload(template, str(revision or ""))
+            found[object_id(obj, leeway)] = Workload(template, str(revision or ""))
     return found
 
 
-def needless_restarts(outcome: Outcome) -> list[str]:
+def needless_restarts(outcome: Rollouts) -> list[str]:
     """Pods that started anew though a fresh CR has the template of before, or though none changed."""
     found = []
     for key, was, now in outcome.restarted:
@@ -183,7 +188,7 @@ def needless_restarts(outcome: Outcome) -> list[str]:
     return found
 
 
-def wanted_restarts(outcome: Outcome) -> list[str]:
+def wanted_restarts(outcome: Rollouts) -> list[str]:
     """The others, with what changed in their template."""
     needless = needless_restarts(outcome)
     return [
@@ -197,7 +202,7 @@ def changed_template(before: Json, after: Json) -> list[str]:
     """Leaf by leaf, of very many only the first."""
     was, now = leaves_of(before), leaves_of(after)
     found = [
-        f"{path} {shown(was.get(path))} -> {shown(now.get(path))}"
+        f"{path} {shown_value(was.get(path))} -> {shown_value(now.get(path))}"
         for path in sorted(was.keys() | now.keys())
         if was.get(path) != now.get(path)
     ]
@@ -205,14 +210,16 @@ def changed_template(before: Json, after: Json) -> list[str]:
     return [*found[:_MOST_LEAVES], *more]
 
 
-def _problem(scene: Scene, case: Case, told: str, found: str) -> Problem:
-    return Problem(
+def _problem(tested: TestedCr, case: Case, told: str, found: str) -> CaseProblem:
+    return CaseProblem(
         told=f"{case.told}, an upgrade {told}",
         expected="the same as a CR created today, and pods go on that need not end",
         found=found,
-        requests=around(scene.traffic.requests, None),
+        requests=around(tested.traffic.requests, None),
         alike=f"{_NAME} {found}",
     )
 
 
-UPGRADE = Check(_NAME, "CRs of another revision (--from) are taken over, pods go on", _cases, _run)
+UPGRADE = OperatorCheck(
+    _NAME, "CRs of another revision (--from) are taken over, pods go on", _cases, _run
+)

@@ -1,8 +1,8 @@
 """A cluster for tests of operators: CRDs installed, a proxy that can fail, namespaces by the dozen.
 
-One stage serves any number of operators one after the other: each gets an engine of its own. With
-`Stage.opened()` the cluster is a new one and ends with the block; `Stage.on(cluster)` is for those who
-have one.
+One serves any number of operators one after the other: each gets an engine of its own. With
+`TrialCluster.opened()` the cluster is a new one and ends with the block; `TrialCluster.on(cluster)` is
+for those who have one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall_dev.localcluster import Cluster, Wanted, find_binaries, temporary_cluster
-from rolecall_dev.staging.engine import StagedEngine
+from rolecall_dev.staging.engine import TrialEngine
 from rolecall_dev.staging.fault_proxy import FaultProxy
 from rolecall_dev.staging.traffic import CASE_PREFIX
 
@@ -29,7 +29,7 @@ _NAMESPACE = Gvk("", "v1", "Namespace")
 _CRD_FOLDERS = ("crds", "config/crd/bases")
 
 
-class Stage:
+class TrialCluster:
     def __init__(self, cluster: Cluster, client: Client, scratch: Path) -> None:
         self.cluster = cluster
         self.client = client  # the administrator's, past the proxy
@@ -38,16 +38,16 @@ class Stage:
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, name: str = "") -> AsyncIterator[Stage]:
+    async def opened(cls, name: str = "") -> AsyncIterator[TrialCluster]:
         """On a new cluster, which ends with the block, and with this process at the latest."""
         wanted = Wanted(name=name or f"test-{secrets.token_hex(3)}")
         with temporary_cluster(wanted, find_binaries().require()) as cluster:
-            async with cls.on(cluster) as stage:
-                yield stage
+            async with cls.on(cluster) as trial_cluster:
+                yield trial_cluster
 
     @classmethod
     @asynccontextmanager
-    async def on(cls, cluster: Cluster) -> AsyncIterator[Stage]:
+    async def on(cls, cluster: Cluster) -> AsyncIterator[TrialCluster]:
         """On a cluster that is there."""
         credentials = Credentials.load({"KUBECONFIG": str(cluster.kubeconfig)})
         with tempfile.TemporaryDirectory(prefix="rolecall-test-") as scratch:
@@ -80,7 +80,7 @@ class Stage:
     @asynccontextmanager
     async def operator(
         self, project: Path, arguments: Sequence[str] = ()
-    ) -> AsyncIterator[tuple[StagedEngine, FaultProxy]]:
+    ) -> AsyncIterator[tuple[TrialEngine, FaultProxy]]:
         """The project's operator behind a proxy of its own, started."""
         self._engines += 1
         scratch = self._scratch / f"operator-{self._engines}"
@@ -88,7 +88,7 @@ class Stage:
         async with AsyncExitStack() as stack:
             proxy = await stack.enter_async_context(FaultProxy.opened(self.cluster.kubeconfig))
             kubeconfig = proxy.write_kubeconfig(scratch / "kubeconfig")
-            engine = StagedEngine(project, kubeconfig, scratch, arguments)
+            engine = TrialEngine(project, kubeconfig, scratch, arguments)
             stack.push_async_callback(engine.close)
             await engine.start()
             yield engine, proxy

@@ -2,8 +2,8 @@
 
 The hard part is to know when nothing more comes. The engine says whether a CR waits or runs; after that
 objects still change, because controllers of Kubernetes follow, and each change may bring a further run.
-So a scene is settled when the engine is at rest and the world is as expected; where it is not, when
-nothing at all changed for `PATIENCE_S`. What is right is quick, and only what is wrong takes its time.
+So a tested is settled when the engine is at rest and the world is as expected; where it is not, when
+nothing at all changed for `QUIET_FOR_S`. What is right is quick, and only what is wrong takes its time.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.staging import (
     NO_LEEWAY,
     CrState,
-    Difference,
     EndState,
     Leeway,
     Place,
-    StagedEngine,
+    StateDifference,
     Traffic,
+    TrialEngine,
     differences,
     raw_objects,
     read_end_state,
 )
 
-PATIENCE_S = 4.0
+QUIET_FOR_S = 4.0
 _LIMIT_S = 40.0
 _LOOK_S = 0.1
 
@@ -45,11 +45,11 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class EndOfWait:
     """How it was in the end."""
 
     state: EndState
-    differences: tuple[Difference, ...]  # from what was expected
+    differences: tuple[StateDifference, ...]  # from what was expected
     is_at_rest: bool = True  # else it still went on when the time was up
 
     @property
@@ -57,11 +57,11 @@ class Settled:
         return self.is_at_rest and not self.differences
 
 
-class Scene:
+class TestedCr:
     def __init__(
         self,
         client: Client,
-        engine: StagedEngine,
+        engine: TrialEngine,
         clock: Clock,
         sample: CrSample,
         place: Place,
@@ -74,11 +74,11 @@ class Scene:
     def namespace(self) -> str:
         return self.place.namespace
 
-    def at(self, place: Place) -> Scene:
+    def at(self, place: Place) -> TestedCr:
         """The same with another idea of where things are."""
-        return Scene(self.client, self.engine, self.clock, self.sample, place, self.traffic)
+        return TestedCr(self.client, self.engine, self.clock, self.sample, place, self.traffic)
 
-    def called(self, name: str) -> Scene:
+    def called(self, name: str) -> TestedCr:
         """The same namespace for a CR of another name."""
         return self.at(replace(self.place, name=name))
 
@@ -139,9 +139,9 @@ class Scene:
         self,
         expected: Expected | None = None,
         *,
-        patience_s: float = PATIENCE_S,
+        patience_s: float = QUIET_FOR_S,
         limit_s: float = _LIMIT_S,
-    ) -> Settled:
+    ) -> EndOfWait:
         """Wait until it is as expected, or until nothing changes any more."""
         began = changed_at = self.clock.monotonic()
         last: tuple[object, ...] = ()
@@ -156,14 +156,14 @@ class Scene:
                 last, changed_at = seen, now
             is_right = expected is not None and not found and self.traffic.fault is None
             if rests and is_right and await self._rests():
-                return Settled(state, found)
+                return EndOfWait(state, found)
             if rests and now - changed_at > patience_s:
-                return Settled(state, found)
+                return EndOfWait(state, found)
             if now - began > limit_s:
-                return Settled(state, found, is_at_rest=False)
+                return EndOfWait(state, found, is_at_rest=False)
             await self.clock.sleep(_LOOK_S)
 
-    async def wait_until_gone(self, patience_s: float = 2 * PATIENCE_S) -> list[Json]:
+    async def wait_until_gone(self, patience_s: float = 2 * QUIET_FOR_S) -> list[Json]:
         """Wait until nothing of it is left, or nothing changes any more; what is left."""
         changed_at = self.clock.monotonic()
         last: list[tuple[str, str]] = []
