@@ -53,7 +53,9 @@ async def test_each_seeded_bug_is_found_and_right_roles_are_quiet(
         async def run(check: str) -> ProofReport:
             async with free:
                 return await prove(
-                    write_project(tmp_path / check, _roles_of(check)), trial_cluster=trial_cluster, checks=[check]
+                    write_project(tmp_path / check, _roles_of(check)),
+                    trial_cluster=trial_cluster,
+                    checks=[check],
                 )
 
         checks = [check for check in CHECKS if _roles_of(check)]
