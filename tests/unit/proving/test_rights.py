@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from rolecall.proxy import parse_request_info
-from rolecall_dev.proving.checks.rights import names_right, right_of
+from rolecall_dev.proving.checks.rights import names_right, refusing, right_of
 from rolecall_dev.rbac import Right, granted_rights, is_granted
 from rolecall_dev.staging import Traffic
 from rolecall_dev.staging.faults import refusal_of
@@ -64,6 +64,18 @@ def test_refusal_reads_as_the_api_server_writes_it() -> None:
         'deployments.apps "web" is forbidden: User "system:serviceaccount:test:operator" cannot patch'
         ' resource "deployments" in API group "apps" in the namespace "case-1"'
     )
+
+
+def test_another_way_that_the_project_has_no_right_to_is_refused_as_well() -> None:
+    patch, update = (Right("apps", "deployments", verb) for verb in ("patch", "update"))
+    patched, updated, read = (
+        parse_request_info(method, PATH) for method in ("PATCH", "PUT", "GET")
+    )
+    granted = frozenset({patch, Right("apps", "deployments", "get")})
+    refused = refusing(patch, granted)
+    assert [refused(each) for each in (patched, updated, read)] == [True, True, False]
+    assert not refusing(patch, granted | {update})(updated)
+    assert not refusing(patch, frozenset())(updated)
 
 
 def test_taken_right_refuses_the_engine_as_well() -> None:

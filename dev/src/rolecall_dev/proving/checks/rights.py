@@ -10,8 +10,9 @@ all CRs belong to no case, and are not taken away.
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rolecall.kube import NotFoundError
 from rolecall.proxy import RequestInfo
@@ -60,7 +61,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
         return _not_granted(subject)
     right = Right(case.params["group"], case.params["resource"], case.params["verb"])
     async with bench.alone(subject) if case.is_alone else bench.tested(subject) as tested:
-        tested.traffic.takes_right = lambda info: right_of(info) == right
+        tested.traffic.takes_right = refusing(right, subject.granted)
         _, position = await asyncio.to_thread(bench.engine.words_since, 0)
         await tested.create()
         watch = _Watch(bench, tested, right, position)
@@ -68,8 +69,8 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
         if watch.is_in_status:
             return []
         settled = await tested.settle(subject.undisturbed.expected)
-        refused = tested.traffic.refused
-        if settled.is_as_expected:
+        refused = [it for it in tested.traffic.refused if right_of(it.info) == right]
+        if settled.is_as_expected or not refused:
             told = "not needed, though asked for" if refused else "not asked for this time"
             bench.told.note(f"{subject.sample}: {told}: the right to {right}")
             return []
@@ -87,8 +88,8 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
                 expected=f"the run fails, and status or log say that the right to {right} is missing",
                 found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
                 f"status: {await _status_shown(tested)}",
-                requests=around(tested.traffic.requests, refused[0].number if refused else None),
-                place=subject.undisturbed.place_of(refused[0].mark) if refused else "",
+                requests=around(tested.traffic.requests, refused[0].number),
+                place=subject.undisturbed.place_of(refused[0].mark),
                 alike=f"{_NAME} {right}",
             )
         ]
@@ -115,14 +116,27 @@ class _Watch:
             await clock.sleep(_LOOK_S)
 
     async def look(self) -> None:
-        if not self._tested.traffic.refused:
+        refused = {right_of(each.info) for each in self._tested.traffic.refused}
+        if self._right not in refused:
             return
         said, self._position = await asyncio.to_thread(
             self._bench.engine.words_since, self._position
         )
         lines = "\n".join(line for line in said.splitlines() if self._tested.namespace in line)
-        self.is_in_log = self.is_in_log or names_right(lines, self._right)
-        self.is_in_status = names_right(await _message(self._tested), self._right)
+        # Whoever tries another way tells of that one: `update`, where `patch` was refused.
+        message = await _message(self._tested)
+        self.is_in_log = self.is_in_log or any(names_right(lines, each) for each in refused)
+        self.is_in_status = any(names_right(message, each) for each in refused)
+
+
+def refusing(right: Right, granted: frozenset[Right]) -> Callable[[RequestInfo], bool]:
+    """What the project's account may not do without this right; where it has no roles, only that."""
+
+    @functools.cache
+    def is_refused(needed: Right) -> bool:
+        return needed == right or (bool(granted) and not is_granted(granted, needed))
+
+    return lambda info: info.is_resource and is_refused(right_of(info))
 
 
 def right_of(info: RequestInfo) -> Right:
