@@ -18,7 +18,7 @@ from rolecall.kube import UnprocessableError
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.checks.spec_values import (
     LEFT_OUT,
-    SpecField,
+    FieldOfSpec,
     fields_of,
     value_at,
     with_value,
@@ -58,7 +58,7 @@ def _cases(subject: Subject) -> list[Case]:
 
 
 async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
-    field = SpecField(tuple(case.params["path"]), tuple(case.params["values"]))
+    field = FieldOfSpec(tuple(case.params["path"]), tuple(case.params["values"]))
     problems: list[CaseProblem] = []
     effects: list[bool] = []
     async with bench.tested(subject) as tested:
@@ -80,7 +80,7 @@ class _Trial:
     """One other value, and back."""
 
     def __init__(
-        self, bench: Bench, subject: Subject, case: Case, field: SpecField, value: Any
+        self, bench: Bench, subject: Subject, case: Case, field: FieldOfSpec, value: Any
     ) -> None:
         self._bench, self._subject, self._case = bench, subject, case
         self._field, self._value = field, value
@@ -207,7 +207,7 @@ def _beside_spec(subject: Subject, before: EndState, after: EndState) -> list[An
 
 
 def _dead(
-    bench: Bench, subject: Subject, field: SpecField, effects: list[bool]
+    bench: Bench, subject: Subject, field: FieldOfSpec, effects: list[bool]
 ) -> list[CaseProblem]:
     """A field that the sample sets and that does nothing is a fault; of others nothing is known."""
     text = f"no value of {field.name} that was tried changes anything ({len(effects)} were)"

@@ -24,7 +24,7 @@ SpecPath = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SpecField:
+class FieldOfSpec:
     """One field with values to try; `LEFT_OUT` stands for none."""
 
     path: SpecPath
@@ -35,7 +35,7 @@ class SpecField:
         return ".".join(("spec", *self.path))
 
 
-def fields_of(schema: Json, spec: Json) -> list[SpecField]:
+def fields_of(schema: Json, spec: Json) -> list[FieldOfSpec]:
     """Every field of the spec for which there is another value, those of the sample first."""
     found = list(_fields(schema, spec, ()))
     return sorted(found, key=lambda each: value_at(spec, each.path) is None)
@@ -63,7 +63,7 @@ def value_at(spec: Json, path: SpecPath) -> Any:
     return place
 
 
-def _fields(schema: Json, spec: Json, path: SpecPath) -> Iterator[SpecField]:
+def _fields(schema: Json, spec: Json, path: SpecPath) -> Iterator[FieldOfSpec]:
     required = schema.get("required") or []
     for name, found in as_map(schema.get("properties")).items():
         inner = as_map(found)
@@ -76,7 +76,7 @@ def _fields(schema: Json, spec: Json, path: SpecPath) -> Iterator[SpecField]:
         if now is not None and name not in required:
             values.insert(min(1, len(values)), LEFT_OUT)
         if values:
-            yield SpecField(below, tuple(values[:_MOST_VALUES]))
+            yield FieldOfSpec(below, tuple(values[:_MOST_VALUES]))
 
 
 def _values(schema: Json, now: Any) -> Iterator[Any]:
