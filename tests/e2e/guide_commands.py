@@ -45,6 +45,7 @@ class Guide:
 # Guides of which nothing is run here.
 NO_GUIDES = {
     "image": IMAGES,
+    "prove-it": "takes minutes: SEEDED=1 and tests/e2e/proving run what it describes",
     "real-nodes": "needs nodes that run containers: tests/real",
     "alerts": "says what to do once an alert called: tests/unit/bundle/test_alerts.py holds it to them",
     "admission": "tests/e2e/test_admission.py runs its example",

@@ -55,6 +55,11 @@ def appoperator_to_write(wanted: list[Json], found: list[Json]) -> list[Json]:
     return [obj for obj in marked if not _holds(there.get(obj["kind"], {}), obj)]
 
 
+def appoperator_not_taken(results: list[Json]) -> list[Json]:
+    """Those that an apply was refused for, or that are not as they should be after it."""
+    return [one["item"] for one in results if not _holds(one.get("result", {}), one["item"])]
+
+
 def _marked(obj: Json) -> Json:
     digest = hashlib.sha256(json.dumps(obj, sort_keys=True).encode()).hexdigest()[:16]
     metadata = obj["metadata"]
@@ -81,6 +86,7 @@ class FilterModule:
         return {
             "appoperator_image": appoperator_image,
             "appoperator_extras": appoperator_extras,
+            "appoperator_not_taken": appoperator_not_taken,
             "appoperator_pod": appoperator_pod,
             "appoperator_to_write": appoperator_to_write,
             "appoperator_versions": appoperator_versions,

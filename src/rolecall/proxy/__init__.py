@@ -5,7 +5,7 @@
 
 from rolecall.proxy.dependent_finder import DependentSink
 from rolecall.proxy.read_only import is_review
-from rolecall.proxy.request_info import RequestInfo
+from rolecall.proxy.request_info import RequestInfo, parse_request_info
 from rolecall.proxy.server import Proxy
 from rolecall.proxy.worlds import ApiServer, PlayRequest, Said, World
 
@@ -18,4 +18,5 @@ __all__ = [
     "Said",
     "World",
     "is_review",
+    "parse_request_info",
 ]

@@ -7,7 +7,7 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError, UnprocessableError
-from tests.e2e.own.cases import BUDGET, DEPLOYMENT
+from tests.e2e.own.cases import BUDGET, DEPLOYMENT, SERVICE
 from tests.e2e.own.world import APPOPERATOR, PARTS, make, wait, wait_reason
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -91,3 +91,48 @@ async def test_spec_that_contradicts_itself_is_refused_at_once(
 ) -> None:
     with pytest.raises(UnprocessableError, match=words):
         await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", {"image": PARTS, **spec}))
+
+
+async def test_port_that_somebody_edited_goes_back_though_two_of_one_name_are_refused(
+    api: Client, namespace: str
+) -> None:
+    spec = {"image": PARTS, "replicas": 1, "port": 80, "minReadySeconds": 0}
+    await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", spec))
+    await wait_reason(api, APPOPERATOR, namespace, "x", "Available")
+    deployment = await api.get(DEPLOYMENT, namespace, "x")
+    service = await api.get(SERVICE, namespace, "x")
+
+    # A port is found by its number: an apply leaves theirs, and adds ours of the same name.
+    pod = deployment["spec"]["template"]["spec"]
+    container, port = pod["containers"][0], service["spec"]["ports"][0]
+    ports = [{**container["ports"][0], "containerPort": 81}]
+    edit = {"containers": [{**container, "ports": ports}]}
+    await api.merge_patch(DEPLOYMENT, namespace, "x", {"spec": {"template": {"spec": edit}}})
+    await api.merge_patch(SERVICE, namespace, "x", {"spec": {"ports": [{**port, "port": 81}]}})
+
+    async def is_back(number: int) -> bool:
+        found = (await api.get(DEPLOYMENT, namespace, "x"))["spec"]["template"]["spec"]
+        numbers = [one["containerPort"] for one in found["containers"][0]["ports"]]
+        served = (await api.get(SERVICE, namespace, "x"))["spec"]["ports"]
+        return (numbers, [one["port"] for one in served]) == ([number], [number])
+
+    await wait(lambda: is_back(80))
+    await wait_reason(api, APPOPERATOR, namespace, "x", "Available")
+    # Nor does what the mend left behind stand in the way of the next wish.
+    await api.merge_patch(APPOPERATOR, namespace, "x", {"spec": {"port": 90}})
+    await wait(lambda: is_back(90))
+
+
+async def test_container_that_somebody_added_is_taken_out(api: Client, namespace: str) -> None:
+    spec = {"image": PARTS, "replicas": 1, "minReadySeconds": 0}
+    await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", spec))
+    await wait_reason(api, APPOPERATOR, namespace, "x", "Available")
+    pod = (await api.get(DEPLOYMENT, namespace, "x"))["spec"]["template"]["spec"]
+    more = {"containers": [*pod["containers"], {"name": "theirs", "image": "theirs"}]}
+    await api.merge_patch(DEPLOYMENT, namespace, "x", {"spec": {"template": {"spec": more}}})
+
+    async def is_out() -> bool:
+        found = (await api.get(DEPLOYMENT, namespace, "x"))["spec"]["template"]["spec"]
+        return len(found["containers"]) == 1
+
+    await wait(is_out)

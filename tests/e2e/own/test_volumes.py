@@ -102,3 +102,18 @@ async def test_volume_begins_with_a_clone_and_snapshots_need_their_api(
     await wait_reason(api, DEMO_VOLUME, namespace, "copy", "ClaimPending")
     source = (await api.get(CLAIM, namespace, "copy"))["spec"]["dataSource"]
     assert (source["kind"], source["name"]) == ("PersistentVolumeClaim", "x")
+
+
+async def test_snapshots_leave_the_status_with_the_field_that_asked_for_them(
+    api: Client, namespace: str
+) -> None:
+    await create(api, [volume(namespace, "x", snapshots=["one"])])
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "SnapshotsNotServed")
+    assert (await api.get(DEMO_VOLUME, namespace, "x"))["status"]["snapshots"] == []
+
+    await api.merge_patch(DEMO_VOLUME, namespace, "x", {"spec": {"snapshots": None}})
+
+    async def is_taken_back() -> bool:
+        return "snapshots" not in (await api.get(DEMO_VOLUME, namespace, "x"))["status"]
+
+    await wait(is_taken_back)

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import nullcontext
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +16,12 @@ from typing import Any
 import pytest
 
 from rolecall.cli import commands, parser_for
+from rolecall.kube import Credentials
 from rolecall_dev import localcluster
 from rolecall_dev.cli import demo as demo_command
+from rolecall_dev.cli import test as test_command
+from rolecall_dev.proving import ProofReport
+from rolecall_dev.staging import TrialCluster
 from tests.unit.cli.fake_engine import FakeEngine
 
 SERVER = "https://127.0.0.1:1"
@@ -46,7 +51,7 @@ FROM_A_KUBECONFIG = [
     ["doctor"],
     ["cluster", "kubectl", "--current", "get", "pods"],
 ]
-# Beside these, `demo` and verbs of `cluster` know their cluster by its name: see below.
+# Beside these, `demo`, `test` and verbs of `cluster` know their cluster by its name: see below.
 WITHOUT_CLUSTER = {
     *("bundle", "catalog", "check", "completion", "convert", "create", "init", "rbac"),
     *("version", "webhooks"),
@@ -63,7 +68,7 @@ def kubeconfig(tmp_path: Path) -> Path:
 
 
 def test_no_command_is_left_out() -> None:
-    known = {words[0] for words in FROM_A_KUBECONFIG} | {"demo"}
+    known = {words[0] for words in FROM_A_KUBECONFIG} | {"demo", "test"}
     assert known | WITHOUT_CLUSTER == set(commands())
     (verbs,) = (
         action.choices
@@ -156,3 +161,28 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch, kubeconfig: Path) -> None:
 
 def _subparsers(parser: argparse.ArgumentParser) -> list[Any]:
     return [each.choices for each in parser._actions if each.choices and each.dest != "help"]
+
+
+def test_test_names_its_cluster_before_it_writes_there(
+    kubeconfig: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Any]:
+        yield SimpleNamespace(client=SimpleNamespace(credentials=credentials))
+
+    async def prove(*_: object, **__: object) -> ProofReport:
+        assert LINE in capsys.readouterr().err
+        return ProofReport()
+
+    monkeypatch.setattr(TrialCluster, "opened", opened)
+    monkeypatch.setattr(test_command, "planned", lambda _: None)
+    monkeypatch.setattr(test_command, "prove", prove)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+    parsed = parser_for(["test"]).parse_args(["test"])
+    assert parsed.run(parsed) == 0

@@ -10,6 +10,7 @@ import pytest
 from tests.unit.roles.filters import role_filter
 
 to_write = role_filter("appoperator", "appoperator_to_write", "appoperator_objects")
+not_taken = role_filter("appoperator", "appoperator_not_taken", "appoperator_objects")
 extras = role_filter("appoperator", "appoperator_extras", "appoperator_objects")
 filled = role_filter("appoperator", "appoperator_pod", "appoperator_objects")
 
@@ -59,6 +60,17 @@ def test_field_that_is_not_wanted_any_more_makes_a_write(stored: dict[str, Any])
     wanted = copy.deepcopy(SERVICE)
     del wanted["spec"]["selector"]
     assert len(to_write([wanted], [stored])) == 1
+
+
+def test_apply_that_was_refused_or_left_an_item_of_somebody_else_did_not_take(
+    stored: dict[str, Any],
+) -> None:
+    (item,) = to_write([SERVICE], [])
+    longer = copy.deepcopy(stored)
+    longer["spec"]["ports"].append({"name": "theirs", "port": 82})
+    refused = {"item": item, "msg": "refused"}
+    assert not_taken([{"item": item, "result": stored}]) == []
+    assert not_taken([{"item": item, "result": longer}, refused]) == [item, item]
 
 
 def test_kinds_follow_from_the_fields_that_say_something() -> None:

@@ -78,12 +78,23 @@ def compare(derived: Derived, folder: Path, cwd: Path) -> list[RightsDifference]
     return found
 
 
+def granted_rights(folder: Path) -> frozenset[Right]:
+    """All that bindings in the folder give to a service account; empty where there is no folder."""
+    rules = _rules(folder, folder, and_unchecked=True) if folder.is_dir() else ()
+    return frozenset(right for rule in rules for right in rule.rights)
+
+
+def is_granted(granted: Iterable[Right], right: Right) -> bool:
+    """Whether one of them allows it, by name or by `*`."""
+    return any(_covers(grant, right) for grant in granted)
+
+
 def _where(derived: Derived, right: Right) -> str:
     is_wide = derived.belongs_to_no_namespace(right)
     return " in the whole cluster, by a ClusterRoleBinding" if is_wide else ""
 
 
-def _rules(folder: Path, cwd: Path) -> Iterator[_Rule]:
+def _rules(folder: Path, cwd: Path, *, and_unchecked: bool = False) -> Iterator[_Rule]:
     """The rules of roles that a binding in the folder gives to a service account."""
     documents = [
         (path, document) for path in sorted(folder.glob("*.y*ml")) for document in read_plain(path)
@@ -99,7 +110,7 @@ def _rules(folder: Path, cwd: Path) -> Iterator[_Rule]:
         key = (document.get("kind"), metadata.get("name"))
         if key not in bound:
             continue
-        if _map(metadata.get("annotations")).get(BECAUSE):
+        if _map(metadata.get("annotations")).get(BECAUSE) and not and_unchecked:
             continue
         for number, rule in enumerate(document.get("rules") or [], 1):
             place = f"{_shown(path, cwd)}, rule {number}"

@@ -1,0 +1,127 @@
+"""`rolecall test`: this folder's operator in the states between, on a local cluster of its own.
+
+Findings go to stdout, since they are what was asked for; what it is at goes to stderr. Exit codes: 0
+nothing was found, 1 something was, 2 what was asked for is not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.clock import SystemClock
+from rolecall.documents import DurationError, parse_duration
+from rolecall_dev.proving import CHECKS, Wish, Wishes, planned, prove, report_text, write_junit
+from rolecall_dev.staging import TrialCluster
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+FOUND = 1
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "test",
+        help="find what this folder's operator does wrong in the states between",
+        description="Starts a control plane with simulated nodes and the operator, and does to each"
+        " sample what happens to CRs in clusters: requests fail, runs and the operator are killed,"
+        " objects are edited and deleted by hand, fields get other values. What becomes of it is"
+        " compared with what becomes of the same CR undisturbed. Exit codes: 0 nothing was found,"
+        " 1 something was, 2 what was asked for is not there.",
+    )
+    parser.add_argument(
+        "--kind", action="append", default=[], help="test this kind only; may be repeated"
+    )
+    parser.add_argument(
+        "--sample",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="test with the CRs of this file (default: all of config/samples); may be repeated",
+    )
+    parser.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this check, see --list; may be repeated",
+    )
+    parser.add_argument(
+        "--budget",
+        type=_seconds,
+        metavar="DURATION",
+        help="end after this time, such as 5m, whatever is under way; the most telling cases come"
+        " first (default: no limit)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="from_revision",
+        default="",
+        metavar="REVISION",
+        help="for the check `upgrade`: what this project was at a git revision makes the CRs, and then"
+        " this folder's takes over",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="order of equal cases (default: 0)")
+    parser.add_argument(
+        "--replay", type=Path, metavar="FILE", help="try one case again, from the file of a finding"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit, too")
+    parser.add_argument("--list", action="store_true", help="list the checks, and test nothing")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        width = max(map(len, CHECKS))
+        for check in CHECKS.values():
+            print(f"{check.name:{width}}  {check.summary}")
+        return 0
+    wishes = Wishes(
+        kinds=arguments.kind,
+        samples=[file.resolve() for file in arguments.sample],
+        checks=arguments.check,
+        budget_s=arguments.budget,
+        seed=arguments.seed,
+        replay=arguments.replay,
+        from_revision=arguments.from_revision,
+    )
+    planned(Wish(Path.cwd(), **wishes))  # what is wrong is told before a cluster is started
+    # As Ctrl-C: engine and cluster have sessions of their own, and would stay.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return asyncio.run(_test(wishes, arguments.junit))
+    except KeyboardInterrupt:
+        return 130
+
+
+async def _test(wishes: Wishes, junit: Path | None) -> int:
+    clock = SystemClock()
+    began = clock.monotonic()
+    async with TrialCluster.opened() as trial_cluster:
+        _say(f"cluster: {trial_cluster.client.credentials.target}")
+        budget_s = wishes.get("budget_s")
+        if budget_s is not None:
+            # The cluster's start is part of it: who sets a limit sets it for the command.
+            wishes["budget_s"] = max(0.0, budget_s - (clock.monotonic() - began))
+        report = await prove(Path.cwd(), trial_cluster=trial_cluster, say=_say, **wishes)
+    print(report_text(report))
+    if junit is not None:
+        write_junit(report, junit)
+    return FOUND if report.findings else 0
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return parse_duration(text)
+    except DurationError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,0 +1,27 @@
+"""Finds what an operator does wrong in the states between: killed, refused, edited, deleted by hand.
+
+    report = await prove(Path("."), kinds=["Website"], budget_s=300)
+    for finding in report.findings: ...
+
+What is right is never said by a test: it is what becomes of the same CR when nothing disturbs. So any
+operator can be tested that has a sample.
+"""
+
+from rolecall_dev.proving.checks import CHECKS
+from rolecall_dev.proving.junit import write_junit
+from rolecall_dev.proving.proof import REPLAYS_FOLDER, Wish, Wishes, planned, prove
+from rolecall_dev.proving.report import Finding, ProofReport
+from rolecall_dev.proving.told import report_text
+
+__all__ = [
+    "CHECKS",
+    "REPLAYS_FOLDER",
+    "Finding",
+    "ProofReport",
+    "Wish",
+    "Wishes",
+    "planned",
+    "prove",
+    "report_text",
+    "write_junit",
+]

@@ -1,0 +1,111 @@
+"""The running operator with its proxy, and CRs under test on it: what every case gets.
+
+Cases run side by side, each in a namespace of its own, on one engine. What touches all of them (killing
+the engine) or cannot be told apart (requests outside of namespaces) runs alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from rolecall.clock import Clock
+from rolecall.kube import ApiError, NotFoundError
+from rolecall_dev.proving.model import Subject, Told
+from rolecall_dev.proving.samples import CrSample
+from rolecall_dev.proving.tested_cr import TestedCr
+from rolecall_dev.proving.undisturbed import Undisturbed, compared, live
+from rolecall_dev.staging import FaultProxy, Place, TrialCluster, TrialEngine
+
+
+class Bench:
+    def __init__(
+        self,
+        trial_cluster: TrialCluster,
+        engine: TrialEngine,
+        proxy: FaultProxy,
+        clock: Clock,
+        told: Told,
+    ) -> None:
+        self.trial_cluster, self.engine, self.proxy, self.clock, self.told = (
+            trial_cluster,
+            engine,
+            proxy,
+            clock,
+            told,
+        )
+
+    @asynccontextmanager
+    async def tested(self, subject: Subject) -> AsyncIterator[TestedCr]:
+        """A namespace in which nothing is yet."""
+        known = subject.undisturbed
+        async with self._tested(subject.sample, known, is_alone=not known.is_confined) as tested:
+            yield tested
+
+    @asynccontextmanager
+    async def alone(self, subject: Subject) -> AsyncIterator[TestedCr]:
+        """The same for a case that runs alone: what is in nobody's namespace is noted, too."""
+        async with self._tested(subject.sample, subject.undisturbed, is_alone=True) as tested:
+            yield tested
+
+    async def undisturbed(self, sample: CrSample) -> Undisturbed:
+        """What becomes of a sample; for this, too, nothing else may run."""
+        lives = []
+        for _ in range(2):
+            async with self._tested(sample, None, is_alone=True) as tested:
+                lives.append(await live(tested))
+                if not lives[-1].is_confined:
+                    await _remove_wide(tested)
+        return compared(lives)
+
+    @asynccontextmanager
+    async def _tested(
+        self, sample: CrSample, known: Undisturbed | None, *, is_alone: bool
+    ) -> AsyncIterator[TestedCr]:
+        client = self.trial_cluster.client
+        resource = await client.resource_for(sample.gvk)
+        kinds = (known.kinds, known.wide_kinds) if known else ((), ())
+        namespace = await self.trial_cluster.new_namespace()
+        place = Place(sample.gvk, namespace if resource.namespaced else "", sample.name, *kinds)
+        traffic = self.proxy.follow(namespace)
+        tested = TestedCr(client, self.engine, self.clock, sample, place, traffic)
+        if place.wide_kinds:
+            there = frozenset(str(obj["metadata"]["uid"]) for obj in await tested.objects())
+            tested.place = Place(place.gvk, place.namespace, place.name, *kinds, there)
+        if is_alone:
+            self.proxy.alone = traffic
+        try:
+            await tested.prepare()
+            yield tested
+        finally:
+            traffic.release()
+            if known is not None and not known.is_confined:
+                await _remove_wide(tested)
+            if is_alone:
+                self.proxy.alone = None
+            self.proxy.unfollow(namespace)
+            # First, so that nothing is repaired while the namespace takes it away.
+            with suppress(ApiError):
+                await tested.delete()
+            await self.trial_cluster.remove_namespace(namespace)
+
+
+async def _remove_wide(tested: TestedCr) -> None:
+    """Remove what no namespace takes with it."""
+    with suppress(NotFoundError):
+        await tested.delete()
+        await tested.wait_until_gone()
+    for obj in await tested.objects():
+        metadata = obj["metadata"]
+        if not metadata.get("namespace"):
+            with contextlib.suppress(NotFoundError, ApiError):
+                gvk = next(
+                    each
+                    for each in (tested.place.gvk, *tested.place.wide_kinds)
+                    if (each.api_version, each.kind) == (obj["apiVersion"], obj["kind"])
+                )
+                await tested.client.merge_patch(
+                    gvk, "", metadata["name"], {"metadata": {"finalizers": None}}
+                )
+                await tested.client.delete(gvk, "", metadata["name"])

@@ -1,0 +1,229 @@
+"""Edits: each field of the spec gets other values, and the old one again.
+
+Three things are held against each other, and none needs to know what the field means. After A, B, A
+all is as after A. An edit to B leaves what a CR that was created with B has: else something of A was
+not taken back. And a field of which no value changes anything is dead. A value with which the run fails
+must say so in words, and the next good edit must mend it.
+
+Not every difference is a fault: a volume cannot shrink. Where the status says that something is wrong,
+the author knows, and it is told as a note.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rolecall.json_object import Json
+from rolecall.kube import UnprocessableError
+from rolecall_dev.proving.bench import Bench
+from rolecall_dev.proving.checks.spec_values import (
+    LEFT_OUT,
+    FieldOfSpec,
+    fields_of,
+    value_at,
+    with_value,
+)
+from rolecall_dev.proving.model import (
+    Case,
+    CaseProblem,
+    OperatorCheck,
+    Subject,
+    around,
+    shown_differences,
+)
+from rolecall_dev.proving.tested_cr import Expected, TestedCr, failure_message, says_failed
+from rolecall_dev.staging import EndState, differences, shown_value
+
+_NAME = "edits"
+_SOON_S = 2.0
+
+
+def _cases(subject: Subject) -> list[Case]:
+    if subject.undisturbed.fails:
+        return []
+    is_alone = not subject.undisturbed.is_confined
+    return [
+        Case(
+            check=_NAME,
+            subject=str(subject.sample),
+            told=field.name,
+            params={"path": list(field.path), "values": list(field.values)},
+            worth=2.2
+            if value_at(subject.sample.cr.get("spec") or {}, field.path) is not None
+            else 1.4,
+            is_alone=is_alone,
+        )
+        for field in fields_of(subject.schema, subject.sample.cr.get("spec") or {})
+    ]
+
+
+async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
+    field = FieldOfSpec(tuple(case.params["path"]), tuple(case.params["values"]))
+    problems: list[CaseProblem] = []
+    effects: list[bool] = []
+    async with bench.tested(subject) as tested:
+        await tested.create()
+        await tested.settle(subject.undisturbed.expected)
+        for value in field.values:
+            trial = _Trial(bench, subject, case, field, value)
+            found = await trial.run(tested)
+            problems += found
+            effects += [trial.has_effect] if trial.was_taken else []
+            if found or trial.ends_here:
+                break
+    if effects and not any(effects) and not problems:
+        problems += _dead(bench, subject, field, effects)
+    return problems
+
+
+class _Trial:
+    """One other value, and back."""
+
+    def __init__(
+        self, bench: Bench, subject: Subject, case: Case, field: FieldOfSpec, value: Any
+    ) -> None:
+        self._bench, self._subject, self._case = bench, subject, case
+        self._field, self._value = field, value
+        self._good: Json = subject.sample.cr.get("spec") or {}
+        self._other = with_value(self._good, field.path, value)
+        self.was_taken = False
+        self.ends_here = False  # the CR is no longer what it should be
+        self.has_effect = False
+
+    @property
+    def _shown(self) -> str:
+        return f"{self._field.name} {'absent' if self._value == LEFT_OUT else shown_value(self._value)}"
+
+    async def run(self, tested: TestedCr) -> list[CaseProblem]:
+        known = self._subject.undisturbed
+        try:
+            await tested.edit(self._other)
+        except UnprocessableError:
+            return []  # the API server says no
+        self.was_taken = True
+        after = (await tested.settle(patience_s=_SOON_S)).state
+        cr = await tested.cr()
+        self.has_effect = bool(_beside_spec(self._subject, known.end, after))
+        problems = (
+            self._failing(tested, cr)
+            if says_failed(cr)
+            else await self._like_created(tested, after)
+        )
+        try:
+            await tested.edit(self._good)
+        except UnprocessableError as error:
+            self.ends_here = True
+            self._bench.told.note(
+                f"{self._case.name}: no way back from {self._shown}: {error.message}"
+            )
+            return problems
+        return problems or await self._back(tested, was_failing=says_failed(cr))
+
+    def _failing(self, tested: TestedCr, cr: Json) -> list[CaseProblem]:
+        self.has_effect = True
+        if failure_message(cr):
+            return []
+        return [
+            self._problem(
+                tested,
+                f"with {self._shown} the run fails, and the status does not say why",
+                "a message that says what is wrong",
+                "no message",
+            )
+        ]
+
+    async def _like_created(self, edited: TestedCr, after: EndState) -> list[CaseProblem]:
+        """Against a CR that was created with the other value."""
+        leeway = self._subject.undisturbed.leeway
+        if not self._subject.undisturbed.is_confined:
+            return []  # the two would want the same objects
+        async with self._bench.tested(self._subject) as tested:
+            try:
+                await tested.create(self._other)
+            except UnprocessableError:
+                return []
+            settled = await tested.settle(Expected(after, leeway))
+            if settled.is_as_expected:
+                return []
+        # It may have come to it meanwhile.
+        found = differences(settled.state, await edited.state(leeway), leeway)
+        if not found:
+            return []
+        if says_failed(await edited.cr()):
+            self._bench.told.note(
+                f"{self._case.name}: an edit to {self._shown} cannot be done, and the status says so"
+            )
+            return []
+        return [
+            self._problem(
+                edited,
+                f"an edit to {self._shown} leaves something else than a CR created with it has",
+                "an edit takes back what the value before had made",
+                shown_differences(found),
+            )
+        ]
+
+    async def _back(self, tested: TestedCr, *, was_failing: bool) -> list[CaseProblem]:
+        settled = await tested.settle(self._subject.undisturbed.expected)
+        if settled.is_as_expected:
+            return []
+        if says_failed(await tested.cr()) and not was_failing:
+            self._bench.told.note(
+                f"{self._case.name}: from {self._shown} there is no way back, and the status says so"
+            )
+            return []
+        after = "a value with which the run failed" if was_failing else "another value and back"
+        return [
+            self._problem(
+                tested,
+                f"after {self._shown} and back it is not as before",
+                f"after {after}, all is as it was",
+                shown_differences(settled.differences) or "it never settles",
+            )
+        ]
+
+    def _problem(self, tested: TestedCr, told: str, expected: str, found: str) -> CaseProblem:
+        params = {"path": list(self._field.path), "values": [self._value]}
+        wrote = tested.traffic.effects[-1:]
+        return CaseProblem(
+            told=told,
+            expected=expected,
+            found=found,
+            requests=around(tested.traffic.requests, None),
+            place=self._subject.undisturbed.place_of(wrote[0]) if wrote else "",
+            case=Case(_NAME, self._case.subject, self._shown, params, is_alone=self._case.is_alone),
+            alike=f"{self._field.name} {found}",
+        )
+
+
+def _beside_spec(subject: Subject, before: EndState, after: EndState) -> list[Any]:
+    """What differs beside the CR's own spec."""
+    key = f"{subject.sample.gvk.group_kind}/{subject.sample.name}"
+    return [
+        each
+        for each in differences(before, after, subject.undisturbed.leeway)
+        if not (each.id == key and each.path.startswith(".spec"))
+    ]
+
+
+def _dead(
+    bench: Bench, subject: Subject, field: FieldOfSpec, effects: list[bool]
+) -> list[CaseProblem]:
+    """A field that the sample sets and that does nothing is a fault; of others nothing is known."""
+    text = f"no value of {field.name} that was tried changes anything ({len(effects)} were)"
+    if value_at(subject.sample.cr.get("spec") or {}, field.path) is None:
+        bench.told.note(f"{subject.sample}: {text}; it may matter only beside others")
+        return []
+    return [
+        CaseProblem(
+            told=f"{field.name} is dead: {text}",
+            expected="what the sample sets changes something, in an object or in the status",
+            found="the same objects and the same status",
+            alike=f"dead {field.name}",
+        )
+    ]
+
+
+EDITS = OperatorCheck(
+    _NAME, "each field of the spec gets other values, and the old one again", _cases, _run
+)

@@ -1,0 +1,48 @@
+"""What a test of an operator came to: findings, what was not reached, and what cannot be proved here.
+
+A finding is about one case that was repeated alone and came out the same way; a case that fails once
+and never again is told by name, and is no finding. Where the budget left no time for the second try,
+that is told too: nothing is known then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One case in which the operator did not do what its users count on."""
+
+    check: str
+    kind: str
+    case: str  # unique within a report: `Website/blog: killed after write 3 of the run`
+    told: str  # one line
+    expected: str
+    found: str  # a difference, or what was seen instead
+    requests: tuple[str, ...] = ()  # those around it, in the order in which they came
+    place: str = ""  # the task that made the request: `roles/web/tasks/main.yml:12`
+    replay: Path | None = None  # for `rolecall test --replay`
+
+
+@dataclass(slots=True)
+class ProofReport:
+    """All of one test; written while it goes on, read when it is over."""
+
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # worth knowing, and no fault
+    unproved: list[str] = field(default_factory=list)  # what this cluster cannot show, and why
+    not_reached: list[str] = field(default_factory=list)  # cases that the budget left no time for
+    not_repeated: list[str] = field(default_factory=list)  # failed once, and not the second time
+    not_tried_again: list[str] = field(default_factory=list)  # failed once, and no time was left
+    undecided: list[str] = field(default_factory=list)  # cases that broke off, and why
+    passed: list[str] = field(default_factory=list)  # names of cases
+    seconds_of: dict[str, float] = field(default_factory=dict)  # by name, each case that ended
+    seconds: float = 0.0
+    runs: int = 0
+
+    @property
+    def cases(self) -> int:
+        """How many were decided."""
+        return len(self.passed) + len({finding.case for finding in self.findings})

@@ -1,0 +1,102 @@
+"""The CRs to test an operator with: those of config/samples, or files that were named.
+
+Of a file with several objects, those of watched kinds are tested, and the others are made before each
+case: a Secret that the CR refers to, for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from rolecall.errors import InputError
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json, as_map
+from rolecall.watches import Watch
+
+_FOLDER = "config/samples"
+# Says on a sample that simulated nodes cannot make it ready.
+NEEDS_ANNOTATION = "rolecall.dev/needs"
+
+
+@dataclass(frozen=True, slots=True)
+class CrSample:
+    file: str
+    cr: Json
+    watch: Watch
+    before: tuple[Json, ...] = ()  # what is made before it
+
+    @property
+    def gvk(self) -> Gvk:
+        return self.watch.gvk
+
+    @property
+    def name(self) -> str:
+        return str(self.cr["metadata"]["name"])
+
+    @property
+    def needs(self) -> str:
+        """What it needs that a simulated cluster does not have."""
+        return str(as_map(self.cr["metadata"].get("annotations")).get(NEEDS_ANNOTATION) or "")
+
+    def __str__(self) -> str:
+        return f"{self.gvk.kind}/{self.name}"
+
+
+def find_samples(
+    project: Path, watches: Sequence[Watch], kinds: Sequence[str], files: Sequence[Path]
+) -> list[CrSample]:
+    """Those of the wanted kinds, in the order of watches.yaml; `InputError` where there are none."""
+    by_gvk = {watch.gvk: watch for watch in watches}
+    wanted = {kind.lower() for kind in kinds}
+    _require_kinds(wanted, by_gvk)
+    found = []
+    for file in files or _files_in(project / _FOLDER):
+        objects = _objects_in(file)
+        others = tuple(obj for obj in objects if _gvk(obj) not in by_gvk)
+        shown = str(file.relative_to(project)) if file.is_relative_to(project) else str(file)
+        for obj in objects:
+            watch = by_gvk.get(_gvk(obj))
+            if watch is not None and (not wanted or watch.gvk.kind.lower() in wanted):
+                found.append(CrSample(shown, obj, watch, others))
+    if not found:
+        where = ", ".join(map(str, files)) or _FOLDER
+        raise InputError(
+            f"no sample of a watched kind was found in {where}",
+            hint="write one, or name a file with `--sample`",
+        )
+    order = list(by_gvk)
+    return sorted(found, key=lambda sample: order.index(sample.gvk))
+
+
+def _require_kinds(wanted: Iterable[str], by_gvk: Iterable[Gvk]) -> None:
+    known = {gvk.kind.lower(): gvk.kind for gvk in by_gvk}
+    for kind in wanted:
+        if kind not in known:
+            raise InputError(
+                f"kind `{kind}` is not watched",
+                hint=f"watches.yaml watches {', '.join(known.values())}",
+            )
+
+
+def _files_in(folder: Path) -> list[Path]:
+    return [file for file in sorted(folder.glob("*.y*ml")) if file.stem != "kustomization"]
+
+
+def _objects_in(file: Path) -> list[Json]:
+    try:
+        documents = list(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{file}: could not be read: {error}") from error
+    return [
+        each
+        for each in documents
+        if isinstance(each, dict) and {"apiVersion", "kind", "metadata"} <= each.keys()
+    ]
+
+
+def _gvk(obj: Json) -> Gvk:
+    return Gvk.parse(str(obj["apiVersion"]), str(obj["kind"]))

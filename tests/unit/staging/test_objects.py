@@ -1,0 +1,91 @@
+"""End states: equal where two runs did the same, else the difference is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rolecall.gvk import Gvk
+from rolecall_dev.staging import NO_LEEWAY, Place, differences, end_state_of, leeway_between
+
+SITE = Gvk("shop.example.com", "v1", "Site")
+
+
+def place(namespace: str) -> Place:
+    return Place(SITE, namespace, "blog", (Gvk("", "v1", "ConfigMap"),))
+
+
+def cr(uid: str, **status: Any) -> dict[str, Any]:
+    metadata = {"name": "blog", "uid": uid, "resourceVersion": uid}
+    return {"apiVersion": SITE.api_version, "kind": "Site", "metadata": metadata, "status": status}
+
+
+def config_map(name: str, namespace: str, **data: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace, "uid": f"{namespace}-{name}"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def told(*pairs: tuple[list[dict[str, Any]], str]) -> list[str]:
+    states = [end_state_of(objects, place(namespace)) for objects, namespace in pairs]
+    return [str(each) for each in differences(states[0], states[1])]
+
+
+def test_same_work_in_two_namespaces_leaves_the_same() -> None:
+    first = [
+        cr("u-1", seen="2026-01-01T00:00:00Z"),
+        config_map("a", "case-1", url="a.case-1", of="u-1"),
+    ]
+    second = [
+        cr("u-2", seen="2026-02-02T00:00:00Z"),
+        config_map("a", "case-2", url="a.case-2", of="u-2"),
+    ]
+    assert not told((first, "case-1"), (second, "case-2"))
+
+
+def test_what_is_missing_and_what_is_too_much_is_named() -> None:
+    assert told(
+        ([config_map("a", "case-1"), config_map("b", "case-1")], "case-1"),
+        ([config_map("b", "case-1"), config_map("c", "case-1")], "case-1"),
+    ) == ["ConfigMap/a: is missing", "ConfigMap/c: should not be there"]
+
+
+def test_changed_leaf_is_named_with_both_values() -> None:
+    assert told(
+        ([config_map("a", "case-1", k="1")], "case-1"),
+        ([config_map("a", "case-1", k="2")], "case-1"),
+    ) == ['ConfigMap/a .data.k: expected "1", found "2"']
+
+
+def test_secret_is_compared_and_not_shown() -> None:
+    secrets = [{**config_map("a", "case-1", k=value), "kind": "Secret"} for value in ("old", "new")]
+    (line,) = told(([secrets[0]], "case-1"), ([secrets[1]], "case-1"))
+    assert "old" not in line
+    assert "new" not in line
+
+
+def test_second_object_of_a_generated_name_is_one_too_many() -> None:
+    def made(name: str) -> dict[str, Any]:
+        obj = config_map(name, "case-1")
+        obj["metadata"]["generateName"] = "job-"
+        return obj
+
+    assert not told(([made("job-a")], "case-1"), ([made("job-b")], "case-1"))
+    assert told(([made("job-a")], "case-1"), ([made("job-b"), made("job-c")], "case-1")) == [
+        "ConfigMap/job-* (2): should not be there"
+    ]
+
+
+def test_what_two_undisturbed_runs_disagree_on_is_no_difference() -> None:
+    first, second, third = (
+        end_state_of([config_map("a", "case-1", password=value, kept="1")], place("case-1"))
+        for value in ("x", "y", "z")
+    )
+    leeway = leeway_between(first, second)
+    assert not differences(first, third, leeway)
+    assert differences(first, third, NO_LEEWAY)
+
+
+def test_names_that_end_at_random_are_learned() -> None:
+    first = end_state_of([config_map("web-aaa", "case-1")], place("case-1"))
+    second = end_state_of([config_map("web-bbb", "case-1")], place("case-1"))
+    leeway = leeway_between(first, second)
+    assert leeway.object_id("ConfigMap", "web-ccc") == "ConfigMap/web-*"
