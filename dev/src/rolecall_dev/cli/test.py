@@ -110,9 +110,10 @@ async def _test(wishes: Wishes, junit: Path | None) -> int:
             # The cluster's start is part of it: who sets a limit sets it for the command.
             wishes["budget_s"] = max(0.0, budget_s - (clock.monotonic() - began))
         report = await prove(Path.cwd(), trial_cluster=trial_cluster, say=_say, **wishes)
-    print(report_text(report))
-    if junit is not None:
-        write_junit(report, junit)
+        # Before the cluster ends, which takes its time where the machine has much to do.
+        print(report_text(report), flush=True)
+        if junit is not None:
+            write_junit(report, junit)
     return FOUND if report.findings else 0
 
 

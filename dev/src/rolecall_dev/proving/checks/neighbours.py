@@ -1,7 +1,7 @@
 """Neighbours: a second CR takes nothing from the first one, and long names work or fail in words.
 
 What is held against each other is the first CR's objects before the second one came and after it. A
-role that gives all CRs one object shows there: owner or content change, or the two take turns for ever.
+role that gives all CRs one object shows there: owner or content change, or it is written once more.
 Across namespaces the first CR is deleted as well: an object without a namespace that both have used
 goes with it, and is missing to the second. Where the second CR says in its status that it cannot, its
 author knows.
@@ -25,7 +25,7 @@ from rolecall_dev.proving.model import (
     around,
     shown_differences,
 )
-from rolecall_dev.proving.tested_cr import TestedCr, failure_message, says_failed
+from rolecall_dev.proving.tested_cr import TestedCr, failure_message, says_failed, shown_conditions
 from rolecall_dev.staging import EndState, Leeway, SeenRequest, differences, end_state_of, object_id
 
 _NAME = "neighbours"
@@ -86,8 +86,8 @@ async def _joined(
         await second.create()
     except UnprocessableError:
         return []  # the API server says no
-    settled = await second.settle()
-    rests = settled.is_at_rest and (await first.settle()).is_at_rest
+    await second.settle()
+    await first.settle()
     cr, other = await first.cr(), await second.cr()
     if says_failed(other) and failure_message(other) and not says_failed(cr):
         return []
@@ -103,18 +103,14 @@ async def _joined(
         for each in second.traffic.effects
         if each.number >= begins and any(_is_about(subject, each, obj) for obj in objects)
     ]
-    if (
-        not taken
-        and not wrote
-        and rests
-        and not (says_failed(cr) and not subject.undisturbed.fails)
-    ):
+    is_worse = says_failed(cr) and not subject.undisturbed.fails
+    if not taken and not wrote and not is_worse:
         return []
     found = (
         shown_differences(taken)
         or failure_message(cr)
         or "\n".join(f"{each.resource_name} was written for both" for each in wrote[:1])
-        or "the two take turns for ever"
+        or shown_conditions(cr)
     )
     return [
         CaseProblem(
