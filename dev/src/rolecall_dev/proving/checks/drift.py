@@ -35,7 +35,7 @@ _MOST_LEAVES = 60
 # A period that is no longer than this is a way of repairing things that an author may count on.
 _SHORT_PERIOD_S = 60.0
 
-Steps = tuple[str | int, ...]
+LeafPath = tuple[str | int, ...]
 
 
 def _cases(subject: Subject) -> list[Case]:
@@ -61,7 +61,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
 
 
 async def _tried(
-    bench: Bench, subject: Subject, case: Case, left_out: frozenset[Steps]
+    bench: Bench, subject: Subject, case: Case, left_out: frozenset[LeafPath]
 ) -> list[CaseProblem]:
     known = subject.undisturbed
     async with bench.tested(subject) as tested:
@@ -93,7 +93,7 @@ async def _tried(
 class _NoWayBackError(Exception):
     """The API server would not let anybody take these edits back: a volume never shrinks."""
 
-    def __init__(self, leaves: frozenset[Steps]) -> None:
+    def __init__(self, leaves: frozenset[LeafPath]) -> None:
         super().__init__()
         self.leaves = leaves
 
@@ -145,7 +145,7 @@ async def _edit(
     subject: Subject,
     tested: TestedCr,
     case: Case,
-    what: tuple[Json, frozenset[Steps]],
+    what: tuple[Json, frozenset[LeafPath]],
 ) -> bool:
     """Whether anything could be changed."""
     obj, left_out = what
@@ -165,8 +165,8 @@ async def _edit(
 
 
 async def _lasting(
-    client: Client, path: str, edited: Json, leaves: dict[Steps, Any]
-) -> frozenset[Steps]:
+    client: Client, path: str, edited: Json, leaves: dict[LeafPath, Any]
+) -> frozenset[LeafPath]:
     """The edits that cannot be taken back."""
     found = set()
     for steps, value in leaves.items():
@@ -177,8 +177,8 @@ async def _lasting(
 
 
 async def _edited(
-    client: Client, path: str, obj: Json, leaves: dict[Steps, Any]
-) -> tuple[Json | None, list[Steps]]:
+    client: Client, path: str, obj: Json, leaves: dict[LeafPath, Any]
+) -> tuple[Json | None, list[LeafPath]]:
     """The object with every leaf changed that may be, and the leaves that may not."""
     edited: Json | None = None
     fixed = []
@@ -218,7 +218,7 @@ def _others(value: Any) -> Iterator[Any]:
             yield from (f"{value}x", f"x{value}", "2Gi", "Never")
 
 
-def _set(obj: Any, steps: Steps, value: Any) -> bool:
+def _set(obj: Any, steps: LeafPath, value: Any) -> bool:
     """Set one leaf; whether it was there. An element of a list is known by its name, else its place."""
     for step in steps[:-1]:
         obj = _below(obj, step)
@@ -273,9 +273,9 @@ def _writes_of(subject: Subject, name: str, gvk: Gvk) -> list[SeenRequest]:
     return found
 
 
-def _set_leaves(subject: Subject, obj: Json) -> list[tuple[Steps, Any]]:
+def _set_leaves(subject: Subject, obj: Json) -> list[tuple[LeafPath, Any]]:
     """The leaves that plays set on an object, with their values as they are now."""
-    leaves: dict[Steps, None] = {}
+    leaves: dict[LeafPath, None] = {}
     for write in _writes_to(subject, obj):
         body = _body(write)
         for key, value in body.items():
@@ -295,13 +295,13 @@ def _set_leaves(subject: Subject, obj: Json) -> list[tuple[Steps, Any]]:
     return found
 
 
-def _value(obj: Any, steps: Steps) -> Any:
+def _value(obj: Any, steps: LeafPath) -> Any:
     for step in steps:
         obj = _below(obj, step)
     return obj
 
 
-def _leaf_steps(value: Any, steps: Steps) -> Iterator[Steps]:
+def _leaf_steps(value: Any, steps: LeafPath) -> Iterator[LeafPath]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _leaf_steps(item, (*steps, str(key)))
@@ -321,7 +321,7 @@ def _body(request: SeenRequest) -> Json:
         return {}
 
 
-def _shown(steps: Steps) -> str:
+def _shown(steps: LeafPath) -> str:
     return "." + ".".join(map(str, steps))
 
 
