@@ -23,7 +23,7 @@ from rolecall.errors import RolecallError
 from rolecall.history import roots_of
 from rolecall.json_object import Json
 from rolecall.local_engine import engines_of
-from rolecall_dev.staging.processes import kill_whole, runs_below
+from rolecall_dev.staging.processes import dismiss, kill_whole, runs_below, start_guard
 
 _FLAGS = (
     "--proxy-port=0",
@@ -77,6 +77,7 @@ class TrialEngine:
         # Short, for the sockets in it.
         self._temporary = Path(tempfile.mkdtemp(prefix="rt"))
         self._process: subprocess.Popen[bytes] | None = None
+        self._guard: subprocess.Popen[bytes] | None = None
         self._clock: Clock = SystemClock()
         self._crs: dict[tuple[str, str, str], CrState] = {}
         self._reading = asyncio.Lock()
@@ -138,6 +139,7 @@ class TrialEngine:
         finally:
             if self.is_running:
                 kill_whole(self.pid)
+            self._dismiss_guard()
             shutil.rmtree(self._temporary, ignore_errors=True)
 
     def kill_runs(self) -> int:
@@ -182,6 +184,7 @@ class TrialEngine:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
+        self._guard = start_guard(self._process.pid)
 
     def _answers(self) -> bool:
         return any(state["engine"]["pid"] == self.pid for _, state in self._engines())
@@ -203,6 +206,12 @@ class TrialEngine:
         process = self._process
         if process is not None:
             await asyncio.to_thread(process.wait)
+            self._dismiss_guard()
+
+    def _dismiss_guard(self) -> None:
+        if self._guard is not None:
+            dismiss(self._guard)
+            self._guard = None
 
 
 def _cr_state(cr: Json) -> CrState:

@@ -9,9 +9,33 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 _RUN = "rolecall-run"
+_WAIT_THEN_END = 'while read -r _; do :; done; kill -s TERM "$1"'
+
+
+def start_guard(pid: int) -> subprocess.Popen[bytes]:
+    """From now on the process ends with us, however we end; `dismiss` the guard when it has ended.
+
+    The guard waits at the end of a pipe whose other end only we hold.
+    """
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _WAIT_THEN_END, "guard", str(pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def dismiss(guard: subprocess.Popen[bytes]) -> None:
+    """Before the number of the process that it would end may be another's."""
+    assert guard.stdin is not None, "a guard is always started with a pipe"
+    guard.kill()
+    guard.stdin.close()
+    guard.wait()
 
 
 def children_of(pid: int) -> list[int]:
