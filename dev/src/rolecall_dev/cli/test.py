@@ -27,7 +27,7 @@ FOUND = 1
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "test",
-        help="find what this folder's operator does wrong in the states between",
+        help="find what this operator does wrong in states between",
         description="Starts a control plane with simulated nodes and the operator, and does to each"
         " sample what happens to CRs in clusters: requests fail, runs and the operator are killed,"
         " objects are edited and deleted by hand, fields get other values. What becomes of it is"
