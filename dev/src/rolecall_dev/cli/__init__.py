@@ -28,9 +28,7 @@ DEVELOPER_COMMANDS = {
     ),
     "run-role": _command("run_role", "run roles of CRs, without an operator", Purpose.RUN),
     "plan": _command("plan", "show what roles of CRs would change", Purpose.RUN),
-    "test": _command(
-        "test", "find what this operator does wrong in states between", Purpose.RUN
-    ),
+    "test": _command("test", "find what this operator does wrong in states between", Purpose.RUN),
     "doctor": _command(
         "doctor", "look at all that an operator needs here, and say what to do", Purpose.LOOK
     ),
