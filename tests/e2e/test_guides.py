@@ -134,7 +134,9 @@ def test_operator_at_work_can_be_looked_at(terminal: Terminal) -> None:
     terminal.run("rolecall create api --group web --version v1 --kind Website")
     tasks = terminal.folder / "roles" / "website" / "tasks" / "main.yml"
     tasks.write_text(tasks.read_text() + _FAILING_TASK)
-    terminal.run("kubectl create namespace shops && kubectl apply -k config/crd")
+    # Applied, not created: a second try finds what the first one made.
+    made = "kubectl create namespace shops --dry-run=client -o yaml | kubectl apply -f -"
+    terminal.run(f"{made} && kubectl apply -k config/crd")
     terminal.run(
         "sed 's/website-sample/shop/' config/samples/web_v1_website.yaml"
         " | kubectl apply -n shops -f -"

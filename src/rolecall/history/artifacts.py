@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rolecall.history.processes import is_gone
-from rolecall.history.run import LOST, LOST_REASON, KeptRun, read_file
+from rolecall.history.run import LOST, LOST_REASON, RUN_FILE, KeptRun, read_file
 
 # ansible-runner's words, and ours: outcome and ending.
 _ENDINGS = {
@@ -20,6 +20,11 @@ _ENDINGS = {
     "timeout": ("failed", "TimedOut"),
     "canceled": ("cancelled", "Cancelled"),
 }
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether its play was going to start: until then, a run has a folder with nothing in it."""
+    return any((folder / name).exists() for name in (RUN_FILE, "command", "status"))
 
 
 def read_run(folder: Path) -> KeptRun:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rolecall.gvk import Gvk
-from rolecall.history.artifacts import as_lost, read_run
+from rolecall.history.artifacts import as_lost, has_begun, read_run
 from rolecall.history.processes import is_gone
 from rolecall.history.run import KeptRun
 
@@ -44,7 +44,7 @@ class KeptCr:
     def runs(self, most: int | None = None) -> list[KeptRun]:
         """Its runs, newest first; with `most`, only so many of the folders that changed last."""
         folders = sorted(_folders(self.artifacts), key=_changed_at, reverse=True)[:most]
-        found = [self._named(read_run(folder)) for folder in folders]
+        found = [self._named(read_run(folder)) for folder in folders if has_begun(folder)]
         runs = sorted(found, key=lambda run: run.began or _LONG_AGO, reverse=True)
         return [as_lost(run) if index and _is_past(run) else run for index, run in enumerate(runs)]
 

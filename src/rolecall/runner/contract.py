@@ -64,7 +64,8 @@ class RunRequest:
     # Of a play of admission: its variable `admission`, instead of all variables of the CR.
     admission: Json | None = None
     folder: Path | None = None  # its private folder, below the root; None: the CR's
-    # Called with the artifacts folder when the run is over, to leave more there; in the run's thread.
+    # Called with the artifacts folder when the play has ended, before the run is said to have: to leave
+    # more there; in the run's thread.
     leave_beside: Callable[[Path], None] = lambda _: None
     # Of a play that only plans: where its child notes what it left out. It runs warm or not at all.
     plan_notes: Path | None = None

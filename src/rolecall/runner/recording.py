@@ -135,9 +135,14 @@ class Recording:
         return result
 
     def end(self, exit_: Exit) -> RunResult:
-        """Write rc, status and run.json, mask what was learnt late; what is left is `tidy`."""
+        """Write rc, status and run.json, mask what was learnt late; what is left is `tidy`.
+
+        What is left beside them comes first: who reads that a run has ended finds all of it.
+        """
         self._filter.close()
         result = self._fold.result(exit_, self._tail())
+        with contextlib.suppress(OSError):
+            self._prepared.request.leave_beside(self._prepared.artifacts)
         self._write_ending(result)
         if self._redactor.known > self._known_at_start:
             self._redact_files()
@@ -148,12 +153,7 @@ class Recording:
 
     def tidy(self, exit_: Exit) -> None:
         """Remove what only this run needed, point `latest`, rotate; what cannot be done, is not."""
-        request, folder = self._prepared.request, self._prepared.artifacts
-        for step in (
-            self._prepared.clean_up,
-            lambda: request.leave_beside(folder),
-            lambda: self._tidy(was_ended=exit_.rc is None),
-        ):
+        for step in (self._prepared.clean_up, lambda: self._tidy(was_ended=exit_.rc is None)):
             with contextlib.suppress(OSError):
                 step()
 
@@ -161,8 +161,8 @@ class Recording:
         folder, config = self._prepared.artifacts, self._prepared.config
         (folder / "job_events").mkdir(mode=0o700, exist_ok=True)
         command = {"command": list(self._prepared.command), "cwd": config.cwd, "env": config.env}
+        self._keep(self._kept)  # first: a folder with a command and without it is of a lost run
         self._write("command", json.dumps(self._redactor.value(command), ensure_ascii=False))
-        self._keep(self._kept)
         self._write("stderr", "")  # both streams are one, in `stdout`, as they came
 
     def _tail(self) -> str:

@@ -165,15 +165,23 @@ def test_artifacts_without_the_file_tell_outcome_and_times(
         assert found.seconds == 5.0
 
 
-def test_empty_folder_and_stray_files_are_no_trouble(tmp_path: Path) -> None:
-    artifacts = tmp_path / PLACE
-    (artifacts / "1").mkdir(parents=True)
-    (artifacts / "stray").write_text("")
-    (artifacts / "latest").symlink_to("1")
+def test_stray_files_are_no_trouble(tmp_path: Path) -> None:
+    kept(tmp_path, "1")
+    (tmp_path / PLACE / "stray").write_text("")
+    (tmp_path / PLACE / "latest").symlink_to("1")
 
     (cr,) = kept_crs(tmp_path)
 
     assert [run.run for run in cr.runs()] == ["1"]
+
+
+def test_run_of_which_there_is_a_folder_only_is_not_told_as_lost(tmp_path: Path) -> None:
+    kept(tmp_path, "1")
+    (tmp_path / PLACE / "2").mkdir()
+
+    (cr,) = kept_crs(tmp_path)
+
+    assert [run.run for run in cr.runs()] == ["1"], "its play is being started"
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,14 @@ import base64
 import json
 import logging
 import stat
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rolecall.history import read_run
 from rolecall.runner import Ending, RunEvent
 from rolecall.runner.fold import Exit
 from rolecall.runner.inputs import prepare
@@ -27,16 +30,19 @@ SECRET = {"kind": "Secret", "data": {"p": base64.b64encode(VALUE.encode()).decod
 class Recorded:
     """A recording that speaks as `awx_display` does: data in a file, markers in the stream."""
 
-    def __init__(self, folder: Path, run_id: str = "1", **request: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        run_id: str = "1",
+        leave_beside: Callable[[Path], None] = lambda _: None,
+        **request: Any,
+    ) -> None:
         settings = RunnerSettings(root=folder / "runner")
         (folder / "roles" / "app").mkdir(parents=True, exist_ok=True)
         self.events: list[RunEvent] = []
-        self.prepared = prepare(
-            run_request(
-                play=Play(folder / "roles" / "app", is_role=True), run_id=run_id, **request
-            ),
-            settings,
-        )
+        play = Play(folder / "roles" / "app", is_role=True)
+        asked = run_request(play=play, run_id=run_id, **request)
+        self.prepared = prepare(replace(asked, leave_beside=leave_beside), settings)
         self.artifacts = self.prepared.artifacts
         self.recording = Recording(self.prepared, settings, self.events.append)
         self._count = 0
@@ -131,6 +137,20 @@ def test_a_run_that_was_cut_in_the_middle_of_an_event_leaves_no_part_of_it(tmp_p
     result = recorded.recording.finish(Exit(None, signal=9))
     assert not partial.exists()
     assert result.ending is Ending.KILLED
+
+
+def test_who_reads_that_a_run_has_ended_finds_all_that_is_left_beside_it(tmp_path: Path) -> None:
+    outcomes = []
+
+    def leave(folder: Path) -> None:
+        outcomes.append(read_run(folder).outcome)
+
+    recorded = Recorded(tmp_path, leave_beside=leave)
+    recorded.say("playbook_on_stats", "PLAY RECAP", ok={"localhost": 1})
+    recorded.recording.finish(Exit(0))
+
+    assert outcomes == ["running"], "before the file says that it ended"
+    assert read_run(recorded.artifacts).outcome == "succeeded"
 
 
 def test_latest_points_at_the_run_and_old_ones_go(tmp_path: Path) -> None:
