@@ -257,7 +257,7 @@ async def test_play_writes_nothing_after_its_leader_lost_the_lease(
 
         code, status = play.refused[-1]
         assert (code, status["reason"]) == (503, "ServiceUnavailable")
-        assert "no longer the leader" in status["message"]
+        assert "no longer leads" in status["message"]
         assert all("Retry-After" not in headers for headers in play.headers)
         async with play.request("GET", f"{play.maps}/{there[0]}") as response:
             assert response.status == 200
