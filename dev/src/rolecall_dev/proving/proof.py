@@ -15,6 +15,7 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -35,6 +36,7 @@ from rolecall_dev.proving.replay import Replay, read_replay
 from rolecall_dev.proving.report import Finding, ProofReport
 from rolecall_dev.proving.revision import extracted, full_revision
 from rolecall_dev.proving.samples import NEEDS_ANNOTATION, CrSample, find_samples
+from rolecall_dev.proving.side_by_side import side_by_side
 from rolecall_dev.proving.tested_cr import failure_message, shown_conditions
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.rbac import granted_rights
@@ -46,7 +48,6 @@ _Say = Callable[[str], None]
 REPLAYS_FOLDER = ".rolecall-test"
 _RBAC_FOLDER = Path("config/rbac")
 _CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
-_SIDE_BY_SIDE = 3 * (os.cpu_count() or 2)
 _SIMULATED = "what happens inside of pods: nodes are simulated, so no container runs"
 
 
@@ -199,10 +200,16 @@ class _Proof:
         """What becomes of each sample when nothing disturbs."""
         older = self._older_samples()
         granted = await asyncio.to_thread(granted_rights, self._wish.project / _RBAC_FOLDER)
-        for sample in self._plan.samples:
-            began = self._clock.monotonic()
-            undisturbed = await bench.undisturbed(sample)
+        known: dict[str, Undisturbed] = {}
+        began = self._clock.monotonic()
+
+        def note(sample: CrSample, undisturbed: Undisturbed) -> None:
             self._decided(f"{sample}: undisturbed", began)
+            known[str(sample)] = undisturbed
+
+        await bench.undisturbed(self._plan.samples, note)
+        for sample in self._plan.samples:
+            undisturbed = known[str(sample)]
             schema = await _schema_of(self._trial_cluster.client, sample.gvk)
             self._subjects[str(sample)] = Subject(
                 sample, undisturbed, schema, older.get(str(sample)), granted
@@ -242,20 +249,13 @@ class _Proof:
 
     async def _try_all(self, bench: Bench, cases: Sequence[Case]) -> None:
         """Those that may run side by side, and then those that may not."""
-        waiting = iter([case for case in cases if not case.is_alone])
-
-        async def work() -> None:
-            for case in waiting:
-                await self._try(bench, case)
-
         alone = [case for case in cases if case.is_alone]
         # The best of those that run alone come first: side by side there may be hundreds.
         early = [case for case in alone if case.worth >= 3.0]
         for case in early:
             await self._try(bench, case)
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(_SIDE_BY_SIDE):
-                workers.create_task(work())
+        beside = [case for case in cases if not case.is_alone]
+        await side_by_side(beside, partial(self._try, bench))
         for case in alone[len(early) :]:
             await self._try(bench, case)
 

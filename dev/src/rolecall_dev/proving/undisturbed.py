@@ -15,7 +15,7 @@ from datetime import datetime
 from rolecall.gvk import Gvk
 from rolecall.history import kept_crs, roots_of
 from rolecall.json_object import Json
-from rolecall.record import read_record
+from rolecall.record import RunRecord, read_record
 from rolecall_dev.proving.tested_cr import Expected, TestedCr, says_failed
 from rolecall_dev.staging import (
     NO_LEEWAY,
@@ -29,7 +29,8 @@ from rolecall_dev.staging import (
 )
 
 _SETTLES_WITHIN_S = 60.0
-_FIRST_PATIENCE_S, _PATIENCE_S = 1.0, 3.0
+# Until it is known which kinds its plays write; then until nothing comes any more.
+_FIRST_PATIENCE_S, _PATIENCE_S = 0.3, 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class Life:
     places: dict[RequestPlace, str]
     by_engine: tuple[SeenRequest, ...]
     plurals: dict[str, str]
+    stays_inside: bool  # by the records of its runs, no request left its namespace
 
 
 async def live(tested: TestedCr) -> Life:
@@ -120,6 +122,11 @@ async def live(tested: TestedCr) -> Life:
     known_before = frozenset(str(obj["metadata"]["uid"]) for obj in older)
     tested.place = replace(tested.place, known_before=known_before)
     settled = await tested.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+    while (known := (await _knowing_kinds(tested)).place) != tested.place:
+        # A later run has written a further kind, which was not looked at so far.
+        tested.place = known
+        settled = await tested.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+    records = await asyncio.to_thread(_records, tested)
     return Life(
         place=tested.place,
         objects=await tested.objects(),
@@ -129,13 +136,14 @@ async def live(tested: TestedCr) -> Life:
         is_confined=bool(tested.namespace)
         and not any(_is_outside(each, tested) for each in tested.traffic.of_plays),
         settles=settled.is_at_rest,
-        places=await asyncio.to_thread(_places, tested),
+        places=_places(records),
         by_engine=tuple(
             each
             for each in tested.traffic.requests
             if not each.is_play and tested.namespace and each.info.namespace == tested.namespace
         ),
         plurals=await _plurals(tested),
+        stays_inside=_stay_inside(records, tested.namespace),
     )
 
 
@@ -205,17 +213,32 @@ def _is_older(obj: Json, place: Place, moment: datetime) -> bool:
     return is_wide and made < moment.replace(microsecond=0)
 
 
-def _places(tested: TestedCr) -> dict[RequestPlace, str]:
-    """From the records that the engine keeps of the runs."""
+def _records(tested: TestedCr) -> list[RunRecord | None]:
+    """Those that the engine keeps of the runs; None for a run without one."""
+    return [
+        read_record(run.folder)
+        for root in roots_of(tested.engine.artifacts)
+        for kept in kept_crs(root, tested.place.gvk.kind, tested.place.name, tested.namespace)
+        for run in kept.runs()
+    ]
+
+
+def _places(records: Sequence[RunRecord | None]) -> dict[RequestPlace, str]:
     found: dict[RequestPlace, str] = {}
-    for root in roots_of(tested.engine.artifacts):
-        for kept in kept_crs(root, tested.place.gvk.kind, tested.place.name, tested.namespace):
-            for run in kept.runs():
-                record = read_record(run.folder)
-                for request in record.requests if record else ():
-                    task = record.task_of(request) if record else None
-                    if task is not None:
-                        found.setdefault(
-                            RequestPlace(request.verb, request.resource_name), task.place
-                        )
+    for record in records:
+        for request in record.requests if record else ():
+            task = record.task_of(request) if record else None
+            if task is not None:
+                place = RequestPlace(request.verb, request.resource_name)
+                found.setdefault(place, task.place)
     return found
+
+
+def _stay_inside(records: Sequence[RunRecord | None], namespace: str) -> bool:
+    """Whether it is known of each run that it asked for nothing outside of the CR's namespace."""
+    return bool(records and namespace) and all(
+        record is not None
+        and record.is_complete
+        and all(request.namespace == namespace for request in record.requests if request.resource)
+        for record in records
+    )

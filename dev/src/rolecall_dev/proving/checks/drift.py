@@ -3,7 +3,7 @@
 First all fields that the role set on an object are edited at once: that takes one run, and shows
 whether the object is looked at, at all. Then each of them alone, one after the other on one CR: a role
 that looks at one field and then repairs all passes the first. Fields that the API server lets nobody
-change are left out, and so are those that name the object. What a role did not set is nobody's business:
+change are left out, and so are those that name the object. What a role did not set is left alone:
 other controllers write it.
 """
 
