@@ -235,6 +235,17 @@ class _Trial:
         resource = await self._tested.client.resource_for(gvk)
         return resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
 
+    def _way_out(self) -> str:
+        """Where watches.yaml says that nobody looks at such an object."""
+        watch = self._subject.sample.watch
+        kind = self._id.partition("/")[0]
+        if not watch.watch_dependent_resources:
+            return "; watches.yaml says `watchDependentResources: false`, so nobody watches it"
+        wide = {gvk.group_kind for gvk in self._subject.undisturbed.wide_kinds}
+        if kind in wide and not watch.watch_cluster_scoped_resources:
+            return "; `watchClusterScopedResources: true` in watches.yaml has it watched"
+        return ""
+
     def _problem_of_leaves(self, found: Sequence[_Unrepaired]) -> CaseProblem:
         names = ", ".join(shown_leaf(each.leaf) for each in found)
         told = f"{self._id} edited at {names}" + (", each alone" if len(found) > 1 else "")
@@ -255,7 +266,7 @@ class _Trial:
         ]
         return CaseProblem(
             told=f"{told}, and it is repaired {found[0].when}",
-            expected=_AT_REPAIR,
+            expected=f"{_AT_REPAIR}{self._way_out() if found[0].by_a_run else ''}",
             found=shown_differences(differences) or "it never settles",
             requests=around(self._tested.traffic.requests, None),
             place=known.place_of(wrote[-1]) if wrote else "",

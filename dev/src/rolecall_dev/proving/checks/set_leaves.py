@@ -17,7 +17,13 @@ from rolecall_dev.proving.model import Subject
 from rolecall_dev.staging import SeenRequest
 
 _NOT_ITS_OWN = frozenset({"apiVersion", "kind", "status"})
-_NOT_IN_METADATA = frozenset({"name", "namespace", "ownerReferences", "generateName", "finalizers"})
+_NOT_IN_METADATA = frozenset(
+    {
+        *("name", "namespace", "ownerReferences", "generateName", "finalizers"),
+        # Sent along by those who send what they have read.
+        *("resourceVersion", "uid", "generation", "creationTimestamp", "managedFields", "selfLink"),
+    }
+)
 _MOST_LEAVES = 60
 
 LeafPath = tuple[str | int, ...]
