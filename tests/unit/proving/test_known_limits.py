@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from rolecall.errors import ProblemsError
-from rolecall_dev.proving import ProofReport, report_text, write_junit
+from rolecall_dev.proving import ProofReport, prove, report_text, write_junit
+from rolecall_dev.proving import proof as proof_module
+from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.known_limits import (
     KNOWN_LIMITS_FILE,
     KnownLimit,
@@ -16,7 +23,9 @@ from rolecall_dev.proving.known_limits import (
     covering,
     load_known_limits,
 )
-from rolecall_dev.proving.model import Case, CaseProblem
+from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject
+from rolecall_dev.proving.undisturbed import Undisturbed
+from rolecall_dev.staging import NO_LEEWAY, EndState
 
 CASE = Case("edits", "Site/blog", "spec.ports[0].name web2", {})
 PROBLEM = CaseProblem(
@@ -114,3 +123,77 @@ def test_limit_that_nothing_meets_any_more_is_told_with_its_line(tmp_path: Path)
     (limit,) = loaded(tmp_path, ENTRY)
     line = f"{limit.place}: {limit.shown}"
     assert line in report_text(ProofReport(limits_not_met=[line]))
+
+
+class NoCluster:
+    """An operator that nobody asks anything."""
+
+    client = None
+
+    def install_crds(self, project: Path) -> None:
+        assert project.is_dir()
+
+    @asynccontextmanager
+    async def operator(self, _: Path, __: Sequence[str] = ()) -> AsyncIterator[tuple[Any, Any]]:
+        class Proxy:
+            runs = 0
+
+        yield None, Proxy()
+
+
+async def proved(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, problems: dict[str, list[CaseProblem]]
+) -> ProofReport:
+    """Of a project whose cases are these, each finding the same whenever it is tried."""
+    write_project(folder)
+
+    async def undisturbed(_: Bench, __: object) -> Undisturbed:
+        nothing = EndState()
+        return Undisturbed(nothing, NO_LEEWAY, nothing, (), (), (), True, True, False, {}, (), {})
+
+    async def schema_of(_: object, __: object) -> dict[str, Any]:
+        return {}
+
+    def cases(_: Subject) -> list[Case]:
+        return [Case("edits", "Site/blog", told, {}) for told in problems]
+
+    async def run(_: Bench, __: Subject, case: Case) -> list[CaseProblem]:
+        return problems[case.told]
+
+    monkeypatch.setattr(Bench, "undisturbed", undisturbed)
+    monkeypatch.setattr(proof_module, "_schema_of", schema_of)
+    monkeypatch.setattr(proof_module, "CHECKS", {"edits": OperatorCheck("edits", "", cases, run)})
+    report = await prove(folder, trial_cluster=NoCluster())  # type: ignore[arg-type]
+    await asyncio.get_running_loop().shutdown_default_executor()
+    return report
+
+
+def write_project(folder: Path) -> None:
+    gvk = {"group": "shop.example.com", "version": "v1", "kind": "Site"}
+    cr = {"apiVersion": "shop.example.com/v1", "kind": "Site", "metadata": {"name": "blog"}}
+    (folder / "roles" / "site" / "tasks").mkdir(parents=True)
+    (folder / "roles" / "site" / "tasks" / "main.yml").write_text("[]\n")
+    (folder / "watches.yaml").write_text(yaml.safe_dump([{**gvk, "role": "site"}]))
+    (folder / "config" / "samples").mkdir(parents=True)
+    (folder / "config" / "samples" / "site.yaml").write_text(yaml.safe_dump(cr))
+
+
+async def test_test_of_a_project_finds_what_no_entry_covers_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / KNOWN_LIMITS_FILE).write_text(ENTRY)
+    report = await proved(
+        tmp_path, monkeypatch, {CASE.told: [PROBLEM], "spec.size 2": [PROBLEM], "spec.size 3": []}
+    )
+    assert [it.case for it in report.limits] == [CASE.name]
+    assert [it.case for it in report.findings] == ["Site/blog: edits: spec.size 2"]
+    assert report.limits_not_met == []
+    assert report.cases == 3
+
+
+async def test_test_of_a_project_names_entries_that_nothing_meets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / KNOWN_LIMITS_FILE).write_text(ENTRY)
+    report = await proved(tmp_path, monkeypatch, {CASE.told: []})
+    assert report.limits_not_met == ["rolecall-test.yaml:1: Site: edits: `spec.ports[0].name *`"]
