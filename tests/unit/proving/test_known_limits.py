@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -76,11 +78,23 @@ def test_entry_covers_nothing_else(tmp_path: Path, other: Case) -> None:
 
 @pytest.mark.parametrize(
     ("found", "is_covered"),
-    [("Service/* .spec", True), ("Pod/b", True), ("as before", True), ("Secret/", False)],
+    [
+        (["Service/* .spec", "Pod/b"], True),
+        (["Service/* .spec"], False),
+        (["is missing", ".spec"], False),
+    ],
 )
-def test_entry_may_say_what_must_be_found(tmp_path: Path, found: str, is_covered: bool) -> None:
-    limits = loaded(tmp_path, f"{ENTRY}  found: {found}\n")
+def test_entry_that_says_what_may_be_found_covers_nothing_beside_it(
+    tmp_path: Path, found: list[str], is_covered: bool
+) -> None:
+    limits = loaded(tmp_path, f"{ENTRY}  found: {json.dumps(found)}\n")
     assert (covering(limits, CASE, PROBLEM) is not None) == is_covered
+
+
+def test_differences_that_are_too_many_to_be_shown_count_as_well(tmp_path: Path) -> None:
+    limits = loaded(tmp_path, f"{ENTRY}  found: [Pod/]\n")
+    shown = replace(PROBLEM, found="Pod/a: is missing", differences=("Pod/a", "Secret/b"))
+    assert covering(limits, CASE, shown) is None
 
 
 def test_entry_without_a_reason_is_refused_with_its_line(tmp_path: Path) -> None:

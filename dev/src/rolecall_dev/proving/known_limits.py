@@ -33,7 +33,10 @@ LIMIT_KEYS = (
         is_required=True,
     ),
     YamlKey(
-        "found", Form.TEXT, "", "what a line of what was found must have in it; `*` is any text"
+        "found",
+        Form.TEXTS,
+        "",
+        "each line of what was found begins like one of these; `*` is any text",
     ),
     YamlKey("reason", Form.TEXT, "", "why this is accepted", is_required=True),
 )
@@ -52,21 +55,23 @@ class KnownLimit:
     kind: str
     check: str
     case: str
-    found: str
+    found: tuple[str, ...]
     reason: str
     place: str  # `rolecall-test.yaml:7`
 
     def covers(self, case: Case, problem: CaseProblem) -> bool:
         if (case.subject.partition("/")[0], case.check) != (self.kind, self.check):
             return False
-        lines = [problem.told, *problem.found.splitlines()]
-        return _matches(self.case, case.told) and any(
-            _matches(f"*{self.found}*", line) for line in lines
+        return _matches(self.case, case.told) and (
+            not self.found or all(map(self._accepts, problem.lines))
         )
+
+    def _accepts(self, line: str) -> bool:
+        return any(_matches(f"{each}*", line) for each in self.found)
 
     @property
     def shown(self) -> str:
-        found = f", `{self.found}`" if self.found else ""
+        found = "".join(f", `{each}`" for each in self.found)
         return f"{self.kind}: {self.check}: `{self.case}`{found}"
 
 
@@ -108,9 +113,11 @@ def _read_entry(
     node: yaml.MappingNode, report: Report, kinds: Collection[str], checks: Collection[str]
 ) -> KnownLimit:
     fields = Fields(node, LIMIT_KEYS, report, is_strict=True)
-    values = {key.name: fields.text(key.name).strip() for key in LIMIT_KEYS}
-    for key in LIMIT_KEYS:
-        if key.is_required and not values[key.name]:
+    found = tuple(fields.texts("found"))
+    required = [key for key in LIMIT_KEYS if key.is_required]
+    values = {key.name: fields.text(key.name).strip() for key in required}
+    for key in required:
+        if not values[key.name]:
             line = fields.line_of(key.name)
             report.error(line, f"`{key.name}` is missing: {key.meaning}")
     for name, known in (("kind", kinds), ("check", checks)):
@@ -120,7 +127,7 @@ def _read_entry(
                 f"{name} `{values[name]}` is not there, so this entry can accept nothing",
                 hint=f"there are {', '.join(known)}",
             )
-    return KnownLimit(**values, place=f"{report.file}:{fields.line}")
+    return KnownLimit(**values, found=found, place=f"{report.file}:{fields.line}")
 
 
 def _matches(pattern: str, text: str) -> bool:
