@@ -15,6 +15,7 @@ from datetime import datetime
 from rolecall.gvk import Gvk
 from rolecall.history import kept_crs, roots_of
 from rolecall.json_object import Json
+from rolecall.kube import Client
 from rolecall.record import read_record
 from rolecall_dev.proving.tested_cr import Expected, TestedCr, says_failed
 from rolecall_dev.staging import (
@@ -48,7 +49,9 @@ class Undisturbed:
     requests: tuple[SeenRequest, ...]  # of the plays of one of the two
     kinds: tuple[Gvk, ...]  # of what plays wrote, in namespaces and without
     wide_kinds: tuple[Gvk, ...]
-    is_confined: bool  # plays write nothing outside of the CR's namespace
+    is_confined: (
+        bool  # plays write nothing outside of the CR's namespace, and do not look for it there
+    )
     settles: bool
     fails: bool  # the status says so, undisturbed as it is
     cr: Json  # at the end
@@ -127,7 +130,8 @@ async def live(tested: TestedCr) -> Life:
         cr=await tested.cr(),
         requests=tuple(tested.traffic.of_plays),
         is_confined=bool(tested.namespace)
-        and not any(_is_outside(each, tested) for each in tested.traffic.of_plays),
+        and not any(_is_outside(each, tested) for each in tested.traffic.of_plays)
+        and not await looks_everywhere(tested.client, tested.traffic.of_plays, tested.namespace),
         settles=settled.is_at_rest,
         places=await asyncio.to_thread(_places, tested),
         by_engine=tuple(
@@ -196,6 +200,16 @@ def _is_outside(request: SeenRequest, tested: TestedCr) -> bool:
         and request.info.namespace != tested.namespace
         and not request.info.resource.endswith("reviews")
     )
+
+
+async def looks_everywhere(client: Client, requests: Sequence[SeenRequest], namespace: str) -> bool:
+    """Whether plays list objects of all namespaces: then other cases may decide what they do."""
+    for info in {each.info for each in requests}:
+        if info.verb == "list" and info.namespace != namespace:
+            kind = await client.discovery.by_plural(info.group, info.version, info.resource)
+            if kind is not None and kind.namespaced:
+                return True
+    return False
 
 
 def _is_older(obj: Json, place: Place, moment: datetime) -> bool:
