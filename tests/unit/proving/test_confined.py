@@ -1,4 +1,4 @@
-"""Cases run side by side only where none can see what another one has."""
+"""What a sample's requests tell of it: which kinds it makes, and whether cases can see each other."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ from typing import cast
 
 import pytest
 
+from rolecall.gvk import Gvk
 from rolecall.kube import Client
 from rolecall.proxy import parse_request_info
-from rolecall_dev.proving.undisturbed import looks_everywhere
+from rolecall_dev.proving.undisturbed import kinds_of, looks_everywhere
 from rolecall_dev.staging import RequestMark, SeenRequest
 
 NAMESPACE = "case-0a1b2c3d"
-NAMESPACED = {"mappings": True, "configmaps": True, "storageclasses": False}
+KINDS = {
+    "mappings": Gvk("routing.example.com", "v1", "Mapping"),
+    "configmaps": Gvk("", "v1", "ConfigMap"),
+    "events": Gvk("", "v1", "Event"),
+    "storageclasses": Gvk("storage.k8s.io", "v1", "StorageClass"),
+}
 
 
 @dataclass(frozen=True)
 class Kind:
+    gvk: Gvk
     namespaced: bool
+    is_watchable: bool = True
 
 
 class KnowingKinds:
@@ -29,7 +37,7 @@ class KnowingKinds:
         return self
 
     async def by_plural(self, _: str, __: str, plural: str) -> Kind | None:
-        return Kind(NAMESPACED[plural]) if plural in NAMESPACED else None
+        return Kind(KINDS[plural], plural != "storageclasses") if plural in KINDS else None
 
 
 def seen(path: str, method: str = "GET") -> SeenRequest:
@@ -53,3 +61,16 @@ async def test_play_that_lists_what_other_namespaces_have_is_told(
 ) -> None:
     client = cast("Client", KnowingKinds())
     assert await looks_everywhere(client, [seen(path)], NAMESPACE) is expected
+
+
+async def test_events_are_no_objects_that_a_play_makes_and_must_take_back() -> None:
+    client = cast("Client", KnowingKinds())
+    inside = f"/namespaces/{NAMESPACE}"
+    written = [
+        seen(f"/apis/routing.example.com/v1{inside}/mappings", "POST"),
+        seen(f"/api/v1{inside}/configmaps", "POST"),
+        seen(f"/api/v1{inside}/events", "POST"),
+        seen("/apis/storage.k8s.io/v1/storageclasses", "POST"),
+    ]
+    made = await kinds_of(client, written, KINDS["mappings"])
+    assert made == ((KINDS["configmaps"],), (KINDS["storageclasses"],))

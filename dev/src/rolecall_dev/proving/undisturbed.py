@@ -31,6 +31,8 @@ from rolecall_dev.staging import (
 
 _SETTLES_WITHIN_S = 60.0
 _FIRST_PATIENCE_S, _PATIENCE_S = 1.0, 3.0
+# What happened is told once and not taken back: they outlive what they tell of, for an hour.
+_EVENTS = frozenset({"Event", "Event.events.k8s.io"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +173,26 @@ def compared(lives: Sequence[Life]) -> Undisturbed:
 
 async def _knowing_kinds(tested: TestedCr) -> TestedCr:
     """The same tested, with the kinds that its plays have written so far."""
+    written = [each for each in tested.traffic.of_plays if each.is_write]
+    own = tested.place.gvk
+    kinds, wide = await kinds_of(tested.client, written, own)
+    return tested.at(replace(tested.place, kinds=kinds, wide_kinds=wide))
+
+
+async def kinds_of(
+    client: Client, written: Sequence[SeenRequest], own: Gvk
+) -> tuple[tuple[Gvk, ...], tuple[Gvk, ...]]:
+    """What else than CRs was written, in namespaces and without."""
     kinds: set[Gvk] = set()
     wide: set[Gvk] = set()
-    for info in {each.info for each in tested.traffic.of_plays if each.is_write}:
-        resource = await tested.client.discovery.by_plural(info.group, info.version, info.resource)
-        if resource is None or not resource.is_watchable or resource.gvk == tested.place.gvk:
+    for info in {each.info for each in written}:
+        resource = await client.discovery.by_plural(info.group, info.version, info.resource)
+        if resource is None or not resource.is_watchable or resource.gvk == own:
+            continue
+        if resource.gvk.group_kind in _EVENTS:
             continue
         (kinds if resource.namespaced else wide).add(resource.gvk)
-    place = replace(tested.place, kinds=tuple(sorted(kinds)), wide_kinds=tuple(sorted(wide)))
-    return tested.at(place)
+    return tuple(sorted(kinds)), tuple(sorted(wide))
 
 
 async def _plurals(tested: TestedCr) -> dict[str, str]:
