@@ -34,6 +34,7 @@ from rolecall_dev.staging import (
 QUIET_FOR_S = 4.0
 _LIMIT_S = 40.0
 _LOOK_S = 0.1
+_PREPARED_PATIENCE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,18 @@ class TestedCr:
         return self.at(replace(self.place, name=name))
 
     async def prepare(self) -> None:
-        """Make what the sample needs."""
-        for obj in self.sample.before:
-            await self.client.create(_gvk_of(obj), self._placed(obj))
+        """Make what the sample needs, and forget how it came to be: it is not what is tested."""
+        made = set(self.place.known_before)
+        for obj in (*self.sample.before, *self.sample.crs_before):
+            there = await self.client.create(_gvk_of(obj), self._placed(obj))
+            made.add(str(there["metadata"]["uid"]))
+        for cr in self.sample.crs_before:
+            place = Place(_gvk_of(cr), self.namespace, str(cr["metadata"]["name"]), ())
+            await self.at(place).settle(patience_s=_PREPARED_PATIENCE_S)
+        others = frozenset(str(cr["kind"]) for cr in self.sample.crs_before)
+        self.place = replace(self.place, known_before=frozenset(made), other_crs=others)
+        if self.sample.crs_before:
+            self.traffic.forget()
 
     async def create(self, spec: Json | None = None) -> None:
         """Create the CR; with a spec, that instead of the sample's."""

@@ -122,7 +122,7 @@ async def live(tested: TestedCr) -> Life:
     await tested.settle(patience_s=_FIRST_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
     tested.place = (await _knowing_kinds(tested)).place
     older = [obj for obj in await tested.objects() if _is_older(obj, tested.place, began)]
-    known_before = frozenset(str(obj["metadata"]["uid"]) for obj in older)
+    known_before = tested.place.known_before | {str(obj["metadata"]["uid"]) for obj in older}
     tested.place = replace(tested.place, known_before=known_before)
     settled = await tested.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
     return Life(

@@ -57,7 +57,8 @@ class Place:
     name: str
     kinds: tuple[Gvk, ...]
     wide_kinds: tuple[Gvk, ...] = ()  # without namespaces
-    known_before: frozenset[str] = frozenset()  # uids of objects of those that were there already
+    known_before: frozenset[str] = frozenset()  # uids of objects that were there already
+    other_crs: frozenset[str] = frozenset()  # kinds of CRs beside it, whose objects are theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ async def raw_objects(client: Client, place: Place) -> list[Json]:
             found += [
                 obj
                 for obj in await _listed(client, gvk, place.namespace)
-                if _is_of_case(obj, place)
+                if _is_of_case(obj, place) and obj["metadata"]["uid"] not in place.known_before
             ]
     for gvk in place.wide_kinds:
         found += [
@@ -221,8 +222,10 @@ def _is_of_case(obj: Json, place: Place) -> bool:
         return False
     if FOREIGN_LABEL in (metadata.get("labels") or {}):
         return False
-    controllers = [ref for ref in metadata.get("ownerReferences") or () if ref.get("controller")]
-    return all(ref.get("kind") == place.gvk.kind for ref in controllers)
+    owners = metadata.get("ownerReferences") or ()
+    if any(ref.get("kind") in place.other_crs for ref in owners):
+        return False
+    return all(ref.get("kind") == place.gvk.kind for ref in owners if ref.get("controller"))
 
 
 def _normalized(obj: Json, place: Place, uids: set[str]) -> Json:
