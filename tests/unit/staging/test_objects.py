@@ -130,3 +130,12 @@ async def test_what_a_cr_beside_it_owns_is_not_its_own() -> None:
     assert await names_of_case(place("case-1"), owned, made) == ["owned", "made"]
     beside = replace(place("case-1"), other_crs=frozenset({"Machine"}))
     assert await names_of_case(beside, owned, made) == ["made"]
+
+
+def test_volume_that_the_api_server_names_at_random_is_no_difference() -> None:
+    def pod(name: str) -> dict[str, Any]:
+        return {**config_map("a", "case-1"), "kind": "Pod", "spec": {"volumes": [{"name": name}]}}
+
+    names = ("kube-api-access-x7k2p", "kube-api-access-00000")
+    assert not told(([pod(names[0])], "case-1"), ([pod(names[1])], "case-1"))
+    assert told(([pod(names[0])], "case-1"), ([pod("kube-api-access-of-mine")], "case-1"))

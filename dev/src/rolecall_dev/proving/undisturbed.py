@@ -60,6 +60,7 @@ class Undisturbed:
     objects: tuple[Json, ...]  # at the end, the CR among them
     places: dict[RequestPlace, str]
     by_engine: tuple[SeenRequest, ...] = ()  # the engine's own, in the CR's namespace
+    life_s: float = 0.0  # how long the slower one took
     # By `Ingress.networking.k8s.io`: `ingresses`, as the API server names it in paths.
     plurals: dict[str, str] = field(default_factory=dict)
 
@@ -106,6 +107,7 @@ class Life:
     places: dict[RequestPlace, str]
     by_engine: tuple[SeenRequest, ...]
     plurals: dict[str, str]
+    seconds: float
 
 
 async def live(tested: TestedCr) -> Life:
@@ -117,7 +119,7 @@ async def live(tested: TestedCr) -> Life:
             first.extend(await (await _knowing_kinds(tested)).objects())
 
     tested.traffic.on_success = note_first
-    began = tested.clock.now()
+    began, began_s = tested.clock.now(), tested.clock.monotonic()
     await tested.create()
     await tested.settle(patience_s=_FIRST_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
     tested.place = (await _knowing_kinds(tested)).place
@@ -142,6 +144,7 @@ async def live(tested: TestedCr) -> Life:
             if not each.is_play and tested.namespace and each.info.namespace == tested.namespace
         ),
         plurals=await _plurals(tested),
+        seconds=tested.clock.monotonic() - began_s,
     )
 
 
@@ -168,6 +171,7 @@ def compared(lives: Sequence[Life]) -> Undisturbed:
         places=one.places,
         by_engine=one.by_engine,
         plurals=one.plurals,
+        life_s=max(life.seconds for life in lives),
     )
 
 

@@ -26,7 +26,9 @@ from rolecall_dev.staging.effects import NO_VALUE, Leaves, leaves_of, shown_valu
 from rolecall_dev.staging.traffic import NAMESPACE_MARK
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
-_UID_MARK, _TIME_MARK = "<uid>", "<time>"
+# The API server mounts the token of each pod's service account under a name that ends at random.
+_TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
+_UID_MARK, _TIME_MARK, _TOKEN_MARK = "<uid>", "<time>", "kube-api-access-<random>"
 _OF_SERVER = frozenset(
     {
         *("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"),
@@ -271,4 +273,4 @@ def _text(text: str, namespace: str, uids: set[str]) -> str:
         text = text.replace(uid, _UID_MARK)
     if namespace:
         text = text.replace(namespace, NAMESPACE_MARK)
-    return _TIME.sub(_TIME_MARK, text)
+    return _TOKEN_VOLUME.sub(_TOKEN_MARK, _TIME.sub(_TIME_MARK, text))

@@ -148,8 +148,8 @@ class _Trial:
             settled = await tested.settle(Expected(after, leeway))
             if settled.is_as_expected:
                 return []
-        # It may have come to it meanwhile.
-        found = differences(settled.state, await edited.state(leeway), leeway)
+            # It may have come to it meanwhile, and be in a run that a period brought.
+            found = (await edited.settle(Expected(settled.state, leeway))).differences
         if not found:
             return []
         if says_failed(await edited.cr()):
