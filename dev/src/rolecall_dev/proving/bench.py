@@ -126,6 +126,7 @@ class Bench:
         place = Place(sample.gvk, namespace if resource.namespaced else "", sample.name, *kinds)
         traffic = self.proxy.follow(namespace)
         tested = TestedCr(client, self.engine, self.clock, sample, place, traffic)
+        tested.allow(known.life_s if known else 0.0)
         if place.wide_kinds:
             there = frozenset(str(obj["metadata"]["uid"]) for obj in await tested.objects())
             tested.place = Place(place.gvk, place.namespace, place.name, *kinds, there)

@@ -1,7 +1,8 @@
 """The CRs to test an operator with: those of config/samples, or files that were named.
 
 Of a file with several objects, those of watched kinds are tested, and the others are made before each
-case: a Secret that the CR refers to, for one.
+case: a Secret that the CR refers to, for one. A CR that refers to another CR names the sample of that
+one in an annotation; so each is a sample of its own, and `kubectl apply -k` makes none twice.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from rolecall.watches import Watch
 _FOLDER = "config/samples"
 # Says on a sample that simulated nodes cannot make it ready.
 NEEDS_ANNOTATION = "rolecall.dev/needs"
+# Names files beside the sample, with commas: what is in them is made before it.
+BEFORE_ANNOTATION = "rolecall.dev/before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class CrSample:
     cr: Json
     watch: Watch
     before: tuple[Json, ...] = ()  # what is made before it
+    crs_before: tuple[Json, ...] = ()  # and then CRs that the operator makes ready first
 
     @property
     def gvk(self) -> Gvk:
@@ -61,7 +65,10 @@ def find_samples(
         for obj in objects:
             watch = by_gvk.get(_gvk(obj))
             if watch is not None and (not wanted or watch.gvk.kind.lower() in wanted):
-                found.append(CrSample(shown, obj, watch, others))
+                also = _named_before(obj, file)
+                crs = tuple(each for each in also if _gvk(each) in by_gvk)
+                rest = tuple(each for each in also if _gvk(each) not in by_gvk)
+                found.append(CrSample(shown, obj, watch, (*others, *rest), crs))
     if not found:
         where = ", ".join(map(str, files)) or _FOLDER
         raise InputError(
@@ -84,6 +91,12 @@ def _require_kinds(wanted: Iterable[str], by_gvk: Iterable[Gvk]) -> None:
 
 def _files_in(folder: Path) -> list[Path]:
     return [file for file in sorted(folder.glob("*.y*ml")) if file.stem != "kustomization"]
+
+
+def _named_before(cr: Json, file: Path) -> list[Json]:
+    named = str(as_map(cr["metadata"].get("annotations")).get(BEFORE_ANNOTATION) or "")
+    files = [file.parent / each.strip() for each in named.split(",") if each.strip()]
+    return [obj for each in files for obj in _objects_in(each)]
 
 
 def _objects_in(file: Path) -> list[Json]:

@@ -36,6 +36,8 @@ def _block(title: str, lines: tuple[str, ...] | list[str]) -> Iterator[str]:
 def report_text(report: ProofReport) -> str:
     """All of it: findings first, since they were asked for."""
     parts = [as_text(finding) + "\n" for finding in report.findings]
+    parts += _listed("known limits", list(map(str, report.limits)))
+    parts += _listed("known limits that nothing meets any more", report.limits_not_met)
     parts += _listed("worth knowing", report.notes)
     parts += _listed("failed once and not again, so no finding", report.not_repeated)
     parts += _listed(
@@ -60,6 +62,8 @@ def summary_of(report: ProofReport) -> str:
     if report.not_tried_again:
         late += f", {len(report.not_tried_again)} not tried again"
     findings = f"{len(report.findings)} finding{'' if len(report.findings) == 1 else 's'}"
+    if report.limits:
+        findings += f", {len(report.limits)} known"
     minutes, seconds = divmod(round(report.seconds), 60)
     took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
     return f"test: {findings} in {report.cases} cases{late}; {report.runs} runs, {took}"
