@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from rolecall_dev.proving.known_limits import (
     load_known_limits,
 )
 from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject
+from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import NO_LEEWAY, EndState
 
@@ -127,7 +128,7 @@ def test_met_limit_is_told_with_its_reason_and_is_no_finding(tmp_path: Path) -> 
     report = ProofReport(limits=[MetLimit(CASE.name, PROBLEM.told, limit)])
     text = report_text(report)
     assert f"known limit: {REASON}" in text
-    assert "test: 0 findings, 1 known in 1 cases" in text
+    assert "test: 0 findings, 1 known in 1 case;" in text
     write_junit(report, tmp_path / "junit.xml")
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "1")
@@ -161,9 +162,15 @@ async def proved(
     """Of a project whose cases are these, each finding the same whenever it is tried."""
     write_project(folder)
 
-    async def undisturbed(_: Bench, __: object) -> Undisturbed:
+    async def undisturbed(
+        _: Bench,
+        samples: Sequence[CrSample],
+        on_known: Callable[[CrSample, Undisturbed], None],
+    ) -> None:
         nothing = EndState()
-        return Undisturbed(nothing, NO_LEEWAY, nothing, (), (), (), True, True, False, {}, (), {})
+        known = Undisturbed(nothing, NO_LEEWAY, nothing, (), (), (), True, True, False, {}, (), {})
+        for sample in samples:
+            on_known(sample, known)
 
     async def schema_of(_: object, __: object) -> dict[str, Any]:
         return {}

@@ -56,7 +56,7 @@ def find_samples(
     """Those of the wanted kinds, in the order of watches.yaml; `InputError` where there are none."""
     by_gvk = {watch.gvk: watch for watch in watches}
     wanted = {kind.lower() for kind in kinds}
-    _require_kinds(wanted, by_gvk)
+    _require_kinds(kinds, by_gvk)
     found = []
     for file in files or _files_in(project / _FOLDER):
         objects = _objects_in(file)
@@ -65,6 +65,7 @@ def find_samples(
         for obj in objects:
             watch = by_gvk.get(_gvk(obj))
             if watch is not None and (not wanted or watch.gvk.kind.lower() in wanted):
+                _require_name(obj, shown)
                 also = _named_before(obj, file)
                 crs = tuple(each for each in also if _gvk(each) in by_gvk)
                 rest = tuple(each for each in also if _gvk(each) not in by_gvk)
@@ -82,11 +83,19 @@ def find_samples(
 def _require_kinds(wanted: Iterable[str], by_gvk: Iterable[Gvk]) -> None:
     known = {gvk.kind.lower(): gvk.kind for gvk in by_gvk}
     for kind in wanted:
-        if kind not in known:
+        if kind.lower() not in known:
             raise InputError(
                 f"kind `{kind}` is not watched",
                 hint=f"watches.yaml watches {', '.join(known.values())}",
             )
+
+
+def _require_name(cr: Json, shown: str) -> None:
+    if not as_map(cr["metadata"]).get("name"):
+        raise InputError(
+            f"{shown}: `metadata` of {cr['kind']} has no name",
+            hint="each sample needs a `name` of its own; cases make it in a namespace for each",
+        )
 
 
 def _files_in(folder: Path) -> list[Path]:
