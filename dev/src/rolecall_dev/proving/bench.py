@@ -149,10 +149,16 @@ class Bench:
 
 
 async def _remove_wide(tested: TestedCr) -> None:
-    """Remove what no namespace takes with it."""
+    """Remove what no namespace takes with it, and CRs that the next case would see meanwhile."""
     with suppress(NotFoundError):
         await tested.delete()
         await tested.wait_until_gone()
+    if tested.namespace:
+        for cr in await tested.client.list_all(tested.place.gvk, tested.namespace):
+            other = tested.called(cr["metadata"]["name"])
+            with suppress(NotFoundError):
+                await other.delete()
+                await other.wait_until_gone()
     for obj in await tested.objects():
         metadata = obj["metadata"]
         if not metadata.get("namespace"):

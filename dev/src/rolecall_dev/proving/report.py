@@ -49,4 +49,5 @@ class ProofReport:
     @property
     def cases(self) -> int:
         """How many were decided."""
-        return len({*self.passed, *(it.case for it in (*self.findings, *self.limits))})
+        found = {it.case for it in self.findings} | {it.case for it in self.limits}
+        return len(found.union(self.passed))
