@@ -9,10 +9,15 @@ there, which is asked first (metadata only); where the answer is anything but "h
 found", it is the answer to the play. Looking at the code of the answer (201) and adding the owner
 afterwards was rejected: it saves the read, and loses the owner whenever the second step does not
 happen.
+
+A create that the API server refuses because something else was written at the same time, as it does
+where a quota is counted, is sent again: nothing was made, and kubernetes.core takes every 409 to a
+create for "there already", so the run would go on, and succeed, without its object.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -41,6 +46,8 @@ from rolecall.proxy.request_info import RequestInfo
 
 _METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 _CBOR_APPLY = "application/apply-patch+cbor"
+# Each time, the API server itself has tried several times before it says so.
+_MORE_TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +135,39 @@ class Creates:
         return await self._pass(exchange, _added(data, body, additions), None)
 
     async def _pass(
-        self, exchange: Exchange, data: bytes, created: _NewDependent | None
+        self,
+        exchange: Exchange,
+        data: bytes,
+        created: _NewDependent | None,
+        more_tries: int = _MORE_TRIES,
     ) -> web.StreamResponse:
         """Send a request on; `created` is None where no dependent is created."""
         async with self._forwarder.send(exchange, data) as response:
-            is_kept = response.status < 300 and not exchange.is_dry_run
-            # Without a kind: protobuf of one that discovery does not show yet.
-            if created is not None and is_kept and created.resource.gvk.kind:
-                self._finder.note_created(
-                    exchange.credential, created.resource, created.tie, created.namespace
-                )
-            note = None
-            if is_kept:
-                noted = self._adoption.note_written
-                note = partial(noted, exchange, data, response.content_type)
-            return await pass_answer(exchange, response, on_written=note)
+            if not (exchange.method == "POST" and response.status == 409 and more_tries):
+                return await self._answered(exchange, data, created, response)
+            refused = await response.read()
+            if not _has_lost_a_race(refused):
+                return whole_answer(response, refused)
+        return await self._pass(exchange, data, created, more_tries - 1)
+
+    async def _answered(
+        self,
+        exchange: Exchange,
+        data: bytes,
+        created: _NewDependent | None,
+        response: aiohttp.ClientResponse,
+    ) -> web.StreamResponse:
+        is_kept = response.status < 300 and not exchange.is_dry_run
+        # Without a kind: protobuf of one that discovery does not show yet.
+        if created is not None and is_kept and created.resource.gvk.kind:
+            self._finder.note_created(
+                exchange.credential, created.resource, created.tie, created.namespace
+            )
+        note = None
+        if is_kept:
+            noted = self._adoption.note_written
+            note = partial(noted, exchange, data, response.content_type)
+        return await pass_answer(exchange, response, on_written=note)
 
 
 def _unseen(info: RequestInfo, body: Body) -> Resource:
@@ -170,3 +195,12 @@ def _added(data: bytes, body: Body, additions: Additions) -> bytes:
 def _is_not_found(found: aiohttp.ClientResponse) -> bool:
     """A 404 as JSON comes from the API server: no such object. A gateway's page proves nothing."""
     return found.status == 404 and found.content_type == JSON
+
+
+def _has_lost_a_race(answer: bytes) -> bool:
+    """Whether a 409 says that something was modified meanwhile, and not that the object is there."""
+    try:
+        status = json.loads(answer)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(status, dict) and status.get("reason") == "Conflict"

@@ -16,6 +16,7 @@ from rolecall_dev.proving import ProofReport, prove, report_text
 from rolecall_dev.proving import proof as proof_module
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject
+from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import NO_LEEWAY, EndState
 
@@ -84,8 +85,13 @@ async def proved(
 ) -> tuple[ProofReport, float]:
     """With one check, whose cases are done as `tries` says, in that order."""
 
-    async def undisturbed(_: Bench, __: object) -> Undisturbed:
-        return UNDISTURBED
+    async def undisturbed(
+        _: Bench,
+        samples: Sequence[CrSample],
+        on_known: Callable[[CrSample, Undisturbed], None],
+    ) -> None:
+        for sample in samples:
+            on_known(sample, UNDISTURBED)
 
     async def schema_of(_: object, __: object) -> dict[str, Any]:
         return {}

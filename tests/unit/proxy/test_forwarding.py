@@ -77,6 +77,33 @@ async def test_answers_come_back_unchanged(play: Play, code: int) -> None:
             assert (response.headers["Warning"], response.headers["ETag"]) == ("299 - x", '"e"')
 
 
+@pytest.mark.parametrize(
+    ("reason", "lost", "code", "asked"),
+    [("Conflict", 2, 201, 3), ("Conflict", 9, 409, 3), ("AlreadyExists", 9, 409, 1)],
+)
+async def test_create_that_lost_a_race_is_sent_again_and_one_of_what_is_there_is_not(
+    play: Play, reason: str, lost: int, code: int, asked: int
+) -> None:
+    """kubernetes.core goes on after any 409 to a create, as if the object were there."""
+    refused = json.dumps({"kind": "Status", "code": 409, "reason": reason}).encode()
+
+    async def say(request: Received) -> None:
+        posts = sum(one.method == "POST" for one in play.upstream.received)
+        await (
+            answer(request, 409, refused) if posts <= lost else answer(request, 201, request.body)
+        )
+
+    play.upstream.say = say
+    data = json.dumps({"kind": "ConfigMap", "metadata": {"name": "x"}}).encode()
+    headers = {"Content-Type": "application/json"}
+    async with play.request("POST", MAPS, data=data, headers=headers) as response:
+        assert response.status == code
+        assert code == 201 or await response.read() == refused
+    sent = [one.body for one in play.upstream.received if one.method == "POST"]
+    assert len(sent) == asked
+    assert all(b"ownerReferences" in body for body in sent)
+
+
 async def test_head_has_headers_and_no_body(play: Play) -> None:
     play.upstream.say = lambda request: answer(request, 200, b"", **{"Content-Length": "77"})
     async with play.request("HEAD", f"{MAPS}/x") as response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,23 @@ def test_no_rule_grants_everything(project: Path) -> None:
             assert "*" not in rule.get("resources", []), path
             assert "secrets" not in rule.get("resources", []), path
             assert "*" not in rule["verbs"] or "admin" in path.name, path
+
+
+def test_make_test_looks_for_what_goes_wrong_in_between_once_there_is_a_sample(
+    project: Path,
+) -> None:
+    assert "rolecall test --budget" not in _would_run(project, "test")
+    assert create_api() == 0
+    assert "rolecall test --budget 2m\n" in _would_run(project, "test")
+    assert "rolecall test --budget 9m\n" in _would_run(project, "test", "BUDGET=9m")
+    assert ".rolecall-test/\n" in (project / ".gitignore").read_text()
+
+
+def _would_run(project: Path, *words: str) -> str:
+    made = subprocess.run(
+        ["make", "--dry-run", *words], cwd=project, capture_output=True, text=True, check=True
+    )
+    return made.stdout
 
 
 def test_makefile_names_only_commands_that_exist(project: Path) -> None:

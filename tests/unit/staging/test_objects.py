@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from rolecall.gvk import Gvk
-from rolecall_dev.staging import NO_LEEWAY, Place, differences, end_state_of, leeway_between
+from rolecall.kube import Client, NotFoundError, Target
+from rolecall_dev.staging import (
+    NO_LEEWAY,
+    Place,
+    differences,
+    end_state_of,
+    leeway_between,
+    raw_objects,
+)
 
 SITE = Gvk("shop.example.com", "v1", "Site")
 
@@ -89,3 +98,44 @@ def test_names_that_end_at_random_are_learned() -> None:
     second = end_state_of([config_map("web-bbb", "case-1")], place("case-1"))
     leeway = leeway_between(first, second)
     assert leeway.object_id("ConfigMap", "web-ccc") == "ConfigMap/web-*"
+
+
+class Listing:
+    """A client that has these ConfigMaps and no CR."""
+
+    def __init__(self, *objects: dict[str, Any]) -> None:
+        self._objects = list(objects)
+
+    async def list_all(self, _: Gvk, __: str) -> list[dict[str, Any]]:
+        return self._objects
+
+    async def get(self, *_: object) -> dict[str, Any]:
+        raise NotFoundError("is not there", target=Target("get"))
+
+
+async def names_of_case(there: Place, *objects: dict[str, Any]) -> list[str]:
+    found = await raw_objects(cast("Client", Listing(*objects)), there)
+    return [obj["metadata"]["name"] for obj in found]
+
+
+async def test_what_was_made_before_the_cr_is_nothing_that_it_leaves_behind() -> None:
+    given, made = config_map("given", "case-1"), config_map("made", "case-1")
+    there = replace(place("case-1"), known_before=frozenset({given["metadata"]["uid"]}))
+    assert await names_of_case(there, given, made) == ["made"]
+
+
+async def test_what_a_cr_beside_it_owns_is_not_its_own() -> None:
+    owned, made = config_map("owned", "case-1"), config_map("made", "case-1")
+    owned["metadata"]["ownerReferences"] = [{"kind": "Machine", "name": "one"}]
+    assert await names_of_case(place("case-1"), owned, made) == ["owned", "made"]
+    beside = replace(place("case-1"), other_crs=frozenset({"Machine"}))
+    assert await names_of_case(beside, owned, made) == ["made"]
+
+
+def test_volume_that_the_api_server_names_at_random_is_no_difference() -> None:
+    def pod(name: str) -> dict[str, Any]:
+        return {**config_map("a", "case-1"), "kind": "Pod", "spec": {"volumes": [{"name": name}]}}
+
+    names = ("kube-api-access-x7k2p", "kube-api-access-00000")
+    assert not told(([pod(names[0])], "case-1"), ([pod(names[1])], "case-1"))
+    assert told(([pod(names[0])], "case-1"), ([pod("kube-api-access-of-mine")], "case-1"))

@@ -65,3 +65,11 @@ async def test_hold_before_the_first_write_holds_the_first_request() -> None:
     await traffic.is_held.wait()
     traffic.release()
     await held
+
+
+def test_what_came_before_is_forgotten_and_counted_anew() -> None:
+    traffic = Traffic(NAMESPACE)
+    first = note(traffic).mark
+    traffic.forget()
+    assert traffic.requests == []
+    assert note(traffic).mark == first

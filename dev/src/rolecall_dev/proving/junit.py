@@ -16,10 +16,11 @@ def write_junit(report: ProofReport, path: Path) -> None:
         (name, "it failed once, and the budget left no time for a second try")
         for name in report.not_tried_again
     ]
+    skipped += [(it.case, f"known limit: {it.limit.reason}") for it in report.limits]
     suite = ElementTree.Element(
         "testsuite",
         name="rolecall test",
-        tests=str(report.cases + len(skipped)),
+        tests=str(len(report.passed) + len(report.findings) + len(skipped)),
         failures=str(len(report.findings)),
         skipped=str(len(skipped)),
         time=f"{report.seconds:.1f}",

@@ -62,10 +62,16 @@ class CaseProblem:
     place: str = ""
     case: Case | None = None  # a smaller case that shows it as well
     alike: str = ""  # problems with the same text here have one cause
+    differences: tuple[str, ...] = ()  # each, where `found` shows only the first ones
 
     @property
     def signature(self) -> str:
         return self.alike or self.found
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Each thing that was found."""
+        return self.differences or tuple(self.found.splitlines())
 
 
 @dataclass(frozen=True, slots=True)

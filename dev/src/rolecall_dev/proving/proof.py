@@ -15,6 +15,7 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -30,11 +31,18 @@ from rolecall_dev.proving.checks import CHECKS
 from rolecall_dev.proving.checks.rights import RIGHTS, note_unused
 from rolecall_dev.proving.checks.upgrade import UPGRADE
 from rolecall_dev.proving.deadline import ended_within
+from rolecall_dev.proving.known_limits import (
+    KnownLimit,
+    MetLimit,
+    covering,
+    load_known_limits,
+)
 from rolecall_dev.proving.model import Case, CaseProblem, Older, Subject, Told, around
 from rolecall_dev.proving.replay import Replay, read_replay
 from rolecall_dev.proving.report import Finding, ProofReport
 from rolecall_dev.proving.revision import extracted, full_revision
 from rolecall_dev.proving.samples import NEEDS_ANNOTATION, CrSample, find_samples
+from rolecall_dev.proving.side_by_side import side_by_side
 from rolecall_dev.proving.tested_cr import failure_message, shown_conditions
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.rbac import granted_rights
@@ -46,7 +54,6 @@ _Say = Callable[[str], None]
 REPLAYS_FOLDER = ".rolecall-test"
 _RBAC_FOLDER = Path("config/rbac")
 _CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
-_SIDE_BY_SIDE = 3 * (os.cpu_count() or 2)
 _SIMULATED = "what happens inside of pods: nodes are simulated, so no container runs"
 
 
@@ -102,6 +109,7 @@ class ProofPlan:
     checks: tuple[str, ...]
     replayed: Case | None = None
     from_revision: str = ""
+    limits: tuple[KnownLimit, ...] = ()
 
 
 def planned(wish: Wish) -> ProofPlan:
@@ -111,18 +119,20 @@ def planned(wish: Wish) -> ProofPlan:
             raise InputError(f"`{name}` is not a check", hint=f"there are {', '.join(CHECKS)}")
     watches = _watches(wish.project)
     checks = tuple(wish.checks or CHECKS)
+    limits = load_known_limits(wish.project, [each.gvk.kind for each in watches], CHECKS)
     if wish.replay is None:
         if UPGRADE.name in wish.checks and not wish.from_revision:
             raise InputError("`upgrade` needs to know from where", hint="say `--from REVISION`")
         revision = full_revision(wish.project, wish.from_revision) if wish.from_revision else ""
         samples = find_samples(wish.project, watches, wish.kinds, wish.samples)
-        return ProofPlan(tuple(samples), checks, None, revision)
+        return ProofPlan(tuple(samples), checks, None, revision, limits)
     replay = read_replay(wish.replay)
     found = find_samples(wish.project, watches, (), [wish.project / replay.sample])
     wanted = tuple(each for each in found if str(each) == replay.case.subject)
     if not wanted or replay.case.check not in CHECKS:
         raise InputError(f"{wish.replay}: `{replay.case.name}` is no case of this project")
-    return ProofPlan(wanted, (replay.case.check,), replay.case, replay.case.params.get("from", ""))
+    revision = replay.case.params.get("from", "")
+    return ProofPlan(wanted, (replay.case.check,), replay.case, revision, limits)
 
 
 def _watches(project: Path) -> Sequence[Watch]:
@@ -172,6 +182,7 @@ class _Proof:
             for each in self._suspicions.values()
             if not each.is_tried_again
         ]
+        report.limits_not_met = self._limits_not_met()
         self._told.cannot_prove(_SIMULATED)
         report.notes, report.unproved = self._told.notes, self._told.unproved
         report.seconds = self._clock.monotonic() - began
@@ -199,10 +210,16 @@ class _Proof:
         """What becomes of each sample when nothing disturbs."""
         older = self._older_samples()
         granted = await asyncio.to_thread(granted_rights, self._wish.project / _RBAC_FOLDER)
-        for sample in self._plan.samples:
-            began = self._clock.monotonic()
-            undisturbed = await bench.undisturbed(sample)
+        known: dict[str, Undisturbed] = {}
+        began = self._clock.monotonic()
+
+        def note(sample: CrSample, undisturbed: Undisturbed) -> None:
             self._decided(f"{sample}: undisturbed", began)
+            known[str(sample)] = undisturbed
+
+        await bench.undisturbed(self._plan.samples, note)
+        for sample in self._plan.samples:
+            undisturbed = known[str(sample)]
             schema = await _schema_of(self._trial_cluster.client, sample.gvk)
             self._subjects[str(sample)] = Subject(
                 sample, undisturbed, schema, older.get(str(sample)), granted
@@ -242,20 +259,13 @@ class _Proof:
 
     async def _try_all(self, bench: Bench, cases: Sequence[Case]) -> None:
         """Those that may run side by side, and then those that may not."""
-        waiting = iter([case for case in cases if not case.is_alone])
-
-        async def work() -> None:
-            for case in waiting:
-                await self._try(bench, case)
-
         alone = [case for case in cases if case.is_alone]
         # The best of those that run alone come first: side by side there may be hundreds.
         early = [case for case in alone if case.worth >= 3.0]
         for case in early:
             await self._try(bench, case)
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(_SIDE_BY_SIDE):
-                workers.create_task(work())
+        beside = [case for case in cases if not case.is_alone]
+        await side_by_side(beside, partial(self._try, bench))
         for case in alone[len(early) :]:
             await self._try(bench, case)
 
@@ -270,12 +280,33 @@ class _Proof:
         if not problems:
             self._report.passed.append(case.name)
         for problem in problems:
+            smallest = problem.case or case
+            limit = covering(self._plan.limits, smallest, problem)
+            if limit is not None:
+                self._report.limits.append(MetLimit(smallest.name, problem.told, limit))
+                continue
             key = (case.subject, case.check, problem.signature)
             known = self._suspicions.get(key)
             if known is None:
-                self._suspicions[key] = _Suspicion(problem, problem.case or case, seconds)
+                self._suspicions[key] = _Suspicion(problem, smallest, seconds)
             else:
-                known.alike.append(problem.case or case)
+                known.alike.append(smallest)
+
+    def _limits_not_met(self) -> list[str]:
+        """Told only where all was tried that could have met them."""
+        if self._plan.replayed is not None:
+            return []
+        kinds = {sample.gvk.kind for sample in self._plan.samples}
+        unknown = [*self._open, *self._report.undecided]
+        met = {each.limit for each in self._report.limits}
+        return [
+            f"{limit.place}: {limit.shown}"
+            for limit in self._plan.limits
+            if limit not in met
+            and limit.kind in kinds
+            and limit.check in self._plan.checks
+            and not any(name.startswith(f"{limit.kind}/") for name in unknown)
+        ]
 
     def _kept_back_s(self) -> float:
         """What second tries will take: about as long as the first ones, which had company."""
@@ -300,7 +331,9 @@ class _Proof:
         """Try each again, alone, the quickest first; only what comes out once more is a finding."""
         for suspicion in sorted(self._suspicions.values(), key=lambda it: it.seconds):
             case = replace(suspicion.case, is_alone=True)
-            again = await self._run(bench, case)
+            found = await self._run(bench, case)
+            limits = self._plan.limits
+            again = [it for it in found or () if not covering(limits, it.case or case, it)]
             suspicion.is_tried_again = True
             if not again:
                 self._report.not_repeated.append(f"{suspicion.case.name}: {suspicion.problem.told}")

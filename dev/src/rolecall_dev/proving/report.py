@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rolecall_dev.proving.known_limits import MetLimit
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -31,6 +33,8 @@ class ProofReport:
     """All of one test; written while it goes on, read when it is over."""
 
     findings: list[Finding] = field(default_factory=list)
+    limits: list[MetLimit] = field(default_factory=list)  # found, and accepted by the project
+    limits_not_met: list[str] = field(default_factory=list)  # entries that accept nothing any more
     notes: list[str] = field(default_factory=list)  # worth knowing, and no fault
     unproved: list[str] = field(default_factory=list)  # what this cluster cannot show, and why
     not_reached: list[str] = field(default_factory=list)  # cases that the budget left no time for
@@ -45,4 +49,5 @@ class ProofReport:
     @property
     def cases(self) -> int:
         """How many were decided."""
-        return len(self.passed) + len({finding.case for finding in self.findings})
+        found = {it.case for it in self.findings} | {it.case for it in self.limits}
+        return len(found.union(self.passed))

@@ -1,7 +1,8 @@
 """The CRs to test an operator with: those of config/samples, or files that were named.
 
 Of a file with several objects, those of watched kinds are tested, and the others are made before each
-case: a Secret that the CR refers to, for one.
+case: a Secret that the CR refers to, for one. A CR that refers to another CR names the sample of that
+one in an annotation; so each is a sample of its own, and `kubectl apply -k` makes none twice.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from rolecall.watches import Watch
 _FOLDER = "config/samples"
 # Says on a sample that simulated nodes cannot make it ready.
 NEEDS_ANNOTATION = "rolecall.dev/needs"
+# Names files beside the sample, with commas: what is in them is made before it.
+BEFORE_ANNOTATION = "rolecall.dev/before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class CrSample:
     cr: Json
     watch: Watch
     before: tuple[Json, ...] = ()  # what is made before it
+    crs_before: tuple[Json, ...] = ()  # and then CRs that the operator makes ready first
 
     @property
     def gvk(self) -> Gvk:
@@ -52,7 +56,7 @@ def find_samples(
     """Those of the wanted kinds, in the order of watches.yaml; `InputError` where there are none."""
     by_gvk = {watch.gvk: watch for watch in watches}
     wanted = {kind.lower() for kind in kinds}
-    _require_kinds(wanted, by_gvk)
+    _require_kinds(kinds, by_gvk)
     found = []
     for file in files or _files_in(project / _FOLDER):
         objects = _objects_in(file)
@@ -61,7 +65,11 @@ def find_samples(
         for obj in objects:
             watch = by_gvk.get(_gvk(obj))
             if watch is not None and (not wanted or watch.gvk.kind.lower() in wanted):
-                found.append(CrSample(shown, obj, watch, others))
+                _require_name(obj, shown)
+                also = _named_before(obj, file)
+                crs = tuple(each for each in also if _gvk(each) in by_gvk)
+                rest = tuple(each for each in also if _gvk(each) not in by_gvk)
+                found.append(CrSample(shown, obj, watch, (*others, *rest), crs))
     if not found:
         where = ", ".join(map(str, files)) or _FOLDER
         raise InputError(
@@ -75,15 +83,29 @@ def find_samples(
 def _require_kinds(wanted: Iterable[str], by_gvk: Iterable[Gvk]) -> None:
     known = {gvk.kind.lower(): gvk.kind for gvk in by_gvk}
     for kind in wanted:
-        if kind not in known:
+        if kind.lower() not in known:
             raise InputError(
                 f"kind `{kind}` is not watched",
                 hint=f"watches.yaml watches {', '.join(known.values())}",
             )
 
 
+def _require_name(cr: Json, shown: str) -> None:
+    if not as_map(cr["metadata"]).get("name"):
+        raise InputError(
+            f"{shown}: `metadata` of {cr['kind']} has no name",
+            hint="each sample needs a `name` of its own; cases make it in a namespace for each",
+        )
+
+
 def _files_in(folder: Path) -> list[Path]:
     return [file for file in sorted(folder.glob("*.y*ml")) if file.stem != "kustomization"]
+
+
+def _named_before(cr: Json, file: Path) -> list[Json]:
+    named = str(as_map(cr["metadata"].get("annotations")).get(BEFORE_ANNOTATION) or "")
+    files = [file.parent / each.strip() for each in named.split(",") if each.strip()]
+    return [obj for each in files for obj in _objects_in(each)]
 
 
 def _objects_in(file: Path) -> list[Json]:

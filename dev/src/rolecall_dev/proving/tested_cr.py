@@ -33,7 +33,9 @@ from rolecall_dev.staging import (
 
 QUIET_FOR_S = 4.0
 _LIMIT_S = 40.0
+_LIMIT_OF_LIVES = 4.0
 _LOOK_S = 0.1
+_PREPARED_PATIENCE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +71,39 @@ class TestedCr:
     ) -> None:
         self.client, self.engine, self.clock = client, engine, clock
         self.sample, self.place, self.traffic = sample, place, traffic
+        self.limit_s = _LIMIT_S
 
     @property
     def namespace(self) -> str:
         return self.place.namespace
 
+    def allow(self, life_s: float) -> None:
+        """Wait longer where it takes its time undisturbed, too: a machine may have much to do."""
+        self.limit_s = max(_LIMIT_S, _LIMIT_OF_LIVES * life_s)
+
     def at(self, place: Place) -> TestedCr:
         """The same with another idea of where things are."""
-        return TestedCr(self.client, self.engine, self.clock, self.sample, place, self.traffic)
+        moved = copy.copy(self)
+        moved.place = place
+        return moved
 
     def called(self, name: str) -> TestedCr:
         """The same namespace for a CR of another name."""
         return self.at(replace(self.place, name=name))
 
     async def prepare(self) -> None:
-        """Make what the sample needs."""
-        for obj in self.sample.before:
-            await self.client.create(_gvk_of(obj), self._placed(obj))
+        """Make what the sample needs, and forget how it came to be: it is not what is tested."""
+        made = set(self.place.known_before)
+        for obj in (*self.sample.before, *self.sample.crs_before):
+            there = await self.client.create(_gvk_of(obj), self._placed(obj))
+            made.add(str(there["metadata"]["uid"]))
+        for cr in self.sample.crs_before:
+            place = Place(_gvk_of(cr), self.namespace, str(cr["metadata"]["name"]), ())
+            await self.at(place).settle(patience_s=_PREPARED_PATIENCE_S)
+        others = frozenset(str(cr["kind"]) for cr in self.sample.crs_before)
+        self.place = replace(self.place, known_before=frozenset(made), other_crs=others)
+        if self.sample.crs_before:
+            self.traffic.forget()
 
     async def create(self, spec: Json | None = None) -> None:
         """Create the CR; with a spec, that instead of the sample's."""
@@ -129,7 +147,7 @@ class TestedCr:
         before = await self.engine_state()
         await self.engine.reconcile(self.place.gvk.kind, self.namespace, self.place.name)
         began = self.clock.monotonic()
-        while self.clock.monotonic() - began < _LIMIT_S:
+        while self.clock.monotonic() - began < self.limit_s:
             now = await self.engine_state()
             if now is not None and before is not None and now.last_run != before.last_run:
                 return
@@ -140,7 +158,7 @@ class TestedCr:
         expected: Expected | None = None,
         *,
         patience_s: float = QUIET_FOR_S,
-        limit_s: float = _LIMIT_S,
+        limit_s: float = 0.0,
     ) -> EndOfWait:
         """Wait until it is as expected, or until nothing changes any more."""
         began = changed_at = self.clock.monotonic()
@@ -159,7 +177,7 @@ class TestedCr:
                 return EndOfWait(state, found)
             if rests and now - changed_at > patience_s:
                 return EndOfWait(state, found)
-            if now - began > limit_s:
+            if now - began > (limit_s or self.limit_s):
                 return EndOfWait(state, found, is_at_rest=False)
             await self.clock.sleep(_LOOK_S)
 

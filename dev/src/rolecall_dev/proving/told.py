@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from rolecall_dev.proving.report import Finding, ProofReport
 
@@ -24,7 +25,13 @@ def _lines(finding: Finding) -> Iterator[str]:
     yield from _block("found", finding.found.splitlines())
     yield from _block("requests around it", finding.requests)
     if finding.replay is not None:
-        yield f"  again: rolecall test --replay {finding.replay}"
+        yield f"  again: rolecall test --replay {_from_here(finding.replay)}"
+
+
+def _from_here(path: Path) -> Path:
+    """Short where it is below this folder: it is to be typed."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _block(title: str, lines: tuple[str, ...] | list[str]) -> Iterator[str]:
@@ -36,6 +43,8 @@ def _block(title: str, lines: tuple[str, ...] | list[str]) -> Iterator[str]:
 def report_text(report: ProofReport) -> str:
     """All of it: findings first, since they were asked for."""
     parts = [as_text(finding) + "\n" for finding in report.findings]
+    parts += _listed("known limits", list(map(str, report.limits)))
+    parts += _listed("known limits that nothing meets any more", report.limits_not_met)
     parts += _listed("worth knowing", report.notes)
     parts += _listed("failed once and not again, so no finding", report.not_repeated)
     parts += _listed(
@@ -60,9 +69,12 @@ def summary_of(report: ProofReport) -> str:
     if report.not_tried_again:
         late += f", {len(report.not_tried_again)} not tried again"
     findings = f"{len(report.findings)} finding{'' if len(report.findings) == 1 else 's'}"
+    if report.limits:
+        findings += f", {len(report.limits)} known"
     minutes, seconds = divmod(round(report.seconds), 60)
     took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-    return f"test: {findings} in {report.cases} cases{late}; {report.runs} runs, {took}"
+    cases = f"{report.cases} case{'' if report.cases == 1 else 's'}"
+    return f"test: {findings} in {cases}{late}; {report.runs} runs, {took}"
 
 
 def _listed(title: str, lines: list[str]) -> list[str]:

@@ -15,7 +15,8 @@ from datetime import datetime
 from rolecall.gvk import Gvk
 from rolecall.history import kept_crs, roots_of
 from rolecall.json_object import Json
-from rolecall.record import read_record
+from rolecall.kube import Client
+from rolecall.record import RunRecord, read_record
 from rolecall_dev.proving.tested_cr import Expected, TestedCr, says_failed
 from rolecall_dev.staging import (
     NO_LEEWAY,
@@ -29,7 +30,10 @@ from rolecall_dev.staging import (
 )
 
 _SETTLES_WITHIN_S = 60.0
-_FIRST_PATIENCE_S, _PATIENCE_S = 1.0, 3.0
+# Until it is known which kinds its plays write; then until nothing comes any more.
+_FIRST_PATIENCE_S, _PATIENCE_S = 0.3, 3.0
+# What happened is told once and not taken back: they outlive what they tell of, for an hour.
+_EVENTS = frozenset({"Event", "Event.events.k8s.io"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +52,16 @@ class Undisturbed:
     requests: tuple[SeenRequest, ...]  # of the plays of one of the two
     kinds: tuple[Gvk, ...]  # of what plays wrote, in namespaces and without
     wide_kinds: tuple[Gvk, ...]
-    is_confined: bool  # plays write nothing outside of the CR's namespace
+    is_confined: (
+        bool  # plays write nothing outside of the CR's namespace, and do not look for it there
+    )
     settles: bool
     fails: bool  # the status says so, undisturbed as it is
     cr: Json  # at the end
     objects: tuple[Json, ...]  # at the end, the CR among them
     places: dict[RequestPlace, str]
     by_engine: tuple[SeenRequest, ...] = ()  # the engine's own, in the CR's namespace
+    life_s: float = 0.0  # how long the slower one took
     # By `Ingress.networking.k8s.io`: `ingresses`, as the API server names it in paths.
     plurals: dict[str, str] = field(default_factory=dict)
 
@@ -101,6 +108,8 @@ class Life:
     places: dict[RequestPlace, str]
     by_engine: tuple[SeenRequest, ...]
     plurals: dict[str, str]
+    stays_inside: bool  # by the records of its runs, no request left its namespace
+    seconds: float
 
 
 async def live(tested: TestedCr) -> Life:
@@ -112,14 +121,19 @@ async def live(tested: TestedCr) -> Life:
             first.extend(await (await _knowing_kinds(tested)).objects())
 
     tested.traffic.on_success = note_first
-    began = tested.clock.now()
+    began, began_s = tested.clock.now(), tested.clock.monotonic()
     await tested.create()
     await tested.settle(patience_s=_FIRST_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
     tested.place = (await _knowing_kinds(tested)).place
     older = [obj for obj in await tested.objects() if _is_older(obj, tested.place, began)]
-    known_before = frozenset(str(obj["metadata"]["uid"]) for obj in older)
+    known_before = tested.place.known_before | {str(obj["metadata"]["uid"]) for obj in older}
     tested.place = replace(tested.place, known_before=known_before)
     settled = await tested.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+    while (known := (await _knowing_kinds(tested)).place) != tested.place:
+        # A later run has written a further kind, which was not looked at so far.
+        tested.place = known
+        settled = await tested.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+    records = await asyncio.to_thread(_records, tested)
     return Life(
         place=tested.place,
         objects=await tested.objects(),
@@ -127,15 +141,18 @@ async def live(tested: TestedCr) -> Life:
         cr=await tested.cr(),
         requests=tuple(tested.traffic.of_plays),
         is_confined=bool(tested.namespace)
-        and not any(_is_outside(each, tested) for each in tested.traffic.of_plays),
+        and not any(_is_outside(each, tested) for each in tested.traffic.of_plays)
+        and not await looks_everywhere(tested.client, tested.traffic.of_plays, tested.namespace),
         settles=settled.is_at_rest,
-        places=await asyncio.to_thread(_places, tested),
+        places=_places(records),
         by_engine=tuple(
             each
             for each in tested.traffic.requests
             if not each.is_play and tested.namespace and each.info.namespace == tested.namespace
         ),
         plurals=await _plurals(tested),
+        stays_inside=_stay_inside(records, tested.namespace),
+        seconds=tested.clock.monotonic() - began_s,
     )
 
 
@@ -162,20 +179,32 @@ def compared(lives: Sequence[Life]) -> Undisturbed:
         places=one.places,
         by_engine=one.by_engine,
         plurals=one.plurals,
+        life_s=max(life.seconds for life in lives),
     )
 
 
 async def _knowing_kinds(tested: TestedCr) -> TestedCr:
     """The same tested, with the kinds that its plays have written so far."""
+    written = [each for each in tested.traffic.of_plays if each.is_write]
+    own = tested.place.gvk
+    kinds, wide = await kinds_of(tested.client, written, own)
+    return tested.at(replace(tested.place, kinds=kinds, wide_kinds=wide))
+
+
+async def kinds_of(
+    client: Client, written: Sequence[SeenRequest], own: Gvk
+) -> tuple[tuple[Gvk, ...], tuple[Gvk, ...]]:
+    """What else than CRs was written, in namespaces and without."""
     kinds: set[Gvk] = set()
     wide: set[Gvk] = set()
-    for info in {each.info for each in tested.traffic.of_plays if each.is_write}:
-        resource = await tested.client.discovery.by_plural(info.group, info.version, info.resource)
-        if resource is None or not resource.is_watchable or resource.gvk == tested.place.gvk:
+    for info in {each.info for each in written}:
+        resource = await client.discovery.by_plural(info.group, info.version, info.resource)
+        if resource is None or not resource.is_watchable or resource.gvk == own:
+            continue
+        if resource.gvk.group_kind in _EVENTS:
             continue
         (kinds if resource.namespaced else wide).add(resource.gvk)
-    place = replace(tested.place, kinds=tuple(sorted(kinds)), wide_kinds=tuple(sorted(wide)))
-    return tested.at(place)
+    return tuple(sorted(kinds)), tuple(sorted(wide))
 
 
 async def _plurals(tested: TestedCr) -> dict[str, str]:
@@ -198,6 +227,16 @@ def _is_outside(request: SeenRequest, tested: TestedCr) -> bool:
     )
 
 
+async def looks_everywhere(client: Client, requests: Sequence[SeenRequest], namespace: str) -> bool:
+    """Whether plays list objects of all namespaces: then other cases may decide what they do."""
+    for info in {each.info for each in requests}:
+        if info.verb == "list" and info.namespace != namespace:
+            kind = await client.discovery.by_plural(info.group, info.version, info.resource)
+            if kind is not None and kind.namespaced:
+                return True
+    return False
+
+
 def _is_older(obj: Json, place: Place, moment: datetime) -> bool:
     """Whether an object without a namespace was there before."""
     is_wide = Gvk.parse(obj["apiVersion"], obj["kind"]) in place.wide_kinds
@@ -205,17 +244,32 @@ def _is_older(obj: Json, place: Place, moment: datetime) -> bool:
     return is_wide and made < moment.replace(microsecond=0)
 
 
-def _places(tested: TestedCr) -> dict[RequestPlace, str]:
-    """From the records that the engine keeps of the runs."""
+def _records(tested: TestedCr) -> list[RunRecord | None]:
+    """Those that the engine keeps of the runs; None for a run without one."""
+    return [
+        read_record(run.folder)
+        for root in roots_of(tested.engine.artifacts)
+        for kept in kept_crs(root, tested.place.gvk.kind, tested.place.name, tested.namespace)
+        for run in kept.runs()
+    ]
+
+
+def _places(records: Sequence[RunRecord | None]) -> dict[RequestPlace, str]:
     found: dict[RequestPlace, str] = {}
-    for root in roots_of(tested.engine.artifacts):
-        for kept in kept_crs(root, tested.place.gvk.kind, tested.place.name, tested.namespace):
-            for run in kept.runs():
-                record = read_record(run.folder)
-                for request in record.requests if record else ():
-                    task = record.task_of(request) if record else None
-                    if task is not None:
-                        found.setdefault(
-                            RequestPlace(request.verb, request.resource_name), task.place
-                        )
+    for record in records:
+        for request in record.requests if record else ():
+            task = record.task_of(request) if record else None
+            if task is not None:
+                place = RequestPlace(request.verb, request.resource_name)
+                found.setdefault(place, task.place)
     return found
+
+
+def _stay_inside(records: Sequence[RunRecord | None], namespace: str) -> bool:
+    """Whether it is known of each run that it asked for nothing outside of the CR's namespace."""
+    return bool(records and namespace) and all(
+        record is not None
+        and record.is_complete
+        and all(request.namespace == namespace for request in record.requests if request.resource)
+        for record in records
+    )

@@ -26,7 +26,9 @@ from rolecall_dev.staging.effects import NO_VALUE, Leaves, leaves_of, shown_valu
 from rolecall_dev.staging.traffic import NAMESPACE_MARK
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
-_UID_MARK, _TIME_MARK = "<uid>", "<time>"
+# The API server mounts the token of each pod's service account under a name that ends at random.
+_TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
+_UID_MARK, _TIME_MARK, _TOKEN_MARK = "<uid>", "<time>", "kube-api-access-<random>"
 _OF_SERVER = frozenset(
     {
         *("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"),
@@ -57,7 +59,8 @@ class Place:
     name: str
     kinds: tuple[Gvk, ...]
     wide_kinds: tuple[Gvk, ...] = ()  # without namespaces
-    known_before: frozenset[str] = frozenset()  # uids of objects of those that were there already
+    known_before: frozenset[str] = frozenset()  # uids of objects that were there already
+    other_crs: frozenset[str] = frozenset()  # kinds of CRs beside it, whose objects are theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,7 @@ async def raw_objects(client: Client, place: Place) -> list[Json]:
             found += [
                 obj
                 for obj in await _listed(client, gvk, place.namespace)
-                if _is_of_case(obj, place)
+                if _is_of_case(obj, place) and obj["metadata"]["uid"] not in place.known_before
             ]
     for gvk in place.wide_kinds:
         found += [
@@ -221,8 +224,10 @@ def _is_of_case(obj: Json, place: Place) -> bool:
         return False
     if FOREIGN_LABEL in (metadata.get("labels") or {}):
         return False
-    controllers = [ref for ref in metadata.get("ownerReferences") or () if ref.get("controller")]
-    return all(ref.get("kind") == place.gvk.kind for ref in controllers)
+    owners = metadata.get("ownerReferences") or ()
+    if any(ref.get("kind") in place.other_crs for ref in owners):
+        return False
+    return all(ref.get("kind") == place.gvk.kind for ref in owners if ref.get("controller"))
 
 
 def _normalized(obj: Json, place: Place, uids: set[str]) -> Json:
@@ -268,4 +273,4 @@ def _text(text: str, namespace: str, uids: set[str]) -> str:
         text = text.replace(uid, _UID_MARK)
     if namespace:
         text = text.replace(namespace, NAMESPACE_MARK)
-    return _TIME.sub(_TIME_MARK, text)
+    return _TOKEN_VOLUME.sub(_TOKEN_MARK, _TIME.sub(_TIME_MARK, text))

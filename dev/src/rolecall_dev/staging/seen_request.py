@@ -7,8 +7,10 @@ and after that tells.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
+from rolecall.json_object import as_map
 from rolecall.proxy import RequestInfo
 
 WRITING_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -48,6 +50,19 @@ class SeenRequest:
     @property
     def is_write(self) -> bool:
         return self.info.verb in WRITING_VERBS and "dryRun=" not in self.query
+
+    @property
+    def has_created(self) -> bool:
+        """Whether an object came to be by it."""
+        return self.is_write and self.code == 201
+
+    @property
+    def body_name(self) -> str:
+        """The name that stands in the body: a create has none in its path."""
+        try:
+            return str(as_map(as_map(json.loads(self.body)).get("metadata")).get("name") or "")
+        except (ValueError, RecursionError):
+            return ""
 
     @property
     def resource_name(self) -> str:

@@ -62,6 +62,13 @@ class Traffic:
         self.requests.append(seen)
         return seen
 
+    def forget(self) -> None:
+        """Begin anew: what came so far was for something else."""
+        self.requests.clear()
+        self.refused.clear()
+        self._counts.clear()
+        self._writes = 0
+
     def fault_for(self, seen: SeenRequest) -> Fault | None:
         """What shall happen to this request; each fault comes once."""
         fault = self.fault

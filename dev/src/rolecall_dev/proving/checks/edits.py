@@ -61,16 +61,19 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     field = FieldOfSpec(tuple(case.params["path"]), tuple(case.params["values"]))
     problems: list[CaseProblem] = []
     effects: list[bool] = []
-    async with bench.tested(subject) as tested:
-        await tested.create()
-        await tested.settle(subject.undisturbed.expected)
-        for value in field.values:
-            trial = _Trial(bench, subject, case, field, value)
-            found = await trial.run(tested)
-            problems += found
-            effects += [trial.has_effect] if trial.was_taken else []
-            if found or trial.ends_here:
-                break
+    values = list(field.values)
+    while values:
+        async with bench.tested(subject) as tested:
+            await tested.create()
+            await tested.settle(subject.undisturbed.expected)
+            # What is not as it was must not be taken for a fault of the next value: that gets a new CR.
+            is_as_it_was = True
+            while values and is_as_it_was:
+                trial = _Trial(bench, subject, case, field, values.pop(0))
+                found = await trial.run(tested)
+                problems += found
+                effects += [trial.has_effect] if trial.was_taken else []
+                is_as_it_was = not found and not trial.ends_here
     if effects and not any(effects) and not problems:
         problems += _dead(bench, subject, field, effects)
     return problems
@@ -145,8 +148,8 @@ class _Trial:
             settled = await tested.settle(Expected(after, leeway))
             if settled.is_as_expected:
                 return []
-        # It may have come to it meanwhile.
-        found = differences(settled.state, await edited.state(leeway), leeway)
+            # It may have come to it meanwhile, and be in a run that a period brought.
+            found = (await edited.settle(Expected(settled.state, leeway))).differences
         if not found:
             return []
         if says_failed(await edited.cr()):
@@ -160,6 +163,7 @@ class _Trial:
                 f"an edit to {self._shown} leaves something else than a CR created with it has",
                 "an edit takes back what the value before had made",
                 shown_differences(found),
+                tuple(map(str, found)),
             )
         ]
 
@@ -179,10 +183,18 @@ class _Trial:
                 f"after {self._shown} and back it is not as before",
                 f"after {after}, all is as it was",
                 shown_differences(settled.differences) or "it never settles",
+                tuple(map(str, settled.differences)),
             )
         ]
 
-    def _problem(self, tested: TestedCr, told: str, expected: str, found: str) -> CaseProblem:
+    def _problem(
+        self,
+        tested: TestedCr,
+        told: str,
+        expected: str,
+        found: str,
+        differences: tuple[str, ...] = (),
+    ) -> CaseProblem:
         params = {"path": list(self._field.path), "values": [self._value]}
         wrote = tested.traffic.effects[-1:]
         return CaseProblem(
@@ -193,6 +205,7 @@ class _Trial:
             place=self._subject.undisturbed.place_of(wrote[0]) if wrote else "",
             case=Case(_NAME, self._case.subject, self._shown, params, is_alone=self._case.is_alone),
             alike=f"{self._field.name} {found}",
+            differences=differences,
         )
 
 

@@ -109,6 +109,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
                     requests=requests,
                     place=place,
                     alike=f"{asked.resource_name} {shown_differences(settled.differences)}",
+                    differences=tuple(map(str, settled.differences)),
                 )
             ]
         lie = _lie(subject, asked, at_success, tested.namespace)

@@ -114,6 +114,7 @@ async def _judged(subject: Subject, what: str, tested: TestedCr, write: int) -> 
         place=subject.undisturbed.place_of(last),
         case=replace(single),
         alike=differs,
+        differences=tuple(map(str, settled.differences)),
     )
 
 

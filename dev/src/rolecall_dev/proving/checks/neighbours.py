@@ -112,16 +112,7 @@ async def _joined(
         or "\n".join(f"{each.resource_name} was written for both" for each in wrote[:1])
         or shown_conditions(cr)
     )
-    return [
-        CaseProblem(
-            told=f"{case.told} takes from the first one, and no status says so",
-            expected="each has objects of its own, or the second one says that it cannot",
-            found=found,
-            requests=around(second.traffic.requests, None),
-            place=subject.undisturbed.place_of(wrote[0]) if wrote else "",
-            alike=f"{_NAME} taken",
-        )
-    ]
+    return [_shared(subject, second, f"{case.told} takes from the first one", found, wrote)]
 
 
 async def _elsewhere(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
@@ -139,15 +130,25 @@ async def _elsewhere(bench: Bench, subject: Subject, case: Case) -> list[CasePro
         if settled.is_as_expected:
             return []
         found = shown_differences(settled.differences) or "it never settles"
-        return [
-            CaseProblem(
-                told=f"{case.told} lacks what went with the first one",
-                expected="each namespace has objects of its own",
-                found=found,
-                requests=around(second.traffic.requests, None),
-                alike=f"{_NAME} {found}",
-            )
-        ]
+        return [_shared(subject, second, f"{case.told} lacks what went with the first one", found)]
+
+
+def _shared(
+    subject: Subject,
+    second: TestedCr,
+    told: str,
+    found: str,
+    wrote: Sequence[SeenRequest] = (),
+) -> CaseProblem:
+    """Two CRs want one object. Beside, elsewhere or with long names: one cause, so it is told once."""
+    return CaseProblem(
+        told=f"{told}, and no status says so",
+        expected="each has objects of its own, or the second one says that it cannot",
+        found=found,
+        requests=around(second.traffic.requests, None),
+        place=subject.undisturbed.place_of(wrote[0]) if wrote else "",
+        alike=f"{_NAME} shared",
+    )
 
 
 async def _until_gone(bench: Bench, tested: TestedCr) -> None:
@@ -186,7 +187,7 @@ async def _long(bench: Bench, subject: Subject, case: Case, letters: int) -> lis
                 expected="the same objects as with a short name, or a message that says what is wrong",
                 found=found,
                 requests=around(tested.traffic.requests, None),
-                alike=f"{_NAME} {letters} {found}",
+                alike=f"{_NAME} long",
             )
         ]
 
