@@ -121,6 +121,7 @@ class CrWatch:
             self._known[namespace],
             clock=self._supervisor.clock,
             silence_s=self._settings.silence_s,
+            on_history_lost=self._known[namespace].on_history_lost,
         )
 
     async def _until_other_kind(self, resource: Resource) -> None:
