@@ -193,7 +193,7 @@ class Client:
     async def current_version(
         self, gvk: Gvk, namespace: str = "", *, field_selector: str = ""
     ) -> str:
-        """Where the history of a kind stands now: what a list would say, for the price of one object."""
+        """Where the history of a kind stands: what a list would say, for the price of one object."""
         target = await self._target("list", gvk, namespace, "")
         query = {"limit": "1"} | ({"fieldSelector": field_selector} if field_selector else {})
         accept = f"{_METADATA_LIST},application/json"

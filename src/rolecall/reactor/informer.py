@@ -53,8 +53,9 @@ class Informer:
         *,
         clock: Clock,
         silence_s: float,
-        on_history_lost: Callable[[], None] = lambda: None,
     ) -> None:
+        # For who must not compare what comes with what it knew.
+        self.on_history_lost: Callable[[], None] = lambda: None
         # Narrows it down; of one object alone, a right that names it is enough.
         self.field_selector = ""
         self._client = client
@@ -64,7 +65,6 @@ class Informer:
         self._silence_s = silence_s
         self._pauses = Pauses(clock)
         self._told = ""
-        self._on_history_lost = on_history_lost
         self._newest = 0  # version that was told
         self._older_lists = 0  # in a row
 
@@ -181,7 +181,7 @@ class Informer:
                 ),
             )
             self._newest = int(version)
-            self._on_history_lost()
+            self.on_history_lost()
         self._older_lists = 0
 
     def _tell(self, failure: ClusterError) -> None:

@@ -1,8 +1,8 @@
 """What Events tell: when the state of a CR changes, not every run.
 
 First success, recovery, failure, timeout, a deletion that waits, pause, resumption, a task that never
-settles, one that says nothing for a minute, a status or finalizer that cannot be written. Texts leave out the
-run id, so that the recorder recognises repetitions and counts them instead of piling them up.
+settles, one that says nothing for a minute, a status or finalizer that cannot be written. Texts leave
+out the run id, so that the recorder recognises repetitions and counts them instead of piling them up.
 """
 
 from __future__ import annotations

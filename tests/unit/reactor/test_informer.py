@@ -105,8 +105,8 @@ async def following(server: Server, told: Told, clock: VirtualClock) -> AsyncIte
         told,
         clock=clock,
         silence_s=300,
-        on_history_lost=lambda: told.story.append("lost"),
     )
+    informer.on_history_lost = lambda: told.story.append("lost")
     task = asyncio.create_task(informer.run())
     await clock.rest()
     yield
