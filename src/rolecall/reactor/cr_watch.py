@@ -55,7 +55,7 @@ class CrWatch:
         self._supervisor = supervisor
         self._pauses = Pauses(supervisor.clock)
         self._known: dict[str, KnownCrs] = {}  # by namespace; "": all
-        self._informers: dict[str, Informer] = {}  # kept: they know which version was told last
+        self._informers: dict[str, Informer] = {}  # they know which version was told last
         self._resource: Resource | None = None
         self._kind_news = asyncio.Event()
         self._kind_went = False
@@ -116,8 +116,6 @@ class CrWatch:
                 self._known[namespace] = self._new_known(self._on_state)
 
     def _informer(self, namespace: str) -> Informer:
-        if namespace in self._informers:
-            return self._informers[namespace]
         informer = Informer(
             self._client,
             self.watch.gvk,
@@ -127,6 +125,8 @@ class CrWatch:
             silence_s=self._settings.silence_s,
         )
         informer.on_history_lost = self._known[namespace].on_history_lost
+        if (earlier := self._informers.get(namespace)) is not None:
+            informer.goes_on_after(earlier)
         self._informers[namespace] = informer
         return informer
 

@@ -68,6 +68,10 @@ class Informer:
         self._newest = 0  # version that was told
         self._older_lists = 0  # in a row
 
+    def goes_on_after(self, earlier: Informer) -> None:
+        """What that one was told is known to the handler, so nothing older is believed."""
+        self._newest = earlier._newest
+
     async def run(self) -> None:
         """Follow until cancelled; whatever else ends it, the handler knows that it misses changes."""
         try:
