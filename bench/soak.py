@@ -155,7 +155,7 @@ class Soak:
         await self._all(self._delete, names)
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_S):
-                while await self._crs() or await self._made():
+                while await self._crs() or await self._made():  # noqa: ASYNC110 - nothing tells
                     await asyncio.sleep(_LOOK_S)
         self.left += [f"CR {cr['metadata']['name']}" for cr in await self._crs()]
         self.left += [f"ConfigMap {name}" for name in await self._made()]

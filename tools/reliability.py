@@ -2,10 +2,10 @@
 
     python -m tools.reliability [--only WORD] [--write]      (`make reliability`)
 
-Each row of a table of faults names a test. They are run, one pytest for each tier, and what came of each
-is kept in bench/reliability.json: result, seconds, and the figures that it told by the fixture `figure`.
-The column `last run` is written from that file and from nothing else, which a test compares. `--only`: of
-rows whose fault or test has the word; what is known of the others stays. `--write`: run nothing.
+Each row of a table of faults names a test. They are run, one pytest for each tier, and what came of
+each is kept in bench/reliability.json: result, seconds, figures told by the fixture `figure`. The
+column `last run` is written from that file and nothing else, which a test compares. `--only`: of rows
+whose fault or test has the word; what is known of the others stays. `--write`: run nothing.
 """
 
 from __future__ import annotations
