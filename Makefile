@@ -86,6 +86,10 @@ dice: export DICE_SEED = $(SEED)
 dice: cluster-binaries ## Replicas with shards that are killed, frozen and cut off by a die (MINUTES=60 SEED=7)
 	@$(PYTEST) -s tests/e2e/shards
 
+.PHONY: reliability
+reliability: cluster-binaries ## Run the tests of docs/reliability.md, and write there what they said (ONLY=webhook)
+	@$(BIN)/python -m tools.reliability --only "$(ONLY)"
+
 .PHONY: test-browser
 test-browser: cluster-binaries ## The page in a real browser; pictures of it are in build/screenshots
 	@$(PYTEST) tests/browser
@@ -118,6 +122,10 @@ bench: cluster-binaries ## The whole engine, stock against warm (QUICK=1: within
 .PHONY: bench-soak
 bench-soak: cluster-binaries ## Many warm runs of one engine: what grows? (RUNS=1000)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/engine.py --soak $(or $(RUNS),1000)
+
+.PHONY: soak
+soak: cluster-binaries ## Edits, failures, deletions, creations: fails where something of the engine grows (RUNS=10000)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/soak.py --runs $(or $(RUNS),10000)
 
 .PHONY: bench-kinds
 bench-kinds: cluster-binaries ## What users do to each kind, in seconds: the table of docs/kinds

@@ -22,7 +22,7 @@ from rolecall.kube import Client
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = ROOT / "bench" / "project"
-_NAMES = ("One", "Four", "Fifty", "Facts", "Reads", "Writes", "Waits", "Pauses")
+_NAMES = ("One", "Four", "Fifty", "Facts", "Reads", "Writes", "Waits", "Pauses", "Mixed")
 KINDS = {kind: Gvk("bench.rolecall.dev", "v1", kind) for kind in _NAMES}
 CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 NAMESPACE = Gvk("", "v1", "Namespace")
@@ -37,6 +37,11 @@ class Engine:
     namespace: str
     pid: int
     temporary: Path  # its TMPDIR, and that of its plays
+
+    @property
+    def artifacts(self) -> Path:
+        """The folder of its runs."""
+        return self.temporary.parent / "runs"
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import signal
 pytest_plugins = [
     "tests.fixtures.cluster",
     "tests.fixtures.collector",
+    "tests.fixtures.figures",
     "tests.fixtures.leaks",
     "tests.fixtures.real_cluster",
     "tests.fixtures.second_try",

@@ -22,6 +22,7 @@ from rolecall.kube.errors import (
     UnauthorizedError,
     UnavailableError,
     UnprocessableError,
+    WebhookDownError,
     missing_rule_hint,
 )
 from rolecall.kube.kind_names import NamedKind, named_kinds
@@ -62,6 +63,7 @@ __all__ = [
     "UnavailableError",
     "UnprocessableError",
     "WatchEvent",
+    "WebhookDownError",
     "cluster_id",
     "is_allowed",
     "join_pod_port",

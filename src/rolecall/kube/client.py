@@ -190,6 +190,16 @@ class Client:
                 return
             query = {**query, "continue": page.next_page}
 
+    async def current_version(
+        self, gvk: Gvk, namespace: str = "", *, field_selector: str = ""
+    ) -> str:
+        """Where the history of a kind stands: what a list would say, for the price of one object."""
+        target = await self._target("list", gvk, namespace, "")
+        query = {"limit": "1"} | ({"fieldSelector": field_selector} if field_selector else {})
+        accept = f"{_METADATA_LIST},application/json"
+        call = ApiCall(target, "GET", _path_of(target), query=query, accept=accept)
+        return (await self._sent(call, decode_page)).resource_version
+
     async def list_all(
         self, gvk: Gvk, namespace: str = "", *, label_selector: str = ""
     ) -> list[Json]:

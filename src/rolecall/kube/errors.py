@@ -104,6 +104,10 @@ class ForbiddenError(ApiError):
         return self.target.rule
 
 
+class WebhookDownError(ApiError):
+    """A webhook that must be asked before the write did not answer; whose it is, the message says."""
+
+
 class NoSuchKindError(ClusterError):
     """The cluster does not serve this kind, now; it may later."""
 
@@ -142,6 +146,7 @@ GATEWAY_HINT = (
     "check gateways and proxies between here and the API server: one of them may have answered"
     " instead"
 )
+_WEBHOOK_DOWN = "failed calling webhook"  # the API server's words; the code is that of any bug
 BUSY_CODES = frozenset({429, 502, 503, 504})
 
 
@@ -163,6 +168,8 @@ def error_from_status(target: Target, code: int, status: dict[str, Any]) -> Clus
     if code == 409 and reason == "AlreadyExists":
         return AlreadyExistsError(message, code=code, reason=reason, target=target)
     kind = _BY_CODE.get(code, ApiError)
+    if code == 500 and _WEBHOOK_DOWN in said:
+        kind = WebhookDownError
     hint = missing_rule_hint(target) if kind is ForbiddenError else ""
     return kind(message, code=code, reason=reason, target=target, hint=hint)
 

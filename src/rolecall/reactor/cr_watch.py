@@ -55,6 +55,7 @@ class CrWatch:
         self._supervisor = supervisor
         self._pauses = Pauses(supervisor.clock)
         self._known: dict[str, KnownCrs] = {}  # by namespace; "": all
+        self._informers: dict[str, Informer] = {}  # they know which version was told last
         self._resource: Resource | None = None
         self._kind_news = asyncio.Event()
         self._kind_went = False
@@ -109,12 +110,13 @@ class CrWatch:
     def _set_known(self, namespaces: Sequence[str]) -> None:
         for namespace in self._known.keys() - set(namespaces):
             self._known.pop(namespace).lose_all()
+            self._informers.pop(namespace, None)
         for namespace in namespaces:
             if namespace not in self._known:
                 self._known[namespace] = self._new_known(self._on_state)
 
     def _informer(self, namespace: str) -> Informer:
-        return Informer(
+        informer = Informer(
             self._client,
             self.watch.gvk,
             namespace,
@@ -122,6 +124,11 @@ class CrWatch:
             clock=self._supervisor.clock,
             silence_s=self._settings.silence_s,
         )
+        informer.on_history_lost = self._known[namespace].on_history_lost
+        if (earlier := self._informers.get(namespace)) is not None:
+            informer.goes_on_after(earlier)
+        self._informers[namespace] = informer
+        return informer
 
     async def _until_other_kind(self, resource: Resource) -> None:
         while not self._kind_went:

@@ -36,6 +36,7 @@ from rolecall.workqueue import DELETION, START, Cause, Key, Urgency
 _Place = tuple[str, str]  # namespace and name
 # Kinds with a larger object are followed by metadata: it would be decoded for each status write.
 _LARGE_BYTES = 64 * 1024
+_LOST = 0  # no generation
 _logger = logging.getLogger(__name__)
 
 
@@ -151,6 +152,15 @@ class KnownCrs:
                 self._said = ""
                 _logger.info("watching again", extra=log_fields(kind=str(self._watch.gvk)))
 
+    def on_history_lost(self) -> None:
+        """The store was set back: what is known of CRs never happened, so begin as at a start.
+
+        Their keys are kept, to be told of those that are gone. A generation that comes again may be
+        another edit, so the next list brings every CR.
+        """
+        self._was_listed = False
+        self._memos = {place: memo._replace(version=_LOST) for place, memo in self._memos.items()}
+
     def lose_all(self) -> None:
         """The kind is gone, and with it every CR, whether that was told or not."""
         for place in tuple(self._memos):
@@ -170,7 +180,7 @@ class KnownCrs:
         place = _place_of(metadata)
         is_selected = self._selects(metadata)
         old, new = self._memos.get(place), memo_of(metadata, is_selected=is_selected)
-        is_new = old is None or old.uid != new.uid
+        is_new = old is None or old.uid != new.uid or old.version == _LOST
         if is_selected and (is_new or self._counts(old, new)):
             key = Key(self._watch.gvk, *place)
             self._metrics.seen(key, _created_at(metadata))

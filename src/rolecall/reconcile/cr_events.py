@@ -1,8 +1,8 @@
 """What Events tell: when the state of a CR changes, not every run.
 
 First success, recovery, failure, timeout, a deletion that waits, pause, resumption, a task that never
-settles, one that says nothing for a minute, and a status that cannot be written. Texts leave out the
-run id, so that the recorder recognises repetitions and counts them instead of piling them up.
+settles, one that says nothing for a minute, a status or finalizer that cannot be written. Texts leave
+out the run id, so that the recorder recognises repetitions and counts them instead of piling them up.
 """
 
 from __future__ import annotations
@@ -97,6 +97,10 @@ class CrEvents:
     def status_unwritable(self, cr: Json, message: str) -> None:
         """Tell here what status cannot say."""
         self._record(cr, WARNING, "StatusNotWritten", message)
+
+    def finalizer_unwritable(self, cr: Json, message: str) -> None:
+        """Tell why a CR is not begun with, or not let go."""
+        self._record(cr, WARNING, "FinalizerNotWritten", message)
 
     def forget(self, key: Key) -> None:
         self._last.pop(key, None)

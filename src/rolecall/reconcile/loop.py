@@ -211,7 +211,8 @@ class Reconciler:
         if is_observed(cr, watch):
             return await self._observing.turn(active, watch, cr, period_s)
         self._ports.telemetry.drifted(key, 0)
-        with_finalizer = await self._finalizers.ensure(watch, cr)
+        with self._reporter.telling_of_finalizer(cr):
+            with_finalizer = await self._finalizers.ensure(watch, cr)
         if is_deleted(with_finalizer) and not is_finalizer_run(watch, with_finalizer):
             _logger.info("Resource is terminated, skipping reconciliation", extra=key_fields(key))
             return Outcome(
@@ -312,7 +313,8 @@ class Reconciler:
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
         cr = active.newest or plan.cr
         if plan.is_finalizer and result.succeeded:
-            left = await self._finalizers.release(plan.watch, cr)
+            with self._reporter.telling_of_finalizer(cr):
+                left = await self._finalizers.release(plan.watch, cr)
             if left is None:
                 return again_now(DELETION)
             cr = left

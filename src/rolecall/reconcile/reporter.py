@@ -7,12 +7,13 @@ a reason that trying again will not mend: otherwise nobody but the log would kno
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.json_object import Json
-from rolecall.kube import ForbiddenError, UnprocessableError
+from rolecall.kube import ForbiddenError, UnprocessableError, WebhookDownError
 from rolecall.reconcile.active_runs import RunPlan
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import is_finalizer_run
@@ -49,6 +50,8 @@ HELD_BY_FAILURE = "Deletion waits for the finalizer run, which failed"
 HELD_BY_REFUSAL = "Deletion waits for the finalizer run, which cannot start"
 PAUSED_MESSAGE = "Nothing runs for this object, not even its finalizer, while it is paused"
 
+# Trying again does not mend it, or only when somebody else mends a webhook.
+_UNWRITABLE = (StatusMissingError, UnprocessableError, ForbiddenError, WebhookDownError)
 _logger = logging.getLogger(__name__)
 
 
@@ -166,6 +169,15 @@ class Reporter:
             self._ran.add(key)
         return written if written is not cr else await self._objects.read_again(watch.gvk, cr)
 
+    @contextmanager
+    def telling_of_finalizer(self, cr: Json) -> Iterator[None]:
+        """While our finalizer is put on or taken off: a webhook that is down is told of."""
+        try:
+            yield
+        except WebhookDownError as error:
+            self._events.finalizer_unwritable(cr, str(error))
+            raise
+
     def forget(self, key: Key) -> None:
         for keys in (self._paused, self._held, self._ran):
             keys.discard(key)
@@ -197,7 +209,7 @@ class Reporter:
             return cr
         try:
             return await self._status.write(watch.gvk, cr, change)
-        except (StatusMissingError, UnprocessableError, ForbiddenError) as error:
+        except _UNWRITABLE as error:
             self._events.status_unwritable(cr, str(error))
             raise
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -254,3 +255,23 @@ async def test_lease_that_makes_no_sense_ends_nobody_and_nobody_leads(
     assert world.writers() == []
     assert first.told == [True, False]
     assert "leader election failed" in caplog.text
+
+
+class SetClock(VirtualClock):
+    """A wall clock that jumps by a day at each look, there and back."""
+
+    looks = 0
+
+    def now(self) -> datetime:
+        self.looks += 1
+        return super().now() + timedelta(days=self.looks % 3 - 1)
+
+
+async def test_clock_that_is_set_costs_the_leader_nothing_and_gives_the_lease_to_nobody(
+    world: World,
+) -> None:
+    world.clock = SetClock()
+    first, second = world.start("a"), world.start("b")
+    await world.pass_time(120)
+    assert world.writers() == ["a"]
+    assert (first.told, second.told) == ([True], [])

@@ -39,13 +39,18 @@ class Server:
     def __init__(self, lists: list[Any], watches: list[Any]) -> None:
         self.lists, self.watches = lists, watches
         self.watched_from: list[str] = []
+        self.version = ""  # that of the store, where it matters
 
     async def pages(self, *_: Any, **__: Any) -> AsyncIterator[Page]:
         told = self.lists.pop(0)
         if isinstance(told, Exception):
             raise told
+        version, told = ("10", told) if isinstance(told, list) else told
         for page in told:
-            yield Page(page, "10", "")
+            yield Page(page, version, "")
+
+    async def current_version(self, *_: Any, **__: Any) -> str:
+        return self.version
 
     async def watch(self, *_: Any, resource_version: str, **__: Any) -> AsyncIterator[WatchEvent]:
         self.watched_from.append(resource_version)
@@ -93,7 +98,15 @@ class Told:
 
 @asynccontextmanager
 async def following(server: Server, told: Told, clock: VirtualClock) -> AsyncIterator[None]:
-    informer = Informer(cast(Client, server), KIND, "", told, clock=clock, silence_s=300)
+    informer = Informer(
+        cast(Client, server),
+        KIND,
+        "",
+        told,
+        clock=clock,
+        silence_s=300,
+    )
+    informer.on_history_lost = lambda: told.story.append("lost")
     task = asyncio.create_task(informer.run())
     await clock.rest()
     yield
@@ -192,3 +205,32 @@ async def test_server_that_hangs_up_at_once_is_not_called_in_a_rush() -> None:
     async with following(server, told, clock):
         await clock.advance(60)
         assert 3 < len(server.watched_from) < 15
+
+
+async def test_store_that_was_set_back_is_noticed_before_a_stream_is_taken_up_again() -> None:
+    """A watch from a version that is not reached yet is accepted, and tells nothing."""
+    told, clock = Told(), VirtualClock()
+    server = Server([[[]], *[("7", [[item("a")]])] * 5], [[UnavailableError("reset")], [...]])
+    server.version = "7"
+    async with following(server, told, clock):
+        await clock.advance(10)
+        assert server.watched_from == ["10", "7"]
+        assert told.story[-3:] == ["lost", "a", "complete"]
+
+
+async def test_bookmark_of_an_older_version_is_not_believed() -> None:
+    told, clock = Told(), VirtualClock()
+    back = WatchEvent("BOOKMARK", item("", "9"))
+    async with following(Server([[[]], [[item("a")]]], [[back], [...]]), told, clock):
+        await clock.advance(1)
+        assert told.story == ["list", "complete", "list", "a", "complete"]
+
+
+async def test_list_of_a_server_that_lags_is_asked_for_again_and_nothing_of_it_is_told() -> None:
+    told, clock = Told(), VirtualClock()
+    lagging, caught_up = ("9", [[item("old")]]), ("12", [[item("a")]])
+    server = Server([[[]], lagging, lagging, caught_up], [[GONE], [...]])
+    async with following(server, told, clock):
+        await clock.advance(5)
+        assert [word for word in told.story if word != "list"] == ["complete", "a", "complete"]
+        assert server.watched_from == ["10", "12"]

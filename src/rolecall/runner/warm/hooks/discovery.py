@@ -39,7 +39,8 @@ def _file_for(folder: Path, client: Any) -> Path:
     name = hashlib.sha256(server.encode()).hexdigest()[:32]
     path = folder / f"{name}.json"
     try:
-        if time.time() - path.stat().st_mtime > _OLDEST_S:
+        # One of the future is of a clock that was set back since, and would stay for as long.
+        if not 0 <= time.time() - path.stat().st_mtime <= _OLDEST_S:
             path.unlink(missing_ok=True)
     except OSError:
         pass  # not there yet

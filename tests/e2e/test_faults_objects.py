@@ -1,0 +1,214 @@
+"""What others do to the objects under the engine: namespaces that go, webhooks that are down."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Client
+from rolecall_dev.localcluster import Cluster
+from tests.e2e.conftest import StartEngine
+from tests.e2e.faulty_world import (
+    FAULTS,
+    FINALIZER,
+    KEPT,
+    at_rest,
+    converged,
+    doubled_runs,
+    ended_runs,
+    gone_with_all,
+    kept,
+)
+from tests.e2e.kinds import CONFIG_MAP, install, is_gone
+from tests.fixtures.crds import crd_for
+from tests.fixtures.eventually import eventually, eventually_async
+from tests.fixtures.figures import Figure
+
+EVENT = Gvk("", "v1", "Event")
+NAMESPACE = Gvk("", "v1", "Namespace")
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+
+
+@pytest.fixture(autouse=True)
+async def kind_is_there(api: Client) -> None:
+    await install(api, crd_for(KEPT))
+
+
+async def test_namespace_that_is_deleted_with_crs_runs_and_finalizers_in_it_goes_without_a_storm(
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path, figure: Figure
+) -> None:
+    doomed = f"{namespace[:50]}-doomed"
+    await api.create(NAMESPACE, {"metadata": {"name": doomed}})
+    engine = start_engine(FAULTS, namespaces=f"{namespace},{doomed}")
+    trails = {name: tmp_path / name for name in ("a", "b", "c")}
+    for name, trail in trails.items():
+        await api.create(KEPT, kept(doomed, name, trail=str(trail)))
+        await converged(api, doomed, name, "one")
+    # One whose run is in flight: what it makes next is refused, for the namespace is being terminated.
+    go, trail = tmp_path / "go", tmp_path / "flying"
+    await api.create(KEPT, kept(doomed, "flying", until=str(go), trail=str(trail)))
+    eventually(lambda: "begins present" in trail.read_text(), ignoring=(OSError,))
+    before = engine.runs()
+    began = time.monotonic()
+    await api.delete(NAMESPACE, "", doomed)
+    go.touch()
+    await eventually_async(lambda: is_gone(api, NAMESPACE, "", doomed))
+    figure("gone in", time.monotonic() - began, "s")
+    at_rest(engine)
+    runs, failed = engine.runs() - before, engine.runs(result="failed")
+    figure("with", runs, "runs for 4 CRs")
+    figure("of which", failed, "failed")
+    assert all(ended_runs(each, "absent") == 1 for each in trails.values())  # its finalizer, once
+    assert not any(doubled_runs(each) for each in (*trails.values(), trail))
+    assert runs <= 9, engine.log  # a finalizer run each, and what was in flight
+    assert failed <= 2, engine.log
+    # The others are served all the same.
+    await api.create(KEPT, kept(namespace, "alive"))
+    await converged(api, namespace, "alive", "one")
+    assert "Traceback" not in engine.log
+
+
+@contextmanager
+def webhook_down(cluster: Cluster, namespace: str, resource: str) -> Iterator[None]:
+    """Somebody else's webhook for all writes to a resource, where nobody listens any more."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    group, plural = KEPT.group, resource
+    rule = {"apiGroups": [group], "apiVersions": ["v1"], "resources": [plural]}
+    hook = {
+        "name": "down.example.com",
+        "clientConfig": {"url": f"https://127.0.0.1:{port}/"},
+        "rules": [{**rule, "operations": ["UPDATE"]}],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "timeoutSeconds": 2,
+    }
+    name = f"down-{namespace}"[:60]
+    cluster.api.create(WEBHOOKS, {"metadata": {"name": name}, "webhooks": [hook]})
+    try:
+        yield
+    finally:
+        cluster.api.delete(f"{WEBHOOKS}/{name}")
+
+
+async def webhook_refuses(api: Client, namespace: str, name: str, subresource: str) -> None:
+    """A new webhook is asked after a moment."""
+
+    async def is_refused() -> bool:
+        try:
+            await api.merge_patch(
+                KEPT, namespace, name, {"metadata": {"labels": {"a": "b"}}}, subresource=subresource
+            )
+        except Exception as refusal:
+            return "down.example.com" in str(refusal)
+        return False
+
+    await eventually_async(is_refused)
+
+
+async def told_by_events(api: Client, namespace: str, name: str) -> str:
+    """What `kubectl describe` shows of an object."""
+    events: list[Json] = await api.list_all(EVENT, namespace)
+    return "\n".join(
+        each["note"] if "note" in each else each["message"]
+        for each in events
+        if each["involvedObject"]["name"] == name
+    )
+
+
+async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_told(
+    api: Client,
+    cluster: Cluster,
+    namespace: str,
+    start_engine: StartEngine,
+    tmp_path: Path,
+    figure: Figure,
+) -> None:
+    trail = tmp_path / "trail"
+    engine = start_engine(FAULTS)
+    await api.create(KEPT, kept(namespace, "a", trail=str(trail)))
+    await converged(api, namespace, "a", "one")
+    runs = engine.runs()
+    with webhook_down(cluster, namespace, "kepts/status"):
+        await webhook_refuses(api, namespace, "a", "status")
+        await api.merge_patch(KEPT, namespace, "a", {"spec": {"word": "two"}})
+        await eventually_async(
+            lambda: told_by_events(api, namespace, "a"), lambda said: "down.example.com" in said
+        )
+        eventually(lambda: engine.metric("controller_runtime_reconcile_errors_total") >= 3)
+        assert "down.example.com" in engine.log
+        assert engine.runs() == runs  # nothing is run whose outcome could not be told
+    began = time.monotonic()
+    await converged(api, namespace, "a", "two")
+    figure("converged in", time.monotonic() - began, "s")
+    at_rest(engine)
+    figure("with", engine.runs() - runs, "run")
+    assert engine.runs() == runs + 1
+    assert not doubled_runs(trail)
+
+
+async def test_webhook_that_is_down_while_the_finalizer_is_taken_off_holds_it_and_lets_it_go_later(
+    api: Client,
+    cluster: Cluster,
+    namespace: str,
+    start_engine: StartEngine,
+    tmp_path: Path,
+    figure: Figure,
+) -> None:
+    trail = tmp_path / "trail"
+    engine = start_engine(FAULTS)
+    await api.create(KEPT, kept(namespace, "a", trail=str(trail)))
+    await converged(api, namespace, "a", "one")
+    with webhook_down(cluster, namespace, "kepts"):
+        await webhook_refuses(api, namespace, "a", "")
+        await api.delete(KEPT, namespace, "a")
+        eventually(lambda: engine.metric("controller_runtime_reconcile_errors_total") >= 2)
+        held = await api.get(KEPT, namespace, "a")
+        assert FINALIZER in held["metadata"]["finalizers"]
+        assert "down.example.com" in engine.log
+        assert "down.example.com" in await told_by_events(api, namespace, "a")
+        refused = engine.metric("controller_runtime_reconcile_errors_total")
+        attempts = len(re.findall(r"cannot|could not patch kepts", engine.log))
+        assert refused <= attempts + 20
+    began = time.monotonic()
+    await gone_with_all(api, namespace, "a")
+    figure("gone in", time.monotonic() - began, "s")
+    at_rest(engine)
+    figure("after", ended_runs(trail, "absent"), "finalizer runs")
+    assert not doubled_runs(trail)
+
+
+async def test_webhook_that_is_down_while_the_finalizer_is_put_on_costs_no_run(
+    api: Client,
+    cluster: Cluster,
+    namespace: str,
+    start_engine: StartEngine,
+    tmp_path: Path,
+    figure: Figure,
+) -> None:
+    trail = tmp_path / "trail"
+    await api.create(KEPT, kept(namespace, "a", trail=str(trail)))
+    with webhook_down(cluster, namespace, "kepts"):
+        await webhook_refuses(api, namespace, "a", "")
+        engine = start_engine(FAULTS)
+        await eventually_async(
+            lambda: told_by_events(api, namespace, "a"), lambda said: "down.example.com" in said
+        )
+        assert not trail.exists()  # nothing is made that nobody would clean up
+        assert await is_gone(api, CONFIG_MAP, namespace, "a-made")
+    began = time.monotonic()
+    await converged(api, namespace, "a", "one")
+    figure("converged in", time.monotonic() - began, "s")
+    at_rest(engine)
+    assert ended_runs(trail, "present") == 1
