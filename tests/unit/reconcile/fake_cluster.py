@@ -187,6 +187,8 @@ def _make_step(document: Json, step: Mapping[str, Any]) -> None:
         document = document[name]
     if step["op"] == "add":
         document[key] = step["value"]
+    elif step["op"] != "test":
+        raise UnprocessableError("no such operation", code=422, target=Target("patch"))
     elif document.get(key) != step["value"]:
         raise UnprocessableError("test failed", code=422, target=Target("patch"))
 

@@ -83,13 +83,14 @@ def test_ready_is_unknown_again_while_a_new_generation_runs() -> None:
     assert running["status"]["observedGeneration"] == 1
 
 
-@pytest.mark.parametrize("verdict", [GOOD, BAD])
-def test_result_of_an_old_generation_makes_nothing_ready(verdict: Verdict) -> None:
+@pytest.mark.parametrize(("verdict", "word"), [(GOOD, "succeeded"), (BAD, "failed")])
+def test_result_of_an_old_generation_makes_nothing_ready(verdict: Verdict, word: str) -> None:
     running = applied(cr_of(), Started())
 
     done = applied(edited(running, 2), Ended(verdict, 1))
 
     assert ready(done) == ("Unknown", "RunPending", 2)
+    assert condition(done, "Ready")["message"].endswith(f"that of 1 {word}")
     assert done["status"]["observedGeneration"] == 1
 
 
@@ -183,6 +184,20 @@ def test_ready_does_not_flap_where_the_schema_drops_its_generation() -> None:
     assert ready(applied(done, Started()))[0] == "True"
 
 
+def test_ready_does_not_flap_where_the_schema_keeps_its_generation_alone() -> None:
+    done = applied(cr_of(), Started(), Ended(GOOD, 1))
+    del done["status"]["observedGeneration"]
+
+    assert ready(applied(done, Started()))[0] == "True"
+
+
+def test_fields_of_others_in_our_own_conditions_survive() -> None:
+    held = applied(cr_of(), Paused("nothing will run"))
+    condition(held, "Paused")["severity"] = "info"
+
+    assert condition(applied(held, Started()), "Paused")["severity"] == "info"
+
+
 def test_our_own_conditions_stand_before_the_three_of_ansible_and_stay_there() -> None:
     cr = cr_of(status={"conditions": [{"type": "Healthy", "status": "True"}]})
 
@@ -232,8 +247,10 @@ def test_not_converging_comes_stays_while_unknown_and_goes() -> None:
     calm = applied(unknown, Started(), Ended(GOOD, 1, not_converging=""), now=NOW)
 
     assert condition(looping, "NotConverging")["status"] == "True"
+    assert condition(looping, "NotConverging")["reason"] == "SameTaskChanged"
     assert condition(unknown, "NotConverging") == condition(looping, "NotConverging")
     assert condition(calm, "NotConverging")["status"] == "False"
+    assert condition(calm, "NotConverging")["reason"] == "Converged"
     assert condition(calm, "NotConverging")["lastTransitionTime"] == NOW
 
 
@@ -248,6 +265,7 @@ def test_paused_is_taken_back_by_the_next_run() -> None:
     running = applied(held, Started(), now=NOW)
 
     assert condition(held, "Paused")["status"] == "True"
+    assert condition(held, "Paused")["reason"] == "PausedByAnnotation"
     assert condition(running, "Paused")["status"] == "False"
     assert condition(running, "Paused")["reason"] == "Resumed"
 

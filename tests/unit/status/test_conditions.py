@@ -207,6 +207,31 @@ def test_unreadable_transition_time_becomes_now(time: object) -> None:
     assert by_type(after)["Failure"]["lastTransitionTime"] == NOW
 
 
+@pytest.mark.parametrize("bare", [{}, {"status": "True"}])
+def test_condition_without_reason_and_message_gets_them_when_it_flips(bare: dict[str, Any]) -> None:
+    after = of.error([{"type": "Successful", **bare}], "x", NOW)
+
+    assert by_type(after)["Successful"] == condition("Successful", "False", time=NOW)
+
+
+def test_condition_without_status_and_reason_is_none_of_a_run() -> None:
+    bare = [{"type": "Running"}]
+
+    assert of.running(bare, NOW) == of.running([], NOW)
+    assert of.in_flight(bare, "task `X` since 09:00:05 UTC") == bare
+    assert of.success([{"type": "Successful"}], None, NOW) == of.success([], None, NOW)
+
+
+def test_nothing_that_ran_is_nothing_that_was_cancelled() -> None:
+    assert of.cancelled(after_failure()[1:], "shut down", NOW) == after_failure()[1:]
+
+
+def test_other_condition_may_begin_as_the_message_of_a_long_run_does() -> None:
+    before = [condition("Successful", "True", "Successful", "Running task by task")]
+
+    assert of.running(before, NOW)[0]["message"] == "Running task by task"
+
+
 def test_condition_twice_on_the_object_becomes_one() -> None:
     before = [condition("Failure", "True"), condition("Failure", "False")]
 
