@@ -42,6 +42,9 @@ RECORD_MARKS = "<!-- record: begin -->", "<!-- record: end -->"
 GUIDE = ROOT / "docs" / "guides" / "page.md"
 LOOKED_AT = ROOT / "bench" / "page.json"
 LOOKED_AT_MARKS = "<!-- bench: begin -->", "<!-- bench: end -->"
+RELIABILITY = ROOT / "docs" / "reliability.md"
+SOAK = ROOT / "bench" / "soak.json"
+SOAK_MARKS = "<!-- soak: begin -->", "<!-- soak: end -->"
 
 
 def write_json(figures: Sequence[Figure], file: Path) -> None:
@@ -119,6 +122,12 @@ def publish_page(figures: Sequence[Figure]) -> None:
     GUIDE.write_text(guide_with_page(GUIDE.read_text()))
 
 
+def publish_soak(figures: Sequence[Figure]) -> None:
+    """Make these what the docs show of many runs of one engine."""
+    write_json(figures, SOAK)
+    RELIABILITY.write_text(reliability_with_soak(RELIABILITY.read_text()))
+
+
 def page_of(file: Path, text: str) -> str:
     """The page with the table of a file of figures."""
     return _with_table(file, text, (BEGIN, END), f"{_PICTURE}\n\n")
@@ -162,6 +171,11 @@ def page_with_skip(text: str) -> str:
 def guide_with_page(text: str) -> str:
     """The guide with the table of what the page costs."""
     return _with_table(LOOKED_AT, text, LOOKED_AT_MARKS, "")
+
+
+def reliability_with_soak(text: str) -> str:
+    """The page with the table of the last soak."""
+    return _with_table(SOAK, text, SOAK_MARKS, "")
 
 
 def _with_table(file: Path, text: str, marks: tuple[str, str], first: str) -> str:

@@ -1,13 +1,14 @@
 """Thousands of runs of one engine: what grows?
 
-    python bench/soak.py [--runs 10000] [--minutes 60] [--json FILE]      (`make soak RUNS=10000`)
+    python bench/soak.py [--runs 10000] [--minutes 60] [--publish] [--json FILE]    (`make soak`)
 
 One warm engine on a cluster of its own, and rounds without end: 40 CRs that stay are edited, five of
 them so that their runs fail and back off until the next edit; five others are deleted, with a finalizer
 run each, and five of new names take their place. At rest after every few rounds, memory, descriptors,
 threads, processes and files of the engine with all below it are sampled. `growth.py` says what counts
-as growth; where something grows it is named, and the exit code is 1. So it is where a CR or an object
-of a deleted one stayed.
+as growth; where something grows it is named, and the exit code is 1. Memory is private memory: that of
+libraries is divided by all programs of the machine that use them, and moves with those. The exit code
+is 1, too, where a CR or an object of a deleted one stayed.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from bench.figures import Figure, table
 from bench.growth import FEWEST, growth_of
 from bench.many_crs import free_port
 from bench.measures import quiet
-from bench.processes import family, named, open_files, own_pss_mb, pss_mb, threads
-from bench.publish import write_json
+from bench.processes import family, named, open_files, private_mb, threads
+from bench.publish import publish_soak, write_json
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
@@ -45,8 +46,8 @@ ROUNDS_TO_FILL = 20  # so many runs of a CR are kept; growth before is none
 _LOOK_S = 0.25
 _RUNS = re.compile(r"^rolecall_runs_total\{(.*)\} (\S+)$", re.MULTILINE)
 SAMPLED = (
-    ("engine, memory", "MB PSS"),
-    ("warm host and what it forked, memory", "MB PSS"),
+    ("engine, private memory", "MB"),
+    ("warm host, private memory", "MB"),
     ("descriptors", ""),
     ("threads", ""),
     ("processes", ""),
@@ -64,6 +65,7 @@ def main() -> int:
     )
     parser.add_argument("--kubeconfig", type=Path, help="of a cluster that is there already")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--publish", action="store_true", help="make these the figures of the docs")
     options = parser.parse_args()
     with given_or_own(options.kubeconfig, "soak") as kubeconfig:
         soak = asyncio.run(soaked(kubeconfig, options.runs, options.minutes))
@@ -71,6 +73,8 @@ def main() -> int:
     print(table(figures))
     if options.json:
         write_json(figures, options.json)
+    if options.publish:
+        publish_soak(figures)
     verdicts = [growth_of(figure) for figure in figures if figure.is_course]
     print("\n".join([*map(str, verdicts), *(f"LEFT: {what}" for what in soak.left)]))
     return int(bool(soak.left) or not all(verdict.is_flat for verdict in verdicts))
@@ -128,7 +132,7 @@ class Soak:
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 crs = await self.api.list_all(MIXED, NAMESPACE)
-                if len(crs) == STAY + GO and all(map(_had_its_run, crs)):
+                if len(crs) == STAY + GO and all(map(had_its_run, crs)):
                     return
                 await asyncio.sleep(_LOOK_S)
 
@@ -136,11 +140,11 @@ class Soak:
         pid = self.engine.pid
         await quiet([pid])
         host = named(pid, "rolecall-warm")
-        self.runs = await asyncio.to_thread(_runs_by_result, self.port)
+        self.runs = await asyncio.to_thread(runs_by_result, self.port)
         self.samples.append(
             (
-                own_pss_mb(pid),
-                pss_mb(host) if host else 0.0,
+                private_mb(pid),
+                private_mb(host) if host else 0.0,
                 float(open_files(pid)),
                 float(sum(_threads_of(each) for each in family(pid))),
                 float(len(family(pid))),
@@ -221,7 +225,8 @@ def _passing(number: int) -> str:
     return f"passes-{number}"
 
 
-def _had_its_run(cr: Json) -> bool:
+def had_its_run(cr: Json) -> bool:
+    """Whether status tells of the newest generation, and that it went as the spec asks."""
     status = cr.get("status") or {}
     is_seen = status.get("observedGeneration") == cr["metadata"]["generation"]
     conditions = {one["type"]: one["status"] for one in status.get("conditions", [])}
@@ -230,7 +235,8 @@ def _had_its_run(cr: Json) -> bool:
     return is_seen and not is_deleted and conditions.get(told) == "True"
 
 
-def _runs_by_result(port: int) -> dict[str, float]:
+def runs_by_result(port: int) -> dict[str, float]:
+    """How many ended, as an engine's metrics say."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
         text = answer.read().decode()
     found: dict[str, float] = {}

@@ -169,7 +169,7 @@ def _summary(text: str, known: Mapping[str, Ran]) -> str:
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     machine = json.loads(RESULTS.read_text())["machine"]
     words = ", ".join(f"{name} {value}" for name, value in machine.items())
-    return f"The last run: {when}, {passed} of {len(rows)} passed; {words}."
+    return f"Run {when}: {len(there)} of {len(rows)} tests, {passed} passed; {words}."
 
 
 def _machine() -> dict[str, object]:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from bench import publish
 from bench.figures import Figure, table
+from bench.growth import growth_of
 from bench.plot import plot
 
 FIGURES = [
@@ -105,3 +106,24 @@ def test_plot_is_well_formed_and_table_aligned(tmp_path: Path) -> None:
     ElementTree.fromstring(plot(FIGURES))
     assert len({len(line.split("  ")[0]) for line in table(FIGURES).splitlines()[1:]}) >= 1
     assert "first 90.0" in table(FIGURES)
+
+
+def test_page_of_reliability_shows_what_the_last_soak_took() -> None:
+    text = publish.RELIABILITY.read_text()
+    assert publish.reliability_with_soak(text) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "is_flat"),
+    [
+        ([40, 45, *[50] * 18], True),  # warm-up is none
+        ([50] * 10 + [51, 60] + [50] * 8, True),  # nor is a moment
+        ([50 + 0.3 * number for number in range(20)], False),
+        ([50] * 12 + [53] * 8, False),
+    ],
+)
+def test_soak_tells_growth_from_warm_up_and_from_moments(
+    values: list[float], is_flat: bool
+) -> None:
+    course = Figure("engine, memory", "MB PSS", tuple(values), is_course=True)
+    assert growth_of(course).is_flat is is_flat
