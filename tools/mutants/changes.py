@@ -127,12 +127,13 @@ def other_statements(statement: ast.stmt) -> Iterator[ast.AST]:
             yield ast.Break()
 
 
-def condition_of(node: ast.AST) -> str | None:
-    """The field with a condition that no other change turns round."""
+def turned(node: ast.AST) -> Iterator[ast.AST]:
+    """With the opposite condition, where no other change makes it."""
     match node:
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if can_turn(test):
-            return "test"
-    return None
+            yield altered(node, test=negated(test))
+        case ast.comprehension(ifs=[test]) if can_turn(test):
+            yield altered(node, ifs=[negated(test)])
 
 
 def can_turn(test: ast.expr) -> bool:

@@ -1,9 +1,9 @@
 """Runs the tests against mutants: in forks of one process that has loaded everything.
 
 In such a fork a mutant is put in place by giving a live function other code: milliseconds, and no
-import is made again. What a module does when it is imported (constants, defaults of arguments) cannot be
-changed that way: for such mutants a fork imports the engine and the tests anew, and only what is
-neither is loaded already.
+import is made again. What a module does when it is imported (constants, defaults of arguments)
+cannot be changed that way: for such mutants a fork imports the engine and the tests anew, and only
+what is neither is loaded already.
 
 No mutant is judged by what another one left: the first process runs no test itself. Now and then a fork
 runs all tests on unchanged code. A test that fails there would count mutants as dead that are not.
