@@ -31,7 +31,7 @@ def main(arguments_: Sequence[str]) -> int:
     room = ENGINE / asked.room
     every = [mutant for path in sorted(room.glob("*.py")) for mutant in mutants_of(path, room)]
     argued = arguments()
-    for name in gone(argued, room.name, {mutant.name for mutant in every}):
+    for name in gone(argued, f"{room.name}/", {mutant.name for mutant in every}):
         print(f"error: equivalent.yaml argues about what is not there any more: {told(name)}")
         return 1
     chosen = sample(every, asked.sample, asked.seed)
