@@ -111,6 +111,12 @@ test-real: cluster-binaries ## On nodes that run containers: needs root and pack
 test-matrix: cluster-binaries ## Each Python with each ansible-core, as a table (ONLY=3.13/2.21, PYTHONS=..., TIERS="unit demo", ENDS=1: oldest and newest)
 	@$(BIN)/python -m tools.test_matrix --only "$(ONLY)" --pythons "$(PYTHONS)" --tiers "$(TIERS)" $(if $(ENDS),--ends)
 
+ROOM ?= status
+
+.PHONY: mutants
+mutants: setup ## Change one thing of a room at a time, and see whether a test fails (ROOM=status SAMPLE=200 SEED=7)
+	@nice -n 19 $(BIN)/python -m tools.mutants $(ROOM) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: molecule
 molecule: cluster-binaries ## The roles: twice by themselves, then under the operator, on a cluster of their own
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/molecule test -s local

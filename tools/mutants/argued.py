@@ -28,6 +28,6 @@ def arguments(file: Path = EQUIVALENT) -> dict[Name, str]:
     return found
 
 
-def gone(argued: Mapping[Name, str], room: str, there: Collection[Name]) -> list[Name]:
-    """What is argued about though the room has no such mutant."""
-    return [name for name in argued if name.where.startswith(f"{room}/") and name not in there]
+def gone(argued: Mapping[Name, str], where: str, there: Collection[Name]) -> list[Name]:
+    """What is argued about though a room, or a file of one, has no such mutant."""
+    return [name for name in argued if name.where.startswith(where) and name not in there]

@@ -56,12 +56,9 @@ def replacements(node: ast.AST) -> Iterator[ast.AST]:
             yield from other_calls(node)
         case ast.ExceptHandler(type=ast.expr()):
             yield from (altered(node, type=kind) for kind in fewer_exceptions(node))
-        case ast.comprehension(ifs=[test]) if can_turn(test):
-            yield altered(node, ifs=[negated(test)])
         case ast.stmt():
             yield from other_statements(node)
-    if condition := condition_of(node):
-        yield altered(node, **{condition: negated(getattr(node, condition))})
+    yield from turned(node)
 
 
 def altered(node: Any, **fields: object) -> Any:
@@ -90,8 +87,8 @@ def other_calls(call: ast.Call) -> Iterator[ast.AST]:
     if isinstance(call.func, ast.Name) and (other := OPPOSITES.get(call.func.id)):
         yield altered(call, func=altered(call.func, id=other))
     match call:
-        case ast.Call(func=ast.Name(id="isinstance" | "cast")):
-            return  # no test would be needed to see it
+        case ast.Call(func=ast.Name(id="isinstance" | "cast" | "min" | "max")):
+            return  # mypy sees it, or it makes no difference
         case ast.Call(args=[first, second, *others]) if not has_star(call):
             yield altered(call, args=[second, first, *others])
 
@@ -130,12 +127,13 @@ def other_statements(statement: ast.stmt) -> Iterator[ast.AST]:
             yield ast.Break()
 
 
-def condition_of(node: ast.AST) -> str | None:
-    """The field with a condition that no other change turns round."""
+def turned(node: ast.AST) -> Iterator[ast.AST]:
+    """With the opposite condition, where no other change makes it."""
     match node:
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if can_turn(test):
-            return "test"
-    return None
+            yield altered(node, test=negated(test))
+        case ast.comprehension(ifs=[test]) if can_turn(test):
+            yield altered(node, ifs=[negated(test)])
 
 
 def can_turn(test: ast.expr) -> bool:
@@ -161,7 +159,9 @@ def is_left_out(node: ast.AST, field: str) -> bool:
     """Whether nothing in this field of a node is changed."""
     match node:
         case ast.ClassDef():
-            return field in ("decorator_list", "bases", "keywords")
+            # A Protocol says what others do.
+            is_protocol = any(isinstance(b, ast.Name) and b.id == "Protocol" for b in node.bases)
+            return is_protocol or field in ("decorator_list", "bases", "keywords")
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             return field in ("decorator_list", "returns", "type_params")
         case ast.arg() | ast.AnnAssign():

@@ -1,4 +1,4 @@
-"""All mutants of a module: where each is, what it changes, and a name that lines which move leave alone."""
+"""All mutants of a module: where each is, what it changes, and a name that outlives moved lines."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Runs the tests against mutants: in forks of one process that has loaded everything.
 
-In such a fork a mutant is put in place by giving a live function other code: milliseconds, and no import
-is made again. What a module does when it is imported (constants, defaults of arguments) cannot be
-changed that way: for such mutants a fork imports the engine and the tests anew, and only what is
-neither is loaded already.
+In such a fork a mutant is put in place by giving a live function other code: milliseconds, and no
+import is made again. What a module does when it is imported (constants, defaults of arguments)
+cannot be changed that way: for such mutants a fork imports the engine and the tests anew, and only
+what is neither is loaded already.
 
 No mutant is judged by what another one left: the first process runs no test itself. Now and then a fork
 runs all tests on unchanged code. A test that fails there would count mutants as dead that are not.
@@ -17,6 +17,7 @@ import importlib
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -128,7 +129,8 @@ class _Room:
         known = {trial.number for trial in hot}
         return {
             "usual": asdict(usual),
-            "loaded": sorted(name for name in sys.modules if _may_be_loaded(name)),
+            # In their order: `_asyncio` before `asyncio` makes two of it.
+            "loaded": [name for name in sys.modules if _may_be_loaded(name)],
             "killed_by": self.judge(hot, lambda trial: self._run(trial, by_id, usual), usual),
             "cold": [trial.number for trial in trials if trial.tests and trial.number not in known],
         }
@@ -232,6 +234,8 @@ class _Loop:
                 self.told = self._room.judge_items(session.items)
             except MutantsError as error:
                 self.told = {"failed": {"": str(error)}}
+            except Exception:
+                self.told = {"failed": {"": traceback.format_exc()}}
         return True
 
 
@@ -260,7 +264,7 @@ class _Instead:
 class _Loader(SourceFileLoader):
     code: CodeType
 
-    def get_code(self, fullname: str) -> CodeType:
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - it loads one module
         return self.code
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 # What a test is given at least, before it counts as hanging; and else how many times its usual time.
-LEAST_LIMIT_S = 8.0
+LEAST_LIMIT_S = 15.0
 LIMIT_TIMES = 5.0
 
 
@@ -99,7 +99,10 @@ class Judged:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, self._usual.limit_s(item.nodeid))
-        return (yield)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
