@@ -26,9 +26,15 @@ def failing(sample: str, fault: str, method: str, path: str) -> Replay:
 _FOUND = {
     "mapping_is_not_announced_whose_service_somebody_else_made_meanwhile": failing(
         "Mapping/mapping-sample mapping.yaml",
-        "conflict",
+        "409",
         "POST",
         "/api/v1/namespaces/<namespace>/services",
+    ),
+    "machine_has_no_good_run_whose_pod_met_a_conflict": failing(
+        "Machine/machine-sample machine.yaml", "409", "POST", "/api/v1/namespaces/<namespace>/pods"
+    ),
+    "podset_has_no_good_run_whose_pod_met_a_conflict": failing(
+        "PodSet/podset-sample podset.yaml", "409", "POST", "/api/v1/namespaces/<namespace>/pods"
     ),
 }
 
