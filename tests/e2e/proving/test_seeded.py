@@ -24,7 +24,7 @@ from tests.e2e.proving.small_roles import SmallRole, read_roles, write_project
 
 _SEEDED, _CORRECT = read_roles("seeded"), read_roles("correct")
 _IS_WHOLE, _ALL = "SEEDED" in os.environ, "ALL_CHECKS" in os.environ
-_AT_A_TIME = 4
+_AT_A_TIME = 2
 # Right roles, each with the checks that a bug in one like it would be found by.
 _QUIET = {
     "at_rest": ("kept_password", "own_status"),

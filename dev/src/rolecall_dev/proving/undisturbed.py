@@ -124,7 +124,7 @@ async def live(tested: TestedCr) -> Life:
     began, began_s = tested.clock.now(), tested.clock.monotonic()
     await tested.create()
     await tested.settle(patience_s=_FIRST_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
-    # What takes a machine long because it has much to do, takes the controllers of its cluster long, too:
+    # Where a machine is busy, the controllers of its cluster take their time as well:
     # with three seconds, pods were not there yet, and a later case that had them was a finding.
     patience_s = max(_PATIENCE_S, tested.clock.monotonic() - began_s)
     tested.place = (await _knowing_kinds(tested)).place
