@@ -32,6 +32,13 @@ class SmallRole:
     watch: Json = field(default_factory=dict)
     found_by: tuple[str, ...] = ()
     why_not: str = ""
+    told: str = ""  # the comment of the file: what is wrong, or what it is for
+
+    @property
+    def guide_row(self) -> str:
+        """As the guide lists a role with a bug."""
+        bug = self.told.removeprefix("Seeded: ").removesuffix(".")
+        return f"| {bug} | {', '.join(f'`{name}`' for name in self.found_by) or self.why_not} |"
 
     @property
     def gvk(self) -> Gvk:
@@ -66,9 +73,11 @@ def write_project(folder: Path, roles: Sequence[SmallRole]) -> Path:
 
 
 def _read(file: Path) -> SmallRole:
-    content = yaml.safe_load(file.read_text())
+    text = file.read_text()
+    content = yaml.safe_load(text)
     found_by = tuple(content.pop("found_by", ()))
-    return SmallRole(name=file.stem, found_by=found_by, **content)
+    told = " ".join(line[2:] for line in text.splitlines() if line.startswith("# "))
+    return SmallRole(name=file.stem, found_by=found_by, told=told, **content)
 
 
 def _dispatch() -> Json:

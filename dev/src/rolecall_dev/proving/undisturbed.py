@@ -124,15 +124,18 @@ async def live(tested: TestedCr) -> Life:
     began, began_s = tested.clock.now(), tested.clock.monotonic()
     await tested.create()
     await tested.settle(patience_s=_FIRST_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+    # Where a machine is busy, the controllers of its cluster take their time as well:
+    # with three seconds, pods were not there yet, and a later case that had them was a finding.
+    patience_s = max(_PATIENCE_S, tested.clock.monotonic() - began_s)
     tested.place = (await _knowing_kinds(tested)).place
     older = [obj for obj in await tested.objects() if _is_older(obj, tested.place, began)]
     known_before = tested.place.known_before | {str(obj["metadata"]["uid"]) for obj in older}
     tested.place = replace(tested.place, known_before=known_before)
-    settled = await tested.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+    settled = await tested.settle(patience_s=patience_s, limit_s=_SETTLES_WITHIN_S)
     while (known := (await _knowing_kinds(tested)).place) != tested.place:
         # A later run has written a further kind, which was not looked at so far.
         tested.place = known
-        settled = await tested.settle(patience_s=_PATIENCE_S, limit_s=_SETTLES_WITHIN_S)
+        settled = await tested.settle(patience_s=patience_s, limit_s=_SETTLES_WITHIN_S)
     records = await asyncio.to_thread(_records, tested)
     return Life(
         place=tested.place,
