@@ -90,6 +90,12 @@ dice: cluster-binaries ## Replicas with shards that are killed, frozen and cut o
 reliability: cluster-binaries ## Run the tests of docs/reliability.md, and write there what they said (ONLY=webhook)
 	@$(BIN)/python -m tools.reliability --only "$(ONLY)"
 
+CASES ?= 100000
+
+.PHONY: hostile
+hostile: setup ## Hostile input by the generator, in processes (CASES=1000000 SEED=7): cases/s, what broke, how to replay
+	@$(BIN)/python -m tests.unit.hostile --cases $(CASES) $(if $(SEED),--seed $(SEED))
+
 .PHONY: test-browser
 test-browser: cluster-binaries ## The page in a real browser; pictures of it are in build/screenshots
 	@$(PYTEST) tests/browser

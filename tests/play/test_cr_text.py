@@ -106,6 +106,27 @@ def test_keys_that_ansible_reserves_open_no_way_around(workspace: Workspace, key
     assert not touched.exists()
 
 
+def _nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "odd", [{"__ansible_type": "x"}, _nested(300), _nested(400)], ids=["type", "300", "400"]
+)
+def test_what_ansible_cannot_read_as_json_opens_no_way_around(
+    workspace: Workspace, odd: Any
+) -> None:
+    # Where Ansible gives up on the JSON, it reads the file as YAML, where nothing was marked.
+    touched = workspace.folder / "touched"
+    spec = {"text": evil_text(touched), "nested": 1, "keyed": {}, "big": "", "letters": ""}
+    more: Any = {"more": {"status": {}}, "metadata": {"annotations": {}}}
+    play(workspace, "hostile", spec | {"deep": odd}, vars={"from_vars": "x"}, **more)
+    assert not touched.exists()
+
+
 def test_a_watch_that_trusts_its_crs_gets_the_old_way(workspace: Workspace) -> None:
     spec = {"text": "{{ 6 * 7 }}", "nested": 1, "keyed": {}, "deep": [], "big": "", "letters": ""}
     played = play(

@@ -23,6 +23,7 @@ _NANOSECONDS = {
 }
 _TERM = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^.0-9]*)")
 _LIMIT = 1 << 63
+_MOST_DIGITS = 19  # of the limit; Python refuses to read thousands, with an error of its own
 # A fraction's further digits are below one nanosecond of any unit; Go drops them at this size too.
 _FRACTION_LIMIT = (_LIMIT - 1) // 10
 
@@ -58,6 +59,8 @@ def _term_nanoseconds(term: re.Match[str], text: str) -> int:
     if unit not in _NANOSECONDS:
         raise DurationError(f"time: unknown unit {_quoted(unit)} in duration {_quoted(text)}")
     size = _NANOSECONDS[unit]
+    if len(whole.lstrip("0")) > _MOST_DIGITS:
+        raise _invalid(text)
     count = int(whole or "0")
     if count > _LIMIT // size:
         raise _invalid(text)
@@ -83,7 +86,8 @@ def _quoted(text: str) -> str:
         elif " " <= character < "\x80":
             parts.append(character)
         else:
-            encoded = character.encode("utf-8", "surrogateescape")
+            is_byte = "\udc80" <= character <= "\udcff"  # else half a character
+            encoded = character.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
             parts.append("".join(f"\\x{byte:02x}" for byte in encoded))
     return f'"{"".join(parts)}"'
 

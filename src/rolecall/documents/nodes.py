@@ -41,6 +41,7 @@ _WORDS = {
 _WHOLE = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _DEEPEST = 200
+_LONGEST_WHOLE = 200  # leading zeros included; Python refuses to read thousands of digits
 _LARGEST_FLOAT = 3.4e38  # of 32 bits
 _SMALLEST_EXPONENT = 1e21  # from here on Go's JSON writes floats with an exponent
 
@@ -105,7 +106,11 @@ def _tag_of(plain: str) -> str:
     if plain[0] not in "+-.0123456789":
         return TEXT
     digits = plain if plain[0] == "." else plain.replace("_", "")
-    if _WHOLE.fullmatch(digits) and -(1 << 63) <= _whole(digits) < 1 << 64:
+    if (
+        len(digits) <= _LONGEST_WHOLE
+        and _WHOLE.fullmatch(digits)
+        and -(1 << 63) <= _whole(digits) < 1 << 64
+    ):
         return WHOLE
     is_number = _NUMBER.fullmatch(digits) and not math.isinf(float(digits))
     return NUMBER if is_number else TEXT
@@ -130,9 +135,9 @@ def scalar_value(node: yaml.Node) -> str | int | float | bool | None:
         return None
     if node.tag in (WHOLE, NUMBER):
         digits = text.replace("_", "")
-        if node.tag == WHOLE and _WHOLE.fullmatch(digits):
+        if node.tag == WHOLE and len(digits) <= _LONGEST_WHOLE and _WHOLE.fullmatch(digits):
             return _whole(digits)
-        if not _NUMBER.fullmatch(digits):
+        if not _NUMBER.fullmatch(digits) or math.isinf(float(digits)):
             raise ShapeError(node, f"`{text}` is not a number that JSON allows")
         return float(digits)
     return text

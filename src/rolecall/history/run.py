@@ -88,7 +88,7 @@ def write_run(run: KeptRun, values: Mapping[str, Any] | None = None) -> None:
     fresh = path.with_name(f".{RUN_FILE}.tmp")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
         json.dump(values or run.as_json(), file, ensure_ascii=False, indent=1)
     fresh.replace(path)
 

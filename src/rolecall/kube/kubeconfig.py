@@ -27,6 +27,18 @@ _LISTS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 
 def read_kubeconfig(paths: Sequence[Path]) -> Login:
     """Merge the files and return the login of the current context."""
+    try:
+        return _merged(paths)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        names = ", ".join(f"`{path}`" for path in paths)
+        # Without the cause, which may quote the file, keys and all.
+        raise CredentialsError(
+            f"{names} is no kubeconfig: something in it is of another shape than kubectl writes",
+            hint="compare it with `kubectl config view`",
+        ) from None
+
+
+def _merged(paths: Sequence[Path]) -> Login:
     found = [path for path in paths if path.exists()]
     if not found:
         looked = ", ".join(f"`{path}`" for path in paths)
@@ -64,7 +76,7 @@ def _read(path: Path) -> Json:
     try:
         text = path.read_text(encoding="utf-8")
         document = yaml.load(text, Loader=_LOADER) or {}  # noqa: S506 - both are safe loaders
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as failure:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as failure:
         # The parser's own text would quote the file, keys and all.
         kind = failure.strerror if isinstance(failure, OSError) else "it is not valid YAML"
         raise CredentialsError(f"could not read the kubeconfig `{path}`: {kind}") from None

@@ -139,11 +139,22 @@ def headers_of(login: Login) -> dict[str, str]:
             token = login.token_file.read_text(encoding="utf-8").strip()
         except OSError as failure:
             raise CredentialsError(f"could not read the token's file: {failure}") from failure
+        except UnicodeDecodeError:
+            name = login.token_file
+            raise CredentialsError(f"the token's file `{name}` is not UTF-8 text") from None
     if token:
         headers["Authorization"] = f"Bearer {token}"
     elif login.username:
-        pair = base64.b64encode(f"{login.username}:{login.password}".encode()).decode()
+        words = f"{login.username}:{login.password}".encode(errors="replace")
+        pair = base64.b64encode(words).decode()
         headers["Authorization"] = f"Basic {pair}"
+    for header, value in headers.items():
+        if not value.isprintable():
+            what = "token" if header == "Authorization" else "user to act as"
+            raise CredentialsError(
+                f"the {what} of the login has characters that no HTTP header can have",
+                hint="check the kubeconfig, or the token's file, for line breaks",
+            )
     return headers
 
 

@@ -97,7 +97,11 @@ class YamlBody:
         kind = _child(root, "kind")
         self.kind = str(kind.value) if isinstance(kind, yaml.ScalarNode) else ""
         metadata = _child(root, "metadata")
-        self.metadata: Mapping[str, Any] = _checked(_plain(metadata) if metadata else None)
+        try:
+            plain = _plain(metadata, {}) if metadata else None
+        except RecursionError as failure:
+            raise UnreadableBodyError("the body's metadata has no end") from failure
+        self.metadata: Mapping[str, Any] = _checked(plain)
 
     def with_additions(self, additions: Additions) -> bytes:
         metadata = _made_child(self._root, "metadata", yaml.MappingNode, "map")
@@ -107,7 +111,7 @@ class YamlBody:
         if additions.annotations:
             annotations = _made_child(metadata, "annotations", yaml.MappingNode, "map")
             new = additions.annotations
-            annotations.value = [row for row in annotations.value if row[0].value not in new]
+            annotations.value = [row for row in annotations.value if not _is_named(row[0], new)]
             annotations.value += [(_node(key), _node(text)) for key, text in new.items()]
         return str(yaml.serialize(self._root, Dumper=yaml.SafeDumper)).encode()
 
@@ -126,16 +130,17 @@ def _checked(metadata: Any) -> Mapping[str, Any]:
 
 
 def _child(node: yaml.MappingNode, key: str) -> yaml.Node | None:
+    """The last, as the server has it, where there are several."""
     rows: _Nodes = node.value
-    return next((value for name, value in rows if name.value == key), None)
+    return next((value for name, value in reversed(rows) if name.value == key), None)
 
 
 def _made_child(node: yaml.MappingNode, key: str, kind: Any, tag: str) -> Any:
+    """A copy of it: by an alias, the same node may be the value of another key, too."""
     child = _child(node, key)
-    if isinstance(child, kind):
-        return child
-    node.value = [row for row in node.value if row[0].value != key]  # `metadata:` with nothing
-    made = kind(tag=f"tag:yaml.org,2002:{tag}", value=[], flow_style=False)
+    content = list(child.value) if isinstance(child, kind) else []
+    node.value = [row for row in node.value if row[0].value != key]  # `metadata:` with nothing, too
+    made = kind(tag=f"tag:yaml.org,2002:{tag}", value=content, flow_style=False)
     node.value.append((_node(key), made))
     return made
 
@@ -144,10 +149,28 @@ def _node(value: Any) -> yaml.Node | None:
     return yaml.compose(json.dumps(value), Loader=yaml.SafeLoader)
 
 
-def _plain(node: yaml.Node) -> Any:
-    """Only the shape and the texts of a tree: enough to see which owners are there."""
+def _is_named(key: yaml.Node, names: Mapping[str, str]) -> bool:
+    return isinstance(key, yaml.ScalarNode) and key.value in names
+
+
+def _plain(node: yaml.Node, known: dict[int, Any]) -> Any:
+    """Only the shape and the texts of a tree: enough to see which owners are there.
+
+    `known`: what was made of a node, which aliases may name a thousand times.
+    """
+    if id(node) not in known:
+        known[id(node)] = _made_plain(node, known)
+    return known[id(node)]
+
+
+def _made_plain(node: yaml.Node, known: dict[int, Any]) -> Any:
     if isinstance(node, yaml.MappingNode):
-        return {str(key.value): _plain(value) for key, value in node.value}
+        return {_key_text(key): _plain(value, known) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
-        return [_plain(value) for value in node.value]
+        return [_plain(value, known) for value in node.value]
     return None if node.tag == "tag:yaml.org,2002:null" else node.value
+
+
+def _key_text(key: yaml.Node) -> str:
+    """Nobody asks for a key that is no text; writing it out could take for ever."""
+    return str(key.value) if isinstance(key, yaml.ScalarNode) else ""

@@ -25,6 +25,8 @@ OBSERVE = "observe"
 PAUSED_BY = f"{PAUSED_ANNOTATION}-by"
 PAUSED_BECAUSE = f"{PAUSED_ANNOTATION}-because"
 _LONGEST_NOTE = 200
+# Ansible knows seven; each is a letter of the command line, of which a CR could ask for any number.
+_MOST_VERBOSE = 10
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -39,7 +41,8 @@ def period_of(cr: Json, watch: Watch) -> float:
 
 def verbosity_of(cr: Json) -> int | None:
     """How many `v` a play shall get; None where the CR does not say."""
-    return _integer(cr, VERBOSITY)
+    asked = _integer(cr, VERBOSITY)
+    return None if asked is None else min(asked, _MOST_VERBOSE)
 
 
 def kept_artifacts_of(cr: Json, watch: Watch) -> int:

@@ -23,7 +23,7 @@ from typing import Any
 from rolecall.clock import Clock
 from rolecall.log_fields import log_fields
 from rolecall.runner.contract import OnEvent
-from rolecall.runner.events import AT_S
+from rolecall.runner.events import AT_S, event_data
 from rolecall.runner.fold import Fold
 from rolecall.runner.secrets import Redactor
 
@@ -69,7 +69,8 @@ class EventFiles:
         name = f"{event['counter']}-{uuid}.json"
         event["runner_ident"] = self._run_id
         if "event" not in event:  # else it was printed outside of events
-            event.update(self._said_of(uuid))
+            # What was printed, and when in the run, is known better here.
+            event |= {**self._said_of(uuid), **event}
         if "created" not in event:
             event["created"] = self._clock.now().isoformat()
         at_s = self._when(event)
@@ -92,14 +93,16 @@ class EventFiles:
     def mask(self) -> None:
         """Mask in what was written before a value was known to be secret."""
         for path in Path(self._folder).glob("*.json"):
+            if path.name.endswith("-partial.json"):
+                continue  # nobody's event, perhaps half of one: `remove_parts` comes next
             text = path.read_text(encoding="utf-8")
             if not self._redactor.may_hide(text):
                 continue
             event = json.loads(text)
             masked = {
                 **event,
-                "stdout": self._redactor.text(event.get("stdout", "")),
-                "event_data": self._redactor.event_data(event.get("event_data", {})),
+                "stdout": self._redactor.value(event.get("stdout", "")),
+                "event_data": self._redactor.event_data(event_data(event)),
             }
             if masked != event:
                 self._write(path.name, json.dumps(masked))
@@ -129,11 +132,12 @@ class EventFiles:
 
     def _from_file(self, uuid: str) -> dict[str, Any]:
         path = os.path.join(self._folder, f"{uuid}-partial.json")  # noqa: PTH118 - a tenth of the time
-        with contextlib.suppress(OSError):
+        # Cut short by a play that was killed or a full disk, or written by anybody in it.
+        with contextlib.suppress(OSError, ValueError, RecursionError):
             with open(path, encoding="utf-8") as file:  # noqa: PTH123
-                found: dict[str, Any] = json.load(file)
+                found: Any = json.load(file)
             os.unlink(path)  # noqa: PTH108
-            return found
+            return found if isinstance(found, dict) else {}
         return {}
 
     def _write(self, name: str, text: str) -> None:

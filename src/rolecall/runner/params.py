@@ -20,15 +20,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import yaml
+
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.runner.contract import RunRequest
 
 # Ansible turns JSON objects with one of these keys into something other than a mapping.
-_RESERVED_KEYS = frozenset({"__ansible_unsafe", "__ansible_vault"})
+_RESERVED_KEYS = frozenset({"__ansible_unsafe", "__ansible_vault", "__ansible_type"})
+# Ansible reads as YAML what it cannot read as JSON, for whatever reason, and there nothing of a JSON
+# file would be marked: a CR with 250 lists in each other would have all of its text templated. JSON
+# may begin with a tab, YAML must not, so such a file cannot be read at all.
+_JSON_ALONE = "\t"
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
 # What JSON leaves as it is, and a YAML reader refuses or folds.
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_RESOLVER = yaml.resolver.Resolver()
+_TEXT = "tag:yaml.org,2002:str"
 _SPECIAL_WORDS = ("HTTP", "URL", "IP")
 _NUMBER_INSIDE = re.compile(r"([A-Za-z])([0-9]+)([A-Za-z][0-9]+)")
 
@@ -55,7 +63,8 @@ class ExtraVars:
         """The text of `env/extravars`: JSON, or YAML where JSON cannot say it."""
         if any(_needs_yaml(mapping) for mapping in _mappings(self.values)):
             return _yaml(self.values)
-        return json.dumps(_encoded(self.values))
+        text = json.dumps(_encoded(self.values))
+        return _JSON_ALONE + text if "__ansible_unsafe" in text else text
 
 
 def extra_vars(request: RunRequest, *, trust_cr_text: bool = False) -> ExtraVars:
@@ -139,8 +148,10 @@ def _needs_yaml(mapping: Mapping[str, Any]) -> bool:
 def _yaml(value: Any) -> str:
     """The same value as YAML in one line; hand-made, since PyYAML's writer takes seconds for 1 MB."""
     if isinstance(value, Unsafe):
-        # Ansible would read an empty text with a tag as null.
-        return f"!unsafe {_quoted(value)}" if value else '""'
+        # From ansible-core 2.19 on, a tagged text that looks like something else becomes that: `yes` a
+        # boolean, nothing at all null. Such a text is no template, so it needs no mark.
+        is_text = _RESOLVER.resolve(yaml.ScalarNode, str(value), (True, False)) == _TEXT
+        return f"!unsafe {_quoted(value)}" if is_text else _quoted(value)
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, dict):

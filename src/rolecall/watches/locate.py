@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rolecall.watches.look import is_folder
 from rolecall.watches.model import Play
 from rolecall.watches.search import DEFAULT, SearchPaths, search_paths
 
@@ -66,7 +67,7 @@ def find_role(
 ) -> Play | None:
     """The role's folder, or None where no candidate is one."""
     for candidate in role_candidates(value, environment, cwd, project):
-        if candidate.path.is_dir():
+        if is_folder(candidate.path):
             return Play(candidate.path, is_role=True, fqcn=value if candidate.is_collection else "")
     return None
 

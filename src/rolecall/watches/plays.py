@@ -9,6 +9,7 @@ from typing import Protocol
 
 from rolecall.documents import Fields, unset_names
 from rolecall.watches.locate import find_role, playbook_path, role_candidates
+from rolecall.watches.look import is_file, is_folder, is_there
 from rolecall.watches.model import Play
 from rolecall.watches.overrides import WatchDefaults
 
@@ -47,12 +48,12 @@ def read_play(fields: Fields, context: EntryContext, add: AddProblem, warn: AddP
 
 def _find_playbook(value: str, line: int, context: EntryContext, add: AddProblem) -> Play:
     path = playbook_path(value, context.cwd)
-    if not path.is_file():
-        is_folder = [f"{path} is a folder"] if path.is_dir() else []
+    if not is_file(path):
+        what_it_is = [f"{path} is a folder"] if is_folder(path) else []
         add(
             line,
             f"playbook: {path} was not found",
-            details=[*is_folder, *_unset(value)],
+            details=[*what_it_is, *_unset(value)],
             hint=f"create it, or correct `playbook:` on line {line}",
         )
     return Play(path, is_role=False)
@@ -62,7 +63,9 @@ def _missing_role(role: str, line: int, context: EntryContext, add: AddProblem) 
     candidates = role_candidates(role, context.environment, context.cwd, context.project)
     looked_in = ", ".join(candidate.shown(context.cwd) for candidate in candidates)
     details = [f"looked in: {looked_in}", *_unset(role)]
-    details += [f"{it.shown(context.cwd)} is not a folder" for it in candidates if it.path.exists()]
+    details += [
+        f"{it.shown(context.cwd)} is not a folder" for it in candidates if is_there(it.path)
+    ]
     add(
         line,
         f"role: {role} was not found",

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rolecall.watches.look import is_file, is_folder
+
 _BESIDE = "beside watches.yaml"
 DEFAULT = "Ansible's default"
 _DEFAULT_ROLES = ("~/.ansible/roles", "/usr/share/ansible/roles", "/etc/ansible/roles")
@@ -62,7 +64,7 @@ def search_paths(environment: Mapping[str, str], cwd: Path, project: Path) -> Se
             "ANSIBLE_COLLECTIONS_PATH",
             "collections_path",
             _DEFAULT_COLLECTIONS,
-            [folder for folder in own if (folder / "ansible_collections").is_dir()],
+            [folder for folder in own if is_folder(folder / "ansible_collections")],
         ),
     )
 
@@ -76,7 +78,7 @@ class _Around:
     def path(
         self, variable: str, key: str, defaults: Sequence[str], own: Sequence[Path]
     ) -> SearchPath:
-        beside = [SearchFolder(folder, _BESIDE) for folder in own if folder.is_dir()]
+        beside = [SearchFolder(folder, _BESIDE) for folder in own if is_folder(folder)]
         said, is_known = self._chosen(variable, key)
         if said:
             places = _without_twins([*said, *beside])
@@ -103,8 +105,8 @@ class _Around:
         candidates = [Path(named)] if named else []
         candidates += [Path(home) / ".ansible.cfg"] if home else []
         for candidate in (*candidates, Path("/etc/ansible/ansible.cfg")):
-            file = candidate / "ansible.cfg" if candidate.is_dir() else candidate
-            if file.is_file():
+            file = candidate / "ansible.cfg" if is_folder(candidate) else candidate
+            if is_file(file):
                 yield file, True
                 break
         own = self.project / "ansible.cfg"

@@ -189,6 +189,23 @@ def test_too_deep_nesting_is_told_as_such() -> None:
         extra_vars(run_request(app({"deep": value}))).dump()
 
 
+def test_what_cannot_be_read_as_json_is_not_read_as_yaml_unmarked() -> None:
+    text = extra_vars(run_request(app({"text": EVIL}))).dump()
+    assert json.loads(text)["text"] == {"__ansible_unsafe": EVIL}
+    for loader in (yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        with pytest.raises(yaml.YAMLError):
+            yaml.load(text, Loader=loader)
+
+
+@pytest.mark.parametrize(
+    "text", ["yes", "~", "", "010", "1.5", "2026-11-25", "2026-99-99", "<<", "="]
+)
+def test_text_that_looks_like_something_else_stays_text_in_yaml(text: str) -> None:
+    root = yaml.compose(extra_vars(run_request(app({"{{ key }}": 1, "text": text}))).dump())
+    (tag,) = {value.tag for key, value in root.value if key.value == "text"}
+    assert tag == "tag:yaml.org,2002:str"  # tagged `!unsafe`, ansible-core 2.19 would resolve it
+
+
 def test_yaml_says_the_same_as_json() -> None:
     spec = {
         "{{": 1,

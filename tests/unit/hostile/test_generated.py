@@ -1,0 +1,32 @@
+"""Thousands of cases, the same each time; `make hostile` tries more, of other seeds."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from tests.unit.hostile.campaign import try_many
+from tests.unit.hostile.entries import ENTRY_POINTS
+
+_SEED = 22
+# Fewer: the generator makes only what is refused at the door, and nothing behind it is tried.
+_LEAST_ACCEPTED = 0.05
+
+
+@pytest.fixture(autouse=True)
+def no_log() -> Iterator[None]:
+    """Each refusal is logged; nobody reads thousands of them."""
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("name", list(ENTRY_POINTS))
+def test_hostile_input_breaks_nothing(name: str) -> None:
+    entry = ENTRY_POINTS[name]
+    tally = try_many(entry, _SEED, range(entry.cases))
+    found = [f"{one.symptom}\n  --replay {name} {one.seed}" for one in tally.findings.values()]
+    assert not found, "\n".join(found)
+    assert tally.accepted > _LEAST_ACCEPTED * tally.tried
