@@ -279,7 +279,8 @@ def _watched(items: Sequence[pytest.Item], files: Collection[str]) -> dict[str, 
 
 def _killer(answer: Answer) -> str | None:
     if answer.signal is None:
-        return answer.said
+        killer: str | None = answer.said
+        return killer
     return BY_HANGING if answer.signal == signal.SIGALRM else BY_ENDING
 
 
