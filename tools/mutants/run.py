@@ -89,6 +89,8 @@ def verdicts(
 def _said(answer: Answer) -> Any:
     if answer.signal is not None:
         raise MutantsError(f"the process that runs the tests ended by signal {answer.signal}")
+    if "wrong" in answer.said:
+        raise MutantsError(answer.said["wrong"])
     if answer.said.get("failed"):
         wrong = "\n\n".join(f"{test}\n{text}" for test, text in answer.said["failed"].items())
         raise MutantsError(f"tests fail without any mutant, so they judge nothing:\n\n{wrong}")
@@ -233,9 +235,9 @@ class _Loop:
             try:
                 self.told = self._room.judge_items(session.items)
             except MutantsError as error:
-                self.told = {"failed": {"": str(error)}}
+                self.told = {"wrong": str(error)}
             except Exception:
-                self.told = {"failed": {"": traceback.format_exc()}}
+                self.told = {"wrong": traceback.format_exc()}
         return True
 
 
@@ -279,7 +281,8 @@ def _watched(items: Sequence[pytest.Item], files: Collection[str]) -> dict[str, 
 
 def _killer(answer: Answer) -> str | None:
     if answer.signal is None:
-        return answer.said
+        killer: str | None = answer.said
+        return killer
     return BY_HANGING if answer.signal == signal.SIGALRM else BY_ENDING
 
 

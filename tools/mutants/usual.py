@@ -71,7 +71,7 @@ class Watched:
             return (yield)
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
             self.usual.seconds[item.nodeid] = time.monotonic() - began
             self.usual.lines[item.nodeid] = {
                 file: sorted(lines) for file, lines in self._lines.items()

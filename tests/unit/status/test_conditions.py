@@ -222,6 +222,12 @@ def test_condition_without_status_and_reason_is_none_of_a_run() -> None:
     assert of.success([{"type": "Successful"}], None, NOW) == of.success([], None, NOW)
 
 
+def test_condition_without_a_reason_is_not_written_again_to_say_the_same() -> None:
+    before = {"type": "Successful", "status": "False"}
+
+    assert of.failure([before], of.FAILED, "x", None, NOW)[0] == before
+
+
 def test_nothing_that_ran_is_nothing_that_was_cancelled() -> None:
     assert of.cancelled(after_failure()[1:], "shut down", NOW) == after_failure()[1:]
 

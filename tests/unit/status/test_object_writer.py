@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rolecall.status import ObjectWriter, Started, StatusWriter, find
 from tests.unit.reconcile.cluster_contract import Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
@@ -39,7 +41,10 @@ async def test_whatever_a_section_was_a_change_sets_its_keys_in_steps() -> None:
     shop = Shop(cluster, APP, "default")
     known = await shop.create()
     await shop.patch({"metadata": {"labels": {"a": "b"}}})
-    changes = {"extra": {"x": 1}, "metadata": {"finalizers": ["demo/one"]}}
+    changes: dict[str, dict[str, Any]] = {
+        "extra": {"x": 1},
+        "metadata": {"finalizers": ["demo/one"]},
+    }
 
     written = await ObjectWriter(cluster, VirtualClock()).patch(APP, known, changes)
 

@@ -103,11 +103,11 @@ async def test_10000_keys_of_20_kinds_are_taken_in_little_time() -> None:
     clock = VirtualClock()
     queue = queue_of(clock)
     kinds = [APP.__class__(APP.group, APP.version, f"Kind{number}") for number in range(20)]
-    started = time.monotonic()
+    started = time.process_time()
     for number in range(CRS):
         queue.add(key(str(number), kinds[number % 20]), Urgency.STARTUP)
     for _ in range(CRS):
         await take_name(queue)
 
     # 0.03 to 0.1 ms a key when measured; the bound only catches a cost that grows with the keys.
-    assert time.monotonic() - started < 10.0
+    assert time.process_time() - started < 10.0
