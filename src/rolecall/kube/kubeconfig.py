@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import yaml
+from yarl import URL
 
 from rolecall.json_object import Json
 from rolecall.kube.errors import CredentialsError
@@ -100,6 +101,12 @@ def _cluster_of(cluster: Json, folder: Path) -> Login:
         server = f"https://{server}" if server else ""
     if not server:
         raise CredentialsError("the kubeconfig's current cluster has no `server`")
+    for key, address in (("server", server), ("proxy-url", str(cluster.get("proxy-url") or ""))):
+        try:
+            _ = URL(address)
+        except ValueError:
+            # Not quoted: a proxy's address may hold a password.
+            raise CredentialsError(f"the kubeconfig's `{key}` is not a URL") from None
     return Login(
         server=server,
         ca_data=_decoded(cluster, "certificate-authority-data"),
