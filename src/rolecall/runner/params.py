@@ -150,7 +150,8 @@ def _yaml(value: Any) -> str:
     if isinstance(value, Unsafe):
         # From ansible-core 2.19 on, a tagged text that looks like something else becomes that: `yes` a
         # boolean, nothing at all null. Such a text is no template, so it needs no mark.
-        is_text = _RESOLVER.resolve(yaml.ScalarNode, str(value), (True, False)) == _TEXT
+        tag = _RESOLVER.resolve(yaml.ScalarNode, str(value), (True, False))  # type: ignore[no-untyped-call]
+        is_text = tag == _TEXT
         return f"!unsafe {_quoted(value)}" if is_text else _quoted(value)
     if isinstance(value, str):
         return _quoted(value)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 from tests.fixtures.figures import Figure
@@ -18,6 +19,10 @@ SOME = 6
 def times_done(folder: Path) -> int:
     path = folder / "done"
     return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def is_gone(pid: int) -> bool:
+    return not is_alive(pid)
 
 
 def left_in(folder: Path) -> list[Path]:
@@ -54,7 +59,7 @@ async def test_host_killed_at_calls_of_its_path_costs_no_run_and_doubles_none(
             assert result.succeeded, (call, result)
             assert times_done(tmp_path) == before + 1, call
             if was_killed:
-                await until(lambda host=host: not is_alive(host), "the host to be gone")
+                await until(partial(is_gone, host), "the host to be gone")
             else:
                 kill(host)  # the next path begins at its beginning, too
         figure("killed at", killed, f"of {len(path)} calls")

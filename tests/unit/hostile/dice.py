@@ -1,7 +1,7 @@
 """Draws texts, keys, numbers, trees and damage: the vocabulary of all generators.
 
 What is drawn is mostly ordinary and odd in one or two places, because what is odd all over is refused
-at the door and tests nothing behind it.
+at once and tests nothing of what follows.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from tests.unit.hostile.campaign import try_many
 from tests.unit.hostile.entries import ENTRY_POINTS
 
 _SEED = 22
-# Fewer: the generator makes only what is refused at the door, and nothing behind it is tried.
+# Fewer: the generator makes only what is refused at once, and nothing of what follows is tried.
 _LEAST_ACCEPTED = 0.05
 
 

@@ -202,6 +202,7 @@ def test_what_cannot_be_read_as_json_is_not_read_as_yaml_unmarked() -> None:
 )
 def test_text_that_looks_like_something_else_stays_text_in_yaml(text: str) -> None:
     root = yaml.compose(extra_vars(run_request(app({"{{ key }}": 1, "text": text}))).dump())
+    assert isinstance(root, yaml.MappingNode)
     (tag,) = {value.tag for key, value in root.value if key.value == "text"}
     assert tag == "tag:yaml.org,2002:str"  # tagged `!unsafe`, ansible-core 2.19 would resolve it
 
