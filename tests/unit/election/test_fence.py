@@ -107,9 +107,11 @@ async def test_write_passes_while_leading(world: World, write: Write) -> None:
 async def test_reads_pass_while_not_leading(world: World) -> None:
     world.leads = False
     await world.client.get(APP, "ns", "x")
-    await raw(world.client, "GET")
+    for method in ("GET", "HEAD", "OPTIONS"):
+        await raw(world.client, method)
     await raw(world.client, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
-    assert world.methods == ["GET", "GET", "POST"]
+    await raw(world.client, "POST", "/apis/authentication.k8s.io/v1/tokenreviews")
+    assert world.methods == ["GET", "GET", "HEAD", "OPTIONS", "POST", "POST"]
 
 
 PODS = "/api/v1/namespaces/ns/pods"
@@ -118,9 +120,17 @@ PODS = "/api/v1/namespaces/ns/pods"
 async def test_dry_runs_pass_while_not_leading_but_for_what_knows_none(world: World) -> None:
     world.leads = False
     await raw(world.client, "POST", f"{PODS}?fieldManager=a&dryRun=All")
-    for path in ("?dryRun=", "?dryRun=All&dryRun=x", "/x/exec?dryRun=All", "/x/proxy/y?dryRun=All"):
+    for path in (
+        "?dryRun=",
+        "?dryRun=All&dryRun=x",
+        "?dryRun=All&dryRun=",
+        "/x/proxy/y?dryRun=All",
+    ):
         with pytest.raises(NotLeadingError):
             await raw(world.client, "POST", f"{PODS}{path}")
+    for part in ("attach", "exec", "portforward", "proxy", "token"):
+        with pytest.raises(NotLeadingError):
+            await raw(world.client, "POST", f"{PODS}/x/{part}?dryRun=All")
     assert world.methods == ["POST"]
 
 

@@ -3,73 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import pytest
 
-from rolecall.election import LeaseElection
 from rolecall.errors import LeadershipLostError
-from rolecall.settings import ElectionSettings
-from tests.unit.election.leases import Connection, StoredLease
+from tests.unit.election.replicas import RETRY_S, SETTINGS, Replicas
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
-SETTINGS = ElectionSettings(is_on=True, id="app", namespace="ns")
-RETRY_S = 2.5  # two seconds and their jitter
 
-
-@dataclass
-class Replica:
-    """One candidate and its task."""
-
-    name: str
-    connection: Connection
-    election: LeaseElection
-    task: asyncio.Task[None]
-    told: list[bool] = field(default_factory=list)
-
-
-class World:
-    """Some replicas, one Lease, one clock."""
-
-    def __init__(self) -> None:
-        self.clock = VirtualClock()
-        self.stored = StoredLease()
-        self.replicas: list[Replica] = []
-
-    def start(self, name: str) -> Replica:
-        connection = Connection(self.stored, self.clock)
-        told: list[bool] = []
-        election = LeaseElection(
-            connection, SETTINGS, identity=name, clock=self.clock, on_change=told.append
-        )
-        task = asyncio.ensure_future(election.run())
-        self.replicas.append(Replica(name, connection, election, task, told))
-        return self.replicas[-1]
-
-    def writers(self) -> list[str]:
-        return [one.name for one in self.replicas if one.election.may_write()]
-
-    async def pass_time(self, seconds: float) -> None:
-        """Look four times a second whether two may write."""
-        for _ in range(round(seconds * 4)):
-            await self.clock.advance(0.25)
-            assert len(self.writers()) <= 1, self.writers()
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[World]:
-    world = World()
-    yield world
-    for replica in world.replicas:
-        replica.task.cancel()
-        with contextlib.suppress(asyncio.CancelledError, LeadershipLostError):
-            await replica.task
-
-
-async def test_first_replica_leads_at_once_and_stays(world: World) -> None:
+async def test_first_replica_leads_at_once_and_stays(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
     assert first.told == [True]
@@ -79,7 +22,7 @@ async def test_first_replica_leads_at_once_and_stays(world: World) -> None:
     assert first.told == [True]
 
 
-async def test_second_replica_waits_while_the_first_renews(world: World) -> None:
+async def test_second_replica_waits_while_the_first_renews(world: Replicas) -> None:
     world.start("a")
     await world.pass_time(1)
     second = world.start("b")
@@ -88,7 +31,7 @@ async def test_second_replica_waits_while_the_first_renews(world: World) -> None
     assert second.told == []
 
 
-async def test_silent_leader_is_followed_after_the_lease_ran_out(world: World) -> None:
+async def test_silent_leader_is_followed_after_the_lease_ran_out(world: Replicas) -> None:
     first = world.start("a")
     second = world.start("b")
     await world.pass_time(5)
@@ -101,7 +44,7 @@ async def test_silent_leader_is_followed_after_the_lease_ran_out(world: World) -
 
 
 async def test_leader_that_cannot_renew_stops_writing_before_the_lease_runs_out(
-    world: World,
+    world: Replicas,
 ) -> None:
     first = world.start("a")
     await world.pass_time(1)
@@ -111,7 +54,7 @@ async def test_leader_that_cannot_renew_stops_writing_before_the_lease_runs_out(
     assert first.told == [True, False]
 
 
-async def test_fence_closes_by_the_clock_even_while_an_answer_is_awaited(world: World) -> None:
+async def test_fence_closes_by_the_clock_even_while_an_answer_is_awaited(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
     first.connection.delay_s = 1000.0
@@ -121,7 +64,7 @@ async def test_fence_closes_by_the_clock_even_while_an_answer_is_awaited(world: 
 
 
 async def test_leader_goes_on_when_the_api_server_comes_back_and_nobody_took_the_lease(
-    world: World,
+    world: Replicas,
 ) -> None:
     first = world.start("a")
     await world.pass_time(1)
@@ -134,7 +77,7 @@ async def test_leader_goes_on_when_the_api_server_comes_back_and_nobody_took_the
     assert not first.task.done()
 
 
-async def test_who_waits_to_lead_waits_again_while_the_leader_pauses(world: World) -> None:
+async def test_who_waits_to_lead_waits_again_while_the_leader_pauses(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
     await first.election.wait_leading()
@@ -148,7 +91,7 @@ async def test_who_waits_to_lead_waits_again_while_the_leader_pauses(world: Worl
     assert waiting.done()
 
 
-async def test_slow_api_server_does_not_end_leadership(world: World) -> None:
+async def test_slow_api_server_does_not_end_leadership(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
     first.connection.delay_s = 3.5
@@ -156,7 +99,7 @@ async def test_slow_api_server_does_not_end_leadership(world: World) -> None:
     assert first.told == [True]
 
 
-async def test_leader_whose_lease_was_taken_ends(world: World) -> None:
+async def test_leader_whose_lease_was_taken_ends(world: Replicas) -> None:
     first = world.start("a")
     world.start("b")
     await world.pass_time(5)
@@ -169,7 +112,7 @@ async def test_leader_whose_lease_was_taken_ends(world: World) -> None:
     assert world.writers() == ["b"]
 
 
-async def test_renewal_whose_answer_was_lost_is_not_taken_for_a_loss(world: World) -> None:
+async def test_renewal_whose_answer_was_lost_is_not_taken_for_a_loss(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
     first.connection.loses_answers = True
@@ -180,7 +123,7 @@ async def test_renewal_whose_answer_was_lost_is_not_taken_for_a_loss(world: Worl
     assert first.told == [True]
 
 
-async def test_released_lease_is_taken_at_the_next_try(world: World) -> None:
+async def test_released_lease_is_taken_at_the_next_try(world: Replicas) -> None:
     first = world.start("a")
     world.start("b")
     await world.pass_time(5)
@@ -195,7 +138,7 @@ async def test_released_lease_is_taken_at_the_next_try(world: World) -> None:
 
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "emptied"])
 async def test_lease_that_a_person_took_from_its_holder_is_not_taken_while_that_one_may_write(
-    world: World, is_deleted: bool
+    world: Replicas, is_deleted: bool
 ) -> None:
     first = world.start("a")
     await world.pass_time(1)
@@ -214,7 +157,9 @@ async def test_lease_that_a_person_took_from_its_holder_is_not_taken_while_that_
     assert world.writers() == ["b"]
 
 
-async def test_leader_whose_lease_was_deleted_has_it_again_before_a_standby(world: World) -> None:
+async def test_leader_whose_lease_was_deleted_has_it_again_before_a_standby(
+    world: Replicas,
+) -> None:
     first = world.start("a")
     await world.pass_time(1)
     world.start("b")
@@ -225,7 +170,7 @@ async def test_leader_whose_lease_was_deleted_has_it_again_before_a_standby(worl
     assert first.told == [True]
 
 
-async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: World) -> None:
+async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
     first.task.cancel()
@@ -239,7 +184,7 @@ async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: 
 
 
 async def test_lease_that_makes_no_sense_ends_nobody_and_nobody_leads(
-    world: World, caplog: pytest.LogCaptureFixture
+    world: Replicas, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = world.start("a")
     await world.pass_time(3)
@@ -268,7 +213,7 @@ class SetClock(VirtualClock):
 
 
 async def test_clock_that_is_set_costs_the_leader_nothing_and_gives_the_lease_to_nobody(
-    world: World,
+    world: Replicas,
 ) -> None:
     world.clock = SetClock()
     first, second = world.start("a"), world.start("b")

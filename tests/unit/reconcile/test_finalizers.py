@@ -8,7 +8,7 @@ import pytest
 
 from rolecall.kube import NotFoundError
 from rolecall.reconcile import Outcome
-from rolecall.runner import RunRequest
+from rolecall.runner import RunRequest, RunResult
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
 from tests.unit.reconcile.scripted import BAD, GOOD
@@ -171,3 +171,20 @@ async def test_object_deleted_while_it_is_marked_running_never_gets_its_main_pla
 
 def _without_finalizer(setting: Setting) -> Setting:
     return Setting(setting.shop, replace(setting.watch, finalizer=None), setting.clock)
+
+
+async def test_object_that_went_while_its_finalizer_was_taken_off_is_gone(
+    holding_setting: Setting, fake: FakeCluster
+) -> None:
+    setting = holding_setting
+    await setting.shop.create(finalizers=[FINALIZER])
+    await setting.shop.delete()
+
+    async def somebody_else_was_faster(request: RunRequest) -> RunResult:
+        fake.objects.clear()
+        return GOOD
+
+    setting.runner.will(somebody_else_was_faster)
+    await setting.turn()
+
+    assert (await setting.turn()).forget

@@ -61,6 +61,17 @@ async def test_observed_cr_is_planned_and_told_and_nothing_else_is_written(
     assert setting.telemetry.drift[setting.key()] == 2
 
 
+async def test_three_paths_of_a_drift_are_shown_and_the_others_counted(setting: Setting) -> None:
+    observed, finder = observing(setting, Drift(4, ("one", "two", "three")))
+    await observed.shop.create()
+    await observed.turn()
+    assert (await observed.told("Drifted"))[2].endswith("4 objects: one, two, three")
+
+    finder.drift = Drift(5, ("one", "two", "three", "four", "five"))
+    await observed.turn()
+    assert (await observed.told("Drifted"))[2].endswith("5 objects: one, two, three and 2 more")
+
+
 async def test_event_tells_when_a_cr_begins_and_ceases_to_differ(setting: Setting) -> None:
     observed, finder = observing(setting, SOMETHING)
     await observed.shop.create()
