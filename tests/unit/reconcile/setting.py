@@ -53,6 +53,7 @@ class Setting:
     brought: dict[Key, Json] = field(default_factory=dict)  # as if by a stream
     newest: NewestCrs | None = None  # by a real one
     drift: DriftFinder | None = None  # of CRs that are observed
+    ports: dict[str, Any] = field(default_factory=dict)  # more of them, by name
 
     def __post_init__(self) -> None:
         ids = count(1)
@@ -67,6 +68,7 @@ class Setting:
             may_run=lambda: self.may_run,
             brought=self._take_brought,
             drift=self.drift,
+            **self.ports,
         )
         self.reconciler = Reconciler(
             {self.watch.gvk: self.watch}, world, self.defaults, lambda: str(next(ids))

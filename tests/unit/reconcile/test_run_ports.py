@@ -1,0 +1,203 @@
+"""What a turn asks of others around its run: slots, notes, what skips runs, and what follows one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from rolecall.json_object import Json
+from rolecall.reconcile import EndedRun, RunAccess
+from rolecall.record import RunNotes
+from rolecall.runner import RunEvent, RunRequest, RunResult
+from rolecall.watches import Watch
+from rolecall.workqueue import Key, Turn
+from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
+from tests.unit.reconcile.scripted import BAD, GOOD, ScriptedAccess, watch_of
+from tests.unit.reconcile.setting import Setting, long_run
+from tests.unit.workqueue.virtual_clock import VirtualClock
+
+
+@dataclass
+class RecordedSlots:
+    """A `KeySlots`: gives a slot when the test says so."""
+
+    left: list[Key] = field(default_factory=list)
+    wanted: list[Callable[[], None]] = field(default_factory=list)
+
+    def leave_slot(self, key: Key) -> None:
+        self.left.append(key)
+
+    def want_slot(self, key: Key, on_given: Callable[[], None]) -> None:
+        self.wanted.append(on_given)
+
+
+@dataclass
+class RecordedSkips:
+    """A `RunSkipper`: keeps what it was told, and skips where it was told to."""
+
+    why: str = ""
+    asked: list[tuple[Turn, float]] = field(default_factory=list)
+    told: list[tuple[Key, tuple[Json, Json], RunResult]] = field(default_factory=list)
+    forgotten: list[Key] = field(default_factory=list)
+
+    async def why_no_run(self, turn: Turn, watch: Watch, cr: Json, period_s: float) -> str:
+        self.asked.append((turn, period_s))
+        return self.why
+
+    async def ran(
+        self, key: Key, watch: Watch, crs: tuple[Json, Json], result: RunResult, record: object
+    ) -> None:
+        self.told.append((key, crs, result))
+
+    def forget(self, key: Key) -> None:
+        self.forgotten.append(key)
+
+
+async def test_run_that_waits_leaves_its_slot_and_goes_on_when_it_is_given_one(
+    setting: Setting, clock: VirtualClock
+) -> None:
+    slots = RecordedSlots()
+    setting = Setting(setting.shop, setting.watch, clock, ports={"slots": slots})
+    went_on: list[bool] = []
+    async with long_run(setting):
+        slot = setting.runner.requests[0].slot
+        assert slot is not None
+        slot.leave()
+        assert slots.left == [setting.key()]
+        assert setting.reconciler.in_flight()[setting.key()].waits_since == clock.now()
+
+        slot.want(lambda: went_on.append(True))
+        assert went_on == []
+        slots.wanted[0]()
+        assert went_on == [True]
+        assert setting.reconciler.in_flight()[setting.key()].waits_since is None
+
+    slot.leave()
+    slot.want(lambda: went_on.append(True))
+    assert (len(slots.left), len(slots.wanted)) == (1, 1)  # its turn is over
+    assert setting.reconciler.in_flight() == {}
+
+
+class _Noting(ScriptedAccess):
+    """Access whose requests are noted."""
+
+    def __init__(self, notes: RunNotes) -> None:
+        super().__init__()
+        self._notes = notes
+
+    @asynccontextmanager
+    async def issue_access(self, run_id: str, cr: Json, watch: Watch) -> AsyncIterator[RunAccess]:
+        yield RunAccess(Path("/kubeconfig"), notes=self._notes)
+
+
+async def test_run_in_flight_shows_its_notes_and_its_tasks_are_in_them(
+    setting: Setting, clock: VirtualClock
+) -> None:
+    notes = RunNotes("1", lambda *_: False, clock)
+    ended: list[EndedRun] = []
+
+    async def after_run(run: EndedRun) -> None:
+        ended.append(run)
+
+    access = _Noting(notes)
+    setting = Setting(
+        setting.shop, setting.watch, clock, access=access, ports={"after_run": after_run}
+    )
+    async with long_run(setting):
+        assert setting.reconciler.notes_in_flight() == {setting.key(): notes}
+        data = {"task": "apply it", "task_uuid": "x"}
+        setting.runner.on_event["a"](RunEvent("playbook_on_task_start", 2, "", "", data, "a.yml:1"))
+
+    assert setting.reconciler.notes_in_flight() == {}
+    [run] = ended
+    assert (run.key, run.result.succeeded, run.is_finalizer) == (setting.key(), True, False)
+    assert run.record is not None
+    assert [task.name for task in run.record.tasks] == ["apply it"]
+
+
+async def test_run_that_would_do_the_same_is_not_made_and_the_period_goes_on(
+    shop: Shop, clock: VirtualClock
+) -> None:
+    skips = RecordedSkips("nothing changed")
+    watch = replace(watch_of(), skip_unchanged=True)
+    setting = Setting(shop, watch, clock, ports={"skips": skips})
+    await shop.create()
+
+    outcome = await setting.turn()
+
+    assert setting.runner.requests == []
+    assert (outcome.after_s, outcome.is_period, outcome.why) == (36000.0, True, "nothing changed")
+    assert [(turn.key, period_s) for turn, period_s in skips.asked] == [(setting.key(), 36000.0)]
+
+
+@pytest.mark.parametrize("result", [GOOD, BAD])
+async def test_run_that_was_made_is_told_with_what_it_saw(
+    shop: Shop, clock: VirtualClock, result: RunResult
+) -> None:
+    skips = RecordedSkips()
+    watch = replace(watch_of(), skip_unchanged=True)
+    setting = Setting(shop, watch, clock, ports={"skips": skips})
+    await shop.create()
+    setting.runner.will(result)
+
+    await setting.turn()
+
+    [(key, (before, seen), told)] = skips.told
+    assert (key, told) == (setting.key(), replace(result, run_id="1"))
+    assert "status" not in before
+    assert seen == setting.runner.requests[0].cr
+
+
+async def test_finalizer_run_is_made_and_forgotten(shop: Shop, clock: VirtualClock) -> None:
+    skips = RecordedSkips("nothing changed")
+    watch = replace(watch_of(with_finalizer=True), skip_unchanged=True)
+    setting = Setting(shop, watch, clock, ports={"skips": skips})
+    await shop.create(finalizers=[FINALIZER])
+    await shop.delete()
+
+    await setting.turn()
+
+    assert setting.runner.requests[0].is_finalizer
+    assert (skips.asked, skips.told) == ([], [])
+    assert setting.key() in skips.forgotten
+
+
+async def test_replica_that_led_until_its_run_had_access_starts_none(setting: Setting) -> None:
+    await setting.shop.create()
+
+    class Slow(ScriptedAccess):
+        @asynccontextmanager
+        async def issue_access(
+            self, run_id: str, cr: Json, watch: Watch
+        ) -> AsyncIterator[RunAccess]:
+            setting.may_run = False
+            yield RunAccess(Path("/kubeconfig"))
+
+    setting.access = Slow()
+    setting.__post_init__()
+    outcome = await setting.turn()
+
+    assert setting.runner.requests == []
+    assert outcome.result is None
+
+
+async def test_trail_of_a_turn_has_its_times_in_order(
+    setting: Setting, clock: VirtualClock
+) -> None:
+    cr = await setting.shop.create()
+
+    async def run_of_seven_seconds(request: RunRequest) -> RunResult:
+        await clock.advance(7.0)
+        return GOOD
+
+    await clock.advance(3.0)
+    setting.runner.will(run_of_seven_seconds)
+    trail = (await setting.turn()).trail
+
+    assert trail is not None
+    assert (trail.began_s, trail.run_began_s, trail.run_ended_s) == (3.0, 3.0, 10.0)
+    assert (trail.uid, trail.result.succeeded) == (cr["metadata"]["uid"], True)
