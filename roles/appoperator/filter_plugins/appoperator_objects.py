@@ -15,6 +15,7 @@ EXTRAS = {
     "Ingress": ("ingress", "networking.k8s.io/v1"),
     "HTTPRoute": ("httpRoute", "gateway.networking.k8s.io/v1"),
 }
+_OPTIONAL = ("command", "args", "ports", "env", "envFrom", "resources", "volumeMounts")
 VERSIONS = {"Deployment": "apps/v1", "Service": "v1"} | {k: v for k, (_, v) in EXTRAS.items()}
 
 
@@ -56,8 +57,29 @@ def appoperator_to_write(wanted: list[Json], found: list[Json]) -> list[Json]:
 
 
 def appoperator_not_taken(results: list[Json]) -> list[Json]:
-    """Those that an apply was refused for, or that are not as they should be after it."""
-    return [one["item"] for one in results if not _holds(one.get("result", {}), one["item"])]
+    """Those that an apply was refused for, or that are not as they should be after it.
+
+    What is not wanted any more must be gone then, too: an apply takes nothing away that somebody else
+    owns besides us, such as the merge patch that mended an edit.
+    """
+    return [
+        one["item"]
+        for one in results
+        if not _holds(one.get("result", {}), one["item"])
+        or _left_over(one.get("result", {}), one["item"])
+    ]
+
+
+def _left_over(found: Json, wanted: Json) -> list[str]:
+    """Fields of our container that the spec could name and does not; none has a default."""
+    have, want = _container(found), _container(wanted)
+    return [field for field in _OPTIONAL if have.get(field) and not want.get(field)]
+
+
+def _container(obj: Json) -> Json:
+    pod = obj.get("spec", {}).get("template", {}).get("spec", {})
+    rows: list[Json] = pod.get("containers") or [{}]
+    return rows[0]
 
 
 def _marked(obj: Json) -> Json:

@@ -123,6 +123,30 @@ async def test_port_that_somebody_edited_goes_back_though_two_of_one_name_are_re
     await wait(lambda: is_back(90))
 
 
+async def test_field_that_is_taken_out_of_the_spec_goes_after_a_hand_edit_was_mended(
+    api: Client, namespace: str
+) -> None:
+    spec = {"image": PARTS, "replicas": 1, "port": 80, "args": ["serve"], "minReadySeconds": 0}
+    await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", spec))
+    await wait_reason(api, APPOPERATOR, namespace, "x", "Available")
+    pod = (await api.get(DEPLOYMENT, namespace, "x"))["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    port = {**container["ports"][0], "containerPort": 81}
+    edit = {"containers": [{**container, "ports": [port]}]}
+    await api.merge_patch(DEPLOYMENT, namespace, "x", {"spec": {"template": {"spec": edit}}})
+
+    async def runs(args: list[str] | None, numbers: list[int]) -> bool:
+        found = (await api.get(DEPLOYMENT, namespace, "x"))["spec"]["template"]["spec"]
+        (now,) = found["containers"]
+        ports = [one["containerPort"] for one in now.get("ports", [])]
+        return (now.get("args"), ports) == (args, numbers)
+
+    await wait(lambda: runs(["serve"], [80]))
+    # The mend made a second manager own what it wrote; no apply of ours takes that away.
+    await api.merge_patch(APPOPERATOR, namespace, "x", {"spec": {"args": None, "port": None}})
+    await wait(lambda: runs(None, []))
+
+
 async def test_container_that_somebody_added_is_taken_out(api: Client, namespace: str) -> None:
     spec = {"image": PARTS, "replicas": 1, "minReadySeconds": 0}
     await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", spec))

@@ -8,13 +8,15 @@ import re
 from tests.unit.house.documents import ROOT
 
 FAULTS = 30
+_NO_PROMISES = "## Our kinds under `rolecall test`"  # from there on, what was found
 _ROW = re.compile(
     r"^\| (?P<fault>[^|]+) \| (?P<promise>[^|]+) \| `(?P<file>[^`:]+)::(?P<test>\w+)` \|$"
 )
 
 
 def _rows() -> list[re.Match[str]]:
-    lines = (ROOT / "docs" / "reliability.md").read_text().splitlines()
+    text = (ROOT / "docs" / "reliability.md").read_text()
+    lines = text.partition(_NO_PROMISES)[0].splitlines()
     rows = [line for line in lines if line.startswith("| ") and not line.startswith("| fault")]
     found = [_ROW.match(line) for line in rows]
     wrong = [line for line, match in zip(rows, found, strict=True) if match is None]

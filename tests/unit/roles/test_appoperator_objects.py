@@ -73,6 +73,17 @@ def test_apply_that_was_refused_or_left_an_item_of_somebody_else_did_not_take(
     assert not_taken([{"item": item, "result": longer}, refused]) == [item, item]
 
 
+def test_field_that_is_left_beside_what_is_wanted_did_not_take() -> None:
+    container = {"name": "app-container", "image": "app:1"}
+    item = {"kind": "Deployment", "spec": {"template": {"spec": {"containers": [container]}}}}
+    left = copy.deepcopy(item)
+    left["spec"]["template"]["spec"]["containers"][0]["args"] = ["serve"]  # type: ignore[index]
+    kept = copy.deepcopy(item)
+    kept["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"] = "Always"  # type: ignore[index]
+    assert not_taken([{"item": item, "result": left}]) == [item]
+    assert not_taken([{"item": item, "result": kept}]) == []
+
+
 def test_kinds_follow_from_the_fields_that_say_something() -> None:
     asked = {"autoscaling": {"maxReplicas": 3}, "ingress": {}, "httpRoute": {"parentRefs": []}}
     assert extras(asked) == ["HorizontalPodAutoscaler", "HTTPRoute"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json, as_map
-from rolecall.kube import Client, NotFoundError
+from rolecall.kube import Client, ConflictError, NotFoundError
 from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.staging import (
     NO_LEEWAY,
@@ -35,6 +35,7 @@ QUIET_FOR_S = 4.0
 _LIMIT_S = 40.0
 _LIMIT_OF_LIVES = 4.0
 _LOOK_S = 0.1
+_MOST_CONFLICTS = 9
 _PREPARED_PATIENCE_S = 2.0
 
 
@@ -114,10 +115,17 @@ class TestedCr:
         await self.client.create(self.place.gvk, cr)
 
     async def edit(self, spec: Json) -> None:
-        """Replace the CR's spec, as `kubectl edit` does."""
-        cr = await self.cr()
-        cr["spec"] = spec
-        await self.client.replace(self.place.gvk, cr)
+        """Replace the CR's spec, as `kubectl edit` does, and again where it was written meanwhile."""
+        for is_last in (*[False] * _MOST_CONFLICTS, True):
+            cr = await self.cr()
+            cr["spec"] = spec
+            try:
+                await self.client.replace(self.place.gvk, cr)
+            except ConflictError:
+                if is_last:
+                    raise
+            else:
+                return
 
     async def delete(self) -> None:
         await self.client.delete(self.place.gvk, self.namespace, self.place.name)
