@@ -55,12 +55,8 @@ _Say = Callable[[str], None]
 REPLAYS_FOLDER = ".rolecall-test"
 _RBAC_FOLDER = Path("config/rbac")
 _CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
-<<<<<<< HEAD
-=======
-_SIDE_BY_SIDE = 3 * (os.cpu_count() or 2)
 # What can be said of a sample that waits for something that is not here, and so never rests.
 _NEED_NO_REST = frozenset({DELETION_CHECK.name})
->>>>>>> kinds
 _SIMULATED = "what happens inside of pods: nodes are simulated, so no container runs"
 
 
