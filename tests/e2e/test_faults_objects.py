@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.conftest import StartEngine
+from tests.e2e.engine import EngineProcess
 from tests.e2e.faulty_world import (
     FAULTS,
     FINALIZER,
@@ -74,6 +77,44 @@ async def test_namespace_that_is_deleted_with_crs_runs_and_finalizers_in_it_goes
     await api.create(KEPT, kept(namespace, "alive"))
     await converged(api, namespace, "alive", "one")
     assert "Traceback" not in engine.log
+
+
+async def create_deep(api: Client, namespace: str, name: str) -> None:
+    """An object that Python does not read."""
+    deep = "[" * 5_000 + "]" * 5_000
+    body = json.dumps(kept(namespace, name, deep="DEEP")).replace('"DEEP"', deep)
+    asking = api.request_raw(
+        "POST",
+        f"/apis/{KEPT.group}/{KEPT.version}/namespaces/{namespace}/kepts",
+        headers={"Content-Type": "application/json"},
+        body=body.encode(),
+    )
+    async with asking as response:
+        assert response.status == 201, await response.text()
+
+
+def is_told(engine: EngineProcess, name: str) -> bool:
+    """Whether the log says that nobody can read it."""
+    told = rf"(?m)^(?=.*kind=Kept)(?=.*name={name}\b).*nested too deeply to be read"
+    return re.search(told, engine.log) is not None
+
+
+async def test_object_that_is_nested_too_deeply_holds_up_no_other_of_its_kind(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    await create_deep(api, namespace, "listed")
+    engine = start_engine(FAULTS, namespaces=namespace)
+    await api.create(KEPT, kept(namespace, "before"))
+    await converged(api, namespace, "before", "one")
+    await create_deep(api, namespace, "watched")
+    await api.create(KEPT, kept(namespace, "after"))
+    await converged(api, namespace, "after", "one")
+
+    for name in ("listed", "watched"):
+        eventually(partial(is_told, engine, name))
+    assert "Traceback" not in engine.log
+    for name in ("listed", "watched"):
+        await api.delete(KEPT, namespace, name)
 
 
 @contextmanager

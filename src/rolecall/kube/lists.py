@@ -18,6 +18,7 @@ from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.kube.answers import UnexpectedAnswerError, check_named
+from rolecall.kube.too_deep import TooDeep, end_of_value
 
 # About 1 ms of decoding, so that a busy machine may take its time and nobody notices.
 _BYTES_PER_TURN = 64 * 1024
@@ -50,7 +51,9 @@ async def decode_page(body: bytes) -> Page:
     for key, value, position in _walk(text):
         if key == "items":
             has_items = True
-            if value is not None:  # as is an empty list of metadata
+            if isinstance(value, TooDeep):
+                value.tell(str(head.get("kind", "")).removesuffix("List"))
+            elif value is not None:  # as is an empty list of metadata
                 check_named(value, "a list with an item")
                 items.append(_lighter(value))
         else:
@@ -87,7 +90,7 @@ def _walk(text: str) -> Iterator[tuple[str, Any, int]]:
             if _is_at(text, at, "]"):
                 yield key, None, at
             while not _is_at(text, at, "]"):
-                value, at = _DECODER.raw_decode(text, _past_space(text, at))
+                value, at = _item(text, _past_space(text, at))
                 yield key, value, at
                 at = _past_comma(text, at)
             at = _expect(text, at, "]")
@@ -97,6 +100,13 @@ def _walk(text: str) -> Iterator[tuple[str, Any, int]]:
         at = _past_comma(text, at)
     if (end := _past_space(text, _expect(text, at, "}"))) < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
+
+
+def _item(text: str, at: int) -> tuple[Any, int]:
+    try:
+        return _DECODER.raw_decode(text, at)
+    except RecursionError:
+        return TooDeep.of(text, at), end_of_value(text, at)
 
 
 def _past_space(text: str, at: int) -> int:

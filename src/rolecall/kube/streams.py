@@ -18,6 +18,7 @@ import aiohttp
 from rolecall.json_object import Json
 from rolecall.kube.answers import UNREADABLE, UnexpectedAnswerError, check_named, read_object
 from rolecall.kube.errors import Target, UnavailableError, error_from_status
+from rolecall.kube.too_deep import TooDeep, members_of
 
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})
 _BYTES_PER_TURN = 128 * 1024
@@ -59,7 +60,7 @@ async def decode_events(
 
 def _event(line: bytes, target: Target) -> WatchEvent:
     try:
-        row = read_object(line)
+        row = _row(line)
         kind, subject = row.get("type"), row.get("object")
         if kind == "ERROR" and isinstance(subject, dict):
             raise error_from_status(target, _code_of(subject), subject)
@@ -74,6 +75,20 @@ def _event(line: bytes, target: Target) -> WatchEvent:
         is_odd = isinstance(failure, UnexpectedAnswerError)
         what = str(failure) if is_odd else f"a line of {len(line)} bytes that is not JSON"
         raise UnavailableError(f"could not {target}: the watch received {what}") from failure
+
+
+def _row(line: bytes) -> Json:
+    """An event; of an object that nobody can read, only where the stream stands after it."""
+    try:
+        return read_object(line)
+    except RecursionError:
+        text = line.decode()
+        members = dict(members_of(text, text.index("{")))
+        if "object" not in members:
+            raise
+        unread = TooDeep.of(text, members["object"])
+        unread.tell()
+        return {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": unread.version}}}
 
 
 def _code_of(status: Json) -> int:

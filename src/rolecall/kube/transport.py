@@ -377,8 +377,11 @@ def _unreadable(target: Target, answer: Answer, failure: BaseException) -> Unava
         what = "an empty body"
     else:
         what = f"{len(answer.body)} bytes of {_type_of(answer.headers)} that are not JSON"
+    hint = GATEWAY_HINT
+    if isinstance(failure, RecursionError):
+        what, hint = "an object that is nested too deeply to be read", "edit or delete it"
     message = f"could not {target}: `{answer.server}` answered {answer.code} with {what}"
-    return UnavailableError(message, hint=GATEWAY_HINT)
+    return UnavailableError(message, hint=hint)
 
 
 def check_json(target: Target, response: aiohttp.ClientResponse) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from rolecall.kube.lists import decode_page
 
+ITEM = '{"metadata": {"name": "good"}}'
+
 
 def body(items: list[Any] | None, *, indent: int | None = None, **head: Any) -> bytes:
     document = {"apiVersion": "v1", "items": items, "kind": "SecretList", **head}
@@ -61,3 +63,18 @@ async def test_others_get_their_turn_while_a_long_list_is_read() -> None:
     counting.cancel()
     assert len(page.items) == 2000
     assert turns > 50
+
+
+async def test_item_that_nobody_can_read_holds_up_no_other_and_is_named(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    bad = f'{{"metadata": {{"name": "bad", "namespace": "x", "f": {deep}}}, "spec": "]}}\\""}}'
+    text = (
+        f'{{"kind": "AppList", "metadata": {{"resourceVersion": "7"}}, "items": [{bad}, {ITEM}]}}'
+    )
+    page = await decode_page(text.encode())
+    assert [item["metadata"]["name"] for item in page.items] == ["good"]
+    assert page.resource_version == "7"
+    (told,) = [record for record in caplog.records if "too deeply" in record.message]
+    assert told.__dict__["fields"] == {"kind": "App", "namespace": "x", "name": "bad"}

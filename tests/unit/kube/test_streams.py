@@ -55,3 +55,22 @@ async def test_error_in_the_stream_is_raised_by_meaning(code: int, kind: type[Ex
 async def test_half_a_line_at_the_end_is_no_event() -> None:
     event = line("ADDED", metadata={"name": "a"})
     assert len(await events_of(event + event[:10], 4096)) == 1
+
+
+async def test_event_of_an_object_that_nobody_can_read_moves_the_stream_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    metadata = '{"name": "bad", "namespace": "x", "resourceVersion": "8"}'
+    bad = f'{{"type": "ADDED", "object": {{"kind": "App", "metadata": {metadata}, "spec": {deep}}}}}\n'
+    first, second = await events_of(
+        bad.encode() + line("ADDED", metadata={"name": "a", "resourceVersion": "9"}), 4096
+    )
+    assert (first.type, first.resource_version) == ("BOOKMARK", "8")
+    assert (second.type, second.resource_version) == ("ADDED", "9")
+    assert "an object is nested too deeply to be read" in caplog.text
+
+
+async def test_line_without_an_object_that_is_nested_without_end_is_no_event() -> None:
+    with pytest.raises(UnavailableError, match="is not JSON"):
+        await events_of(b"[" * 100_000 + b"\n", 4096)
