@@ -65,7 +65,7 @@ async def test_usage_outlives_restart_and_rotation(
     kept = counted(first)
     assert kept["name"] == "x" and kept["namespace"] == namespace
     assert kept["runs"] >= runs
-    assert kept["cpu_seconds"] >= round(cpu_s, 3) > 0
+    assert kept["cpu_seconds"] >= cpu_s - 0.01 > 0, "each sum has its rounding"
     assert kept["objects"] == 2
     assert len(list(first.artifacts.glob("**/run.json"))) < runs, "rotation took none"
 
