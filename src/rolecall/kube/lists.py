@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.kube.answers import UnexpectedAnswerError, check_named
-from rolecall.kube.too_deep import TooDeep, end_of_value
+from rolecall.kube.too_deep import TooDeep, end_of_value, past_space
 
 # About 1 ms of decoding, so that a busy machine may take its time and nobody notices.
 _BYTES_PER_TURN = 64 * 1024
-_SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 
 
@@ -84,13 +82,13 @@ def _walk(text: str) -> Iterator[tuple[str, Any, int]]:
     at = _expect(text, 0, "{")
     while not _is_at(text, at, "}"):
         key, at = _DECODER.raw_decode(text, _expect(text, at, '"') - 1)
-        at = _past_space(text, _expect(text, at, ":"))
+        at = past_space(text, _expect(text, at, ":"))
         if key == "items" and _is_at(text, at, "["):
             at += 1
             if _is_at(text, at, "]"):
                 yield key, None, at
             while not _is_at(text, at, "]"):
-                value, at = _item(text, _past_space(text, at))
+                value, at = _item(text, past_space(text, at))
                 yield key, value, at
                 at = _past_comma(text, at)
             at = _expect(text, at, "]")
@@ -98,7 +96,7 @@ def _walk(text: str) -> Iterator[tuple[str, Any, int]]:
             value, at = _DECODER.raw_decode(text, at)
             yield key, value, at
         at = _past_comma(text, at)
-    if (end := _past_space(text, _expect(text, at, "}"))) < len(text):
+    if (end := past_space(text, _expect(text, at, "}"))) < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
 
 
@@ -109,25 +107,20 @@ def _item(text: str, at: int) -> tuple[Any, int]:
         return TooDeep.of(text, at), end_of_value(text, at)
 
 
-def _past_space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
-
-
 def _is_at(text: str, at: int, character: str) -> bool:
-    at = _past_space(text, at)
+    at = past_space(text, at)
     return text[at : at + 1] == character
 
 
 def _expect(text: str, at: int, character: str) -> int:
-    at = _past_space(text, at)
+    at = past_space(text, at)
     if text[at : at + 1] != character:
         raise json.JSONDecodeError(f"Expecting '{character}'", text, at)
     return at + 1
 
 
 def _past_comma(text: str, at: int) -> int:
-    at = _past_space(text, at)
+    at = past_space(text, at)
     if text[at : at + 1] == ",":
         return at + 1
     if text[at : at + 1] in ("]", "}"):

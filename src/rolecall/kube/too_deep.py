@@ -69,16 +69,16 @@ def end_of_value(text: str, at: int) -> int:
 
 def members_of(text: str, at: int) -> Iterator[tuple[str, int]]:
     """Each key of the object that begins here, and where its value begins; nothing of what is none."""
-    at = _past_space(text, at + 1) if text[at : at + 1] == "{" else len(text)
+    at = past_space(text, at + 1) if text[at : at + 1] == "{" else len(text)
     while text[at : at + 1] == '"':
         key, at = _DECODER.raw_decode(text, at)
-        start = _past_space(text, _past_space(text, at) + 1)
+        start = past_space(text, past_space(text, at) + 1)
         yield key, start
         is_nested = text[start : start + 1] in ("{", "[")
         at = end_of_value(text, start) if is_nested else _DECODER.raw_decode(text, start)[1]
-        at = _past_space(text, at)
+        at = past_space(text, at)
         if text[at : at + 1] == ",":
-            at = _past_space(text, at + 1)
+            at = past_space(text, at + 1)
 
 
 def _text(text: str, at: int | None) -> str:
@@ -87,6 +87,6 @@ def _text(text: str, at: int | None) -> str:
     return str(_DECODER.raw_decode(text, at)[0])
 
 
-def _past_space(text: str, at: int) -> int:
+def past_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
