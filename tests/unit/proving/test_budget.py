@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from rolecall.clock import SystemClock
 from rolecall_dev.proving import ProofReport, prove, report_text
@@ -19,6 +18,7 @@ from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject
 from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import NO_LEEWAY, EndState
+from tests.unit.proving.small_project import write_project
 
 FOREVER_S = 3600
 BUDGET_S = 0.3
@@ -58,13 +58,7 @@ class HangingCluster:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    gvk = {"group": "shop.example.com", "version": "v1", "kind": "Site"}
-    cr = {"apiVersion": "shop.example.com/v1", "kind": "Site", "metadata": {"name": "blog"}}
-    (tmp_path / "roles" / "site" / "tasks").mkdir(parents=True)
-    (tmp_path / "roles" / "site" / "tasks" / "main.yml").write_text("[]\n")
-    (tmp_path / "watches.yaml").write_text(yaml.safe_dump([{**gvk, "role": "site"}]))
-    (tmp_path / "config" / "samples").mkdir(parents=True)
-    (tmp_path / "config" / "samples" / "site.yaml").write_text(yaml.safe_dump(cr))
+    write_project(tmp_path)
     return tmp_path
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 
 from rolecall.errors import ProblemsError
 from rolecall_dev.proving import ProofReport, prove, report_text, write_junit
@@ -29,6 +28,7 @@ from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject
 from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import NO_LEEWAY, EndState
+from tests.unit.proving.small_project import write_project
 
 CASE = Case("edits", "Site/blog", "spec.ports[0].name web2", {})
 PROBLEM = CaseProblem(
@@ -187,16 +187,6 @@ async def proved(
     report = await prove(folder, trial_cluster=NoCluster())  # type: ignore[arg-type]
     await asyncio.get_running_loop().shutdown_default_executor()
     return report
-
-
-def write_project(folder: Path) -> None:
-    gvk = {"group": "shop.example.com", "version": "v1", "kind": "Site"}
-    cr = {"apiVersion": "shop.example.com/v1", "kind": "Site", "metadata": {"name": "blog"}}
-    (folder / "roles" / "site" / "tasks").mkdir(parents=True)
-    (folder / "roles" / "site" / "tasks" / "main.yml").write_text("[]\n")
-    (folder / "watches.yaml").write_text(yaml.safe_dump([{**gvk, "role": "site"}]))
-    (folder / "config" / "samples").mkdir(parents=True)
-    (folder / "config" / "samples" / "site.yaml").write_text(yaml.safe_dump(cr))
 
 
 async def test_test_of_a_project_finds_what_no_entry_covers_and_nothing_else(
