@@ -179,3 +179,15 @@ def _environment(kubeconfig: Path, temporary: Path) -> dict[str, str]:
         "ANSIBLE_GATHERING": "explicit",
         "ANSIBLE_COLLECTIONS_PATH": _COLLECTIONS,
     }
+
+
+def has_engine(pids: list[int]) -> bool:
+    """Whether one of these processes is an engine."""
+    return any(b"\0rolecall\0run\0" in _command_of(pid) for pid in pids)
+
+
+def _command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rolecall.runner.descent import descendants_of
 from rolecall.runner.warm.processes import is_zombie
-from tests.e2e.engine import PATIENCE_S, ROOT
+from tests.e2e.engine import PATIENCE_S, ROOT, has_engine
 from tests.fixtures.eventually import eventually
 
 
@@ -59,14 +59,3 @@ def test_terminated_demo_takes_engine_and_cluster_along(tmp_path: Path) -> None:
         assert process.wait(PATIENCE_S) == 0, output.read_text()
         assert "everything in it was removed" in output.read_text()
         eventually(lambda: all(is_zombie(pid) for pid in below), timeout_s=PATIENCE_S)
-
-
-def has_engine(pids: list[int]) -> bool:
-    return any(b"\0rolecall\0run\0" in command_of(pid) for pid in pids)
-
-
-def command_of(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""

@@ -17,7 +17,7 @@ from xml.etree import ElementTree  # of a file that the command wrote
 import pytest
 
 from rolecall_dev.localcluster import find_cluster
-from tests.e2e.engine import PATIENCE_S, ROOT
+from tests.e2e.engine import PATIENCE_S, ROOT, has_engine
 from tests.e2e.proving.small_roles import read_roles, write_project
 from tests.fixtures.eventually import eventually
 
@@ -65,7 +65,7 @@ def test_whoever_ends_it_finds_no_process_and_no_cluster_after_it(
         name = eventually(
             lambda: _CLUSTER.findall((tmp_path / "said").read_text()), timeout_s=_WORK_S
         )[0]
-        eventually(lambda: _is_engine_among(_marked(mark)), timeout_s=_WORK_S)
+        eventually(lambda: has_engine(_marked(mark)), timeout_s=_WORK_S)
         process.send_signal(number)
         code = process.wait(_WORK_S)
         assert code == (130 if number != signal.SIGKILL else -number)
@@ -125,14 +125,3 @@ def _marked(mark: str) -> list[int]:
         except OSError:
             continue
     return found
-
-
-def _is_engine_among(pids: list[int]) -> bool:
-    return any(b"\0rolecall\0run\0" in _command_of(pid) for pid in pids)
-
-
-def _command_of(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
