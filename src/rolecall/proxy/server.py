@@ -162,7 +162,8 @@ class Proxy:
                 )
             kubeconfig, for_modules = written
             told_by, notes = credential.refused_rights.told_by, credential.notes
-            yield RunAccess(kubeconfig, for_modules, told_by, notes)
+            seen = credential.seen_secrets.take
+            yield RunAccess(kubeconfig, for_modules, told_by, notes, seen)
         finally:
             self._run_credentials.revoke(credential)
             self._routes.end(credential, cr)
@@ -181,6 +182,8 @@ class Proxy:
             answered(answer)
         if answer.status == 403 and isinstance(answer, web.Response):
             credential.refused_rights.note(answer.body)
+        if isinstance(answer, web.Response):
+            credential.seen_secrets.note(exchange.info, answer.body)
         self._write_down(exchange, credential, answer.status)
         return answer
 
