@@ -24,11 +24,12 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.errors import InputError
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
-from rolecall.proxy.answers import refusal, unauthorized
+from rolecall.proxy.answers import last_refusal, refusal, unauthorized
 from rolecall.proxy.creates import verbs_needed
 from rolecall.proxy.dependent_finder import DependentSink
 from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.failures import EXPECTED, refusal_for
+from rolecall.proxy.framing import refused_framing
 from rolecall.proxy.identity import Owner
 from rolecall.proxy.kubeconfig import write_kubeconfig
 from rolecall.proxy.noted import noted
@@ -176,6 +177,8 @@ class Proxy:
             return unauthorized()
         if has_dot_segment(request.rel_url.raw_path):
             return refusal(400, "a path with `.` or `..` segments was refused, encoded ones too")
+        if (refused := refused_framing(request)) is not None:
+            return last_refusal(*refused)
         exchange = Exchange.of(request, credential)
         with credential.serving(), noted(exchange) as answered:
             answer = await self._answer(exchange)
