@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -68,7 +67,7 @@ class World:
 
     @property
     def temporary(self) -> Path:
-        return self.engine._temporary  # noqa: SLF001 - what it leaves there is what is looked at
+        return self.engine._temporary
 
     def passwords_of_runs(self) -> set[str]:
         """Of all kubeconfigs of runs in flight."""
@@ -182,17 +181,10 @@ async def _hangs(world: World) -> None:
     """A run that stands still with a secret in hand."""
     asked = cr(SILENT, world.namespace, "hangs", does="hangs", folder=str(world.folder))
     await world.api.create(SILENT, asked)
-    await eventually_async(_is_there(world.folder / "hangs"), timeout_s=PATIENCE_S)
+    eventually((world.folder / "hangs").exists, timeout_s=PATIENCE_S)
     passwords = eventually(world.passwords_of_runs, bool)
     for number, password in enumerate(sorted(passwords)):
         world.secret.plant(f"password-{number}", password)
-
-
-def _is_there(path: Path) -> Any:
-    async def look() -> bool:
-        return path.exists()
-
-    return look
 
 
 def _look_at_processes(world: World) -> None:
