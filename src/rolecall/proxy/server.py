@@ -172,13 +172,13 @@ class Proxy:
                 kubeconfig.unlink(missing_ok=True)
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        if (refused := refused_framing(request)) is not None:
+            return last_refusal(*refused)
         credential = self._run_credentials.find(request.headers.get("Authorization", ""))
         if credential is None:
             return unauthorized()
         if has_dot_segment(request.rel_url.raw_path):
             return refusal(400, "a path with `.` or `..` segments was refused, encoded ones too")
-        if (refused := refused_framing(request)) is not None:
-            return last_refusal(*refused)
         exchange = Exchange.of(request, credential)
         with credential.serving(), noted(exchange) as answered:
             answer = await self._answer(exchange)

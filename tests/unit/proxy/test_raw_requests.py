@@ -29,11 +29,15 @@ async def _said(play: Play, *pieces: str, until: bytes = b"") -> str:
     assert play.url.password is not None
     login = aiohttp.encode_basic_auth(play.url.user, play.url.password)
     reader, writer = await asyncio.open_connection("127.0.0.1", play.url.port)
+    credentials = play.proxy._run_credentials._by_digest.values()
+
+    async def is_served() -> bool:
+        return any(one.open_requests for one in credentials)
+
     for piece in pieces:
         writer.write(piece.replace("@LOGIN", f"Authorization: {login}").encode())
         if len(pieces) > 1:  # the rest comes while the proxy is at work on what came first
-            credentials = play.proxy._run_credentials._by_digest.values()
-            await eventually_async(lambda: any(one.open_requests for one in credentials))
+            await eventually_async(is_served)
     answer = await asyncio.wait_for(reader.readuntil(until) if until else reader.read(), 30)
     writer.close()
     return answer.decode()

@@ -23,6 +23,7 @@ import yaml
 from rolecall.kube import Client, Credentials
 from rolecall.proxy import Proxy
 from rolecall.settings import ProxySettings
+from tests.fixtures.eventually import eventually_async
 from tests.unit.hostile.dice import Dice
 from tests.unit.hostile.entry_point import Check, EntryPoint, HungError, must
 from tests.unit.hostile.second_http import ReadRequest, Rest, read_requests
@@ -289,8 +290,7 @@ class _World:
         await self._stack.aclose()
         for writer in list(self._connections):
             writer.transport.abort()
-        while self._connections:
-            await asyncio.sleep(0)
+        await eventually_async(lambda: not self._connections)
 
     async def check(self, case: Any) -> bool:
         data = case["text"].encode("latin-1", "replace").replace(_LOGIN.encode(), self._login)
