@@ -112,7 +112,7 @@ def _line(data: bytes, place: int) -> tuple[str, int]:
 
 
 def _fields(data: bytes, place: int) -> tuple[list[tuple[str, str]], int]:
-    fields = []
+    fields: list[tuple[str, str]] = []
     while True:
         line, place = _line(data, place)
         if not line:
