@@ -1,5 +1,8 @@
 """A second reader of HTTP/1.1 requests, by the grammar of RFC 9112 and nothing beyond it.
 
+Two things it does forgive, since all that is passed on is a path: more than one space behind it, and any
+scheme before it.
+
 It shares no code with the proxy's server (aiohttp, on llhttp) and forgives nothing: no folded headers,
 no bare line feeds, no sign or comma in a length, no length beside a transfer coding, no coding but
 `chunked`. What it cannot read it does not read, so that two readers that agree on a request agree for
@@ -15,13 +18,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 _TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_LINE = re.compile(rf"({_TOKEN}) ([\x21-\x7e]+) HTTP/1\.([01])")
+_LINE = re.compile(rf"({_TOKEN}) ([\x21-\x7e]+) +HTTP/1\.([01])")
 _FIELD = re.compile(
     rf"({_TOKEN}):[ \t]*((?:[\x21-\x7e\x80-\xff](?:[ \t\x21-\x7e\x80-\xff]*"
     r"[\x21-\x7e\x80-\xff])?)?)[ \t]*"
 )
-_SIZE = re.compile(r"0*([0-9A-Fa-f]{1,16})(?:[ \t]*;[\x20-\x7e\x80-\xff]*)?")
-_ABSOLUTE = re.compile(r"https?://[^/?\[\]]+(?P<path>(?:[/?].*)?)")
+_SIZE = re.compile(r"0*([0-9A-Fa-f]{1,16})(?:[ \t]*;[\x20-\x7e]*)?")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?\[\]]+(?P<path>(?:[/?].*)?)")
 _LENGTH = re.compile(r"[0-9]{1,30}")
 _END = b"\r\n"
 
