@@ -1,9 +1,9 @@
-"""A second reader of HTTP/1.1 requests, by the grammar of RFC 9112 and nothing beyond it.
+"""A second reader of HTTP/1.1 requests, by the grammar of RFC 9112, and hardly anything beyond it.
 
-Two things it does forgive, since all that is passed on is a path: more than one space behind it, and any
-scheme before it.
+Two things it does forgive, since all that is passed on is a path: more than one space behind it,
+and any scheme before it.
 
-It shares no code with the proxy's server (aiohttp, on llhttp) and forgives nothing: no folded headers,
+It shares no code with the proxy's server (aiohttp, on llhttp) and forgives no more: no folded headers,
 no bare line feeds, no sign or comma in a length, no length beside a transfer coding, no coding but
 `chunked`. What it cannot read it does not read, so that two readers that agree on a request agree for
 the same reason.
