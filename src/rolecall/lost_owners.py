@@ -1,10 +1,10 @@
 """Gives an object its owner back that somebody took away from it.
 
 An object without its owner stays when the CR is deleted, and what happens to it starts no run.
-Promise: what a run asks for by name, and what an earlier run saw as the CR's own, names the CR as its
-owner again when the run is over: written or only read, since many roles write only what differs. Never touched are an object that names any owner now, one that the role itself
-gave up, and all objects of a CR that is being deleted: `kubectl delete --cascade=orphan` takes owners
-away so that its objects stay.
+Promise: what a run asks for by name, and an earlier run saw as the CR's own, names the CR as its owner
+again when the run is over: written or only read, since many roles write only what differs. Never
+touched are an object that names any owner now, one that the role itself gave up, and all objects of a
+CR that is being deleted: `kubectl delete --cascade=orphan` takes owners away so that its objects stay.
 
 The hard part is that last one, since it can begin at any moment of a run. Its order helps: the CR is
 marked as deleted first, and then its objects lose their owner. So the CR is read after the object, and
