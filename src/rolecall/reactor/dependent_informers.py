@@ -185,6 +185,7 @@ class DependentInformers:
             clock=self._clock,
             silence_s=self._settings.silence_s,
         )
+        informer.on_history_lost = self._own_writes.forget
         if place not in self._informers:  # another note may have begun it while the old one ended
             name = f"watch dependents {kind}"
             keeps = self._supervisor.keep(name, informer.run)

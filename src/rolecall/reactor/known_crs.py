@@ -159,6 +159,7 @@ class KnownCrs:
         another edit, so the next list brings every CR.
         """
         self._was_listed = False
+        self._own_writes.forget()
         self._memos = {place: memo._replace(version=_LOST) for place, memo in self._memos.items()}
 
     def lose_all(self) -> None:

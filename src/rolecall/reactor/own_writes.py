@@ -56,6 +56,10 @@ class OwnWrites:
         else:
             self._before.pop(mark, None)
 
+    def forget(self) -> None:
+        """The store was set back: a version that comes again may be anybody's."""
+        self._before.clear()
+
     def deletes(self, uid: str) -> bool:
         """Whether we are deleting this object."""
         return _mark(uid, _DELETED) in self._before

@@ -55,3 +55,9 @@ def test_memory_is_short_and_never_wrong() -> None:
         own.note("u", str(number + 1), str(number))
     assert own.made_all_since("u", "9999", "10000")
     assert not own.made_all_since("u", "0", "10000")
+
+
+def test_version_that_comes_again_after_a_restore_is_not_taken_for_ours(own: OwnWrites) -> None:
+    own.forget()
+    assert not own.made("u", "2")
+    assert not own.made_all_since("u", "1", "2")
