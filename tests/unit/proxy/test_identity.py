@@ -19,7 +19,7 @@ from rolecall.proxy.identity import (
     parse_basic_authorization,
 )
 from rolecall.proxy.kubeconfig import write_kubeconfig
-from rolecall.proxy.run_credentials import RunCredentials
+from rolecall.proxy.run_credentials import RunCredential, RunCredentials
 from tests.unit.proxy.crs import UID, owner, watch
 
 
@@ -210,3 +210,8 @@ def test_credential_shows_who_it_is_for_and_nothing_of_what_its_run_asked() -> N
     ):
         assert f"{name}=" not in repr(credential)
     assert "run_id='run'" in repr(credential)
+
+
+def test_credential_of_nothing_but_a_name_is_that_of_an_ordinary_run() -> None:
+    credential = RunCredential("run", owner(), watch(), "user", "password")
+    assert not (credential.is_ending or credential.reads_only or credential.unowned)

@@ -192,3 +192,8 @@ def test_encoding_that_is_named_empty_is_none() -> None:
     body = ProtobufBody(envelope(field(1, METADATA), field(3, "")))
     assert body.metadata["uid"] == "uid-0"
     assert body.kind == ""
+
+
+def test_number_where_a_text_should_be_is_no_text() -> None:
+    assert ProtobufBody(envelope(field(1, b"\x28\x05"))).metadata["uid"] == ""
+    assert ProtobufBody(envelope(field(1, METADATA), b"\x18\x01")).metadata["uid"] == "uid-0"
