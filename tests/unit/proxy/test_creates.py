@@ -119,7 +119,7 @@ async def test_protobuf_without_a_known_kind_gets_its_owner_and_nobody_is_told(p
     assert play.told.dependents == []
 
 
-HELD = {
+HELD: Json = {
     "f:metadata": {
         "f:ownerReferences": {f'k:{{"uid":"{REFERENCE["uid"]}"}}': {}},
         "f:annotations": {f"f:{key}": {} for key in MARKS},

@@ -98,7 +98,10 @@ async def test_refused_watch_is_an_answer(play: Play) -> None:
 
 
 async def test_answer_of_the_proxy_itself_is_noted(play: Play) -> None:
-    play.upstream.say = lambda request: asyncio.sleep(0, request.writer.transport.abort())
+    async def say(request: Received) -> None:
+        request.writer.transport.abort()
+
+    play.upstream.say = say
     told = await ask(play, "GET", MAP)
     assert (noted(play).code, noted(play).answered_bytes) == (502, len(told))
 

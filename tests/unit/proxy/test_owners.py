@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -161,7 +162,7 @@ def test_apply_keeps_of_several_owners_and_annotations_those_that_are_held() -> 
     assert kept_by_replace(found, {"ownerReferences": [{}]}) == Additions(annotations=ANNOTATIONS)
 
 
-@pytest.mark.parametrize("keep", [kept_by_replace, lambda *both: kept_by_apply(*both, "play")])
+@pytest.mark.parametrize("keep", [kept_by_replace, partial(kept_by_apply, field_manager="play")])
 def test_object_without_owners_gives_nothing_to_keep(keep: Any) -> None:
     for found in ({}, {"ownerReferences": None, "annotations": None, "managedFields": None}):
         assert keep(found, {}) == Additions()

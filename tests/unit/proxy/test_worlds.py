@@ -226,7 +226,7 @@ def test_new_object_in_protobuf_gets_its_owner() -> None:
 
 def test_owner_of_what_is_replaced_or_applied_is_kept() -> None:
     ownership = Ownership(owner())
-    held = {"f:metadata": {"f:ownerReferences": {f'k:{{"uid":"{owner().uid}"}}': {}}}}
+    held: Json = {"f:metadata": {"f:ownerReferences": {f'k:{{"uid":"{owner().uid}"}}': {}}}}
     fields = [{"manager": "me", "operation": "Apply", "fieldsV1": held}]
     there = {"metadata": {"ownerReferences": [REFERENCE], "managedFields": fields}}
     body = {"metadata": {"name": "x"}}
