@@ -24,6 +24,7 @@ from rolecall.kube import Client, Resource
 from rolecall.owner_annotations import OWNER_ANNOTATION
 from rolecall.proxy.dependent_finder import DependentFinder
 from rolecall.proxy.exchange import Exchange
+from rolecall.proxy.failures import EXPECTED
 from rolecall.proxy.forward import Forwarder
 from rolecall.proxy.identity import Owner
 from rolecall.proxy.owners import Tie, names_owner, owner_patch, tie_for
@@ -131,8 +132,8 @@ class Adoption:
                 answer = await response.read()
                 if response.status != 200 or response.content_type != media_type:
                     return None
-        except ClusterError:
-            return None
+        except EXPECTED:
+            return None  # the play's write went well
         self._finder.note_write(media_type, answer)
         return answer
 

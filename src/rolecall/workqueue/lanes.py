@@ -114,9 +114,6 @@ class Lanes:
             oldest[head.urgency] = min(head.since, oldest.get(head.urgency, head.since))
         return oldest
 
-    def __len__(self) -> int:
-        return len(self._urgencies)
-
     def _heads(self, has_room: Callable[[Gvk], bool]) -> Iterator[Waiting]:
         for gvk, lanes in self._lanes.items():
             if has_room(gvk):

@@ -147,7 +147,11 @@ async def test_replica_beside_a_leader_waits_without_a_word(
 
 
 class _Forbidden(Connection):
+    is_allowed = False
+
     async def get(self, gvk: Gvk, namespace: str, name: str) -> Json:
+        if self.is_allowed:
+            return await super().get(gvk, namespace, name)
         target = Target("get", path="lease")
         raise ForbiddenError("not allowed to get leases", code=403, target=target)
 
@@ -167,5 +171,24 @@ async def test_replica_that_may_not_read_leases_leads_nothing_and_says_so(
     assert not election.may_write()
     assert not task.done()
     assert "not allowed to lead" in caplog.text
+    connection.is_allowed = True
+    await world.clock.advance(2 * RETRY_S)
+    assert told == [True]
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+async def test_lease_is_said_to_be_released_only_where_it_was(
+    world: Replicas, caplog: pytest.LogCaptureFixture, is_cut: bool
+) -> None:
+    first = world.start("a")
+    await world.pass_time(1)
+    first.task.cancel()
+    first.connection.is_cut = is_cut
+
+    with caplog.at_level(logging.INFO):
+        await first.election.release()
+
+    assert ("lease released" in caplog.text) is not is_cut
+    assert world.stored.holder == ("a" if is_cut else "")

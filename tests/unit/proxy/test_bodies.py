@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from rolecall.json_object import Json
-from rolecall.proxy.bodies import APPLY, JSON, PROTOBUF, YAML, parse_body
+from rolecall.proxy.bodies import APPLY, JSON, PROTOBUF, YAML, can_read, parse_body
 from rolecall.proxy.owners import Additions
 from rolecall.proxy.protobuf import UnreadableBodyError
 from tests.unit.proxy.crs import owner
@@ -132,3 +132,55 @@ def test_what_yaml_merges_into_metadata_is_there_beside_the_owner(text: str) -> 
 def test_map_that_is_merged_into_itself_hangs_nothing() -> None:
     made = parse_body(YAML, b"metadata: &m\n  <<: *m\n  name: a\n").with_additions(BOTH)
     assert yaml.safe_load(made)["metadata"]["name"] == "a"
+
+
+@pytest.mark.parametrize("media_type", [JSON, APPLY])
+@pytest.mark.parametrize("body", ['{"kind": null}', '{"kind": ""}', "{}"])
+def test_body_that_says_no_kind_has_an_empty_one(media_type: str, body: str) -> None:
+    assert parse_body(media_type, body.encode()).kind == ""
+
+
+def test_owners_in_yaml_are_seen_whatever_keys_are_beside_them() -> None:
+    text = "metadata:\n  ? [a, b]\n  : c\n  name: x\n  labels: ~\n  annotations: {a: '1'}\n"
+    text += "  ownerReferences: [{uid: u, controller: true}]\nkind: [x]\n"
+    body = parse_body(YAML, text.encode())
+    assert body.kind == ""
+    assert body.metadata == {
+        "": "c",
+        "name": "x",
+        "labels": None,
+        "annotations": {"a": "1"},
+        "ownerReferences": [{"uid": "u", "controller": "true"}],
+    }
+
+
+def test_last_of_several_keys_counts_in_yaml() -> None:
+    body = parse_body(YAML, b"kind: A\nkind: B\nmetadata: {name: a}\nmetadata: {name: b}\n")
+    assert (body.kind, body.metadata) == ("B", {"name": "b"})
+
+
+@pytest.mark.parametrize("metadata", ["", "metadata:\n", "metadata: {}\n"])
+def test_missing_metadata_is_made_in_yaml(metadata: str) -> None:
+    assert stamped(f"{metadata}kind: X\n", YAML) == {
+        "kind": "X",
+        "metadata": {
+            "ownerReferences": [owner().reference()],
+            "annotations": {"a/owner": "prod/shop"},
+        },
+    }
+
+
+def test_only_what_is_to_be_added_is_added() -> None:
+    for media_type in (JSON, YAML):
+        body = parse_body(media_type, b'{"kind": "X"}')
+        for additions, key in [
+            (Additions(references=BOTH.references), "ownerReferences"),
+            (Additions(annotations=BOTH.annotations), "annotations"),
+        ]:
+            added = yaml.safe_load(body.with_additions(additions))
+            assert list(added["metadata"]) == [key]
+
+
+def test_bodies_of_four_types_can_be_read() -> None:
+    assert all(can_read(each) for each in (JSON, APPLY, YAML, PROTOBUF))
+    assert not any(can_read(each) for each in ("", "text/plain", "application/cbor"))

@@ -10,9 +10,12 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Resource
+from rolecall.proxy import dependent_finder
 from rolecall.proxy.dependent_finder import DependentFinder
+from rolecall.proxy.owners import Tie
 from rolecall.proxy.run_credentials import RunCredential, RunCredentials
 from tests.unit.proxy.crs import APP, UID, owner, watch
+from tests.unit.proxy.test_protobuf import METADATA, envelope, field
 from tests.unit.proxy.upstream import Told
 
 VERBS = frozenset({"get", "list", "watch"})
@@ -127,3 +130,51 @@ def test_own_write_is_told_where_the_answer_is_an_object(answer: bytes, expected
     sink = Told()
     DependentFinder(sink).note_write("application/json", answer)
     assert sink.own_writes == expected
+
+
+@pytest.mark.parametrize("group", ["", "events.k8s.io"])
+def test_events_are_never_followed_and_a_kind_of_that_name_elsewhere_is(group: str) -> None:
+    event = Resource(Gvk(group, "v1", "Event"), "events", namespaced=True, verbs=VERBS)
+    other = Resource(Gvk("x.io", "v1", "Event"), "events", namespaced=True, verbs=VERBS)
+    assert DependentFinder(Told()).search_for(credential(), event, "prod") is None
+    assert DependentFinder(Told()).search_for(credential(), other, "prod") is not None
+
+
+def test_created_kind_is_told_each_time_and_not_where_nobody_follows_it() -> None:
+    sink = Told()
+    finder = DependentFinder(sink)
+    for _ in range(2):
+        finder.note_created(credential(), SECRET, Tie.REFERENCE, "prod")
+    finder.note_created(credential(), NODE, Tie.ANNOTATIONS, "")
+    finder.note_created(credential(), NODE, Tie.REFERENCE, "")
+    assert sink.dependents == [("Secret", False, "prod")] * 2 + [("Node", False, "")]
+
+
+def test_what_was_told_is_forgotten_when_there_is_too_much_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dependent_finder, "_REMEMBERED", 2)
+    finder = DependentFinder(Told())
+    known = []
+    for namespace in ("a", "b", "c"):
+        finder.note_created(credential(), SECRET, Tie.ANNOTATIONS, namespace)
+        known.append([finder.search_for(credential(), SECRET, each) is None for each in "abc"])
+    assert known == [[True, False, False], [True, True, False], [False, False, True]]
+
+
+def test_answer_in_protobuf_or_of_another_type_is_read_as_what_it_is() -> None:
+    sink = Told()
+    finder = DependentFinder(sink)
+    data = envelope(field(1, METADATA))
+    assert finder.note_write("text/plain", b'{"metadata":{"uid":"u","resourceVersion":"7"}}') == {}
+    assert finder.note_write("application/json", data) == {}
+    assert sink.own_writes == []
+    assert finder.note_write("application/vnd.kubernetes.protobuf", data)["namespace"] == "prod"
+    assert sink.own_writes == [("uid-0", "42")]
+
+
+@pytest.mark.parametrize("metadata", ['{"uid":"","resourceVersion":"7"}', '{"uid":"u"}'])
+def test_object_without_uid_or_version_is_no_write_of_ours(metadata: str) -> None:
+    sink = Told()
+    DependentFinder(sink).note_write("application/json", f'{{"metadata":{metadata}}}'.encode())
+    assert sink.own_writes == []

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from rolecall.proxy import discovery_documents
 from tests.unit.proxy.upstream import Play, Received, answer, opened_play, play_of
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -150,3 +151,86 @@ async def test_memory_is_bounded(play: Play) -> None:
                 await response.read()
     play.upstream.say = lambda request: answer(request, 200, {"target": request.target})
     assert await read(play, "/apis?made-up=0") == 31
+
+
+async def test_document_from_memory_has_the_headers_of_the_first_but_those_of_its_moment(
+    play: Play,
+) -> None:
+    said = {
+        "ETag": "x",
+        "Date": "Thu, 01 Jan 1970 00:00:00 GMT",
+        "Content-Type": "application/json",
+    }
+    body = b'{"groups": []}'
+    play.upstream.say = lambda request: answer(request, 200, body, **said)
+    for _ in range(2):
+        async with (
+            play_of(play.proxy, play.upstream, play.told) as run,
+            run.request("GET", "/apis", headers={"Accept-Encoding": "gzip"}) as response,
+        ):
+            assert await response.read() == body
+            assert (response.headers["ETag"], response.content_type) == ("x", "application/json")
+            assert response.headers.getall("Content-Length") == [str(len(body))]
+    assert response.headers.getall("Date") != [said["Date"]]
+    [asked] = play.upstream.received
+    assert asked.headers["accept-encoding"] == "identity"
+
+
+async def test_memory_ends_after_thirty_seconds_and_begins_five_after_a_change(
+    play: Play, clock: ManualClock
+) -> None:
+    assert await read(play, "/apis") == 1
+    clock.seconds += 29.9
+    assert await read(play, "/apis") == 1
+    clock.seconds += 0.1
+    assert await read(play, "/apis") == 2
+    play.proxy.forget_kinds()
+    clock.seconds += 4.9
+    assert [await read(play, "/apis") for _ in range(2)] == [3, 4]
+    clock.seconds += 0.1
+    assert [await read(play, "/apis") for _ in range(2)] == [5, 5]
+
+
+@pytest.mark.parametrize("path", ["/version/x", "/api/v1/", "/apis/apps/v1/", "/apis/"])
+async def test_slash_at_the_end_makes_no_other_document(play: Play, path: str) -> None:
+    is_kept = path != "/version/x"
+    assert [await read(play, path) for _ in range(2)] == [1, 1 if is_kept else 2]
+
+
+async def test_post_to_a_path_of_discovery_is_not_answered_from_memory(play: Play) -> None:
+    assert await read(play, "/apis") == 1
+    async with play.request("POST", "/apis", json={}):
+        pass
+    assert play.upstream.asked == ["GET /apis", "POST /apis"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "forgets"),
+    [
+        ("POST", "/apis/apiregistration.k8s.io/v1/apiservices", True),
+        ("DELETE", "/apis/apiregistration.k8s.io/v1/apiservices/v1.x.io", True),
+        ("DELETE", CRDS, True),
+        ("GET", f"{CRDS}/boats.example.com", False),
+        ("PATCH", "/apis/apps/v1/namespaces/a/deployments/d", False),
+    ],
+)
+async def test_only_writes_of_what_makes_kinds_forget(
+    play: Play, method: str, path: str, forgets: bool
+) -> None:
+    await read(play, "/apis")
+    async with play.request(method, path, json={} if method != "GET" else None):
+        pass
+    before = len(play.upstream.asked)
+    assert await read(play, "/apis") == before + forgets
+
+
+async def test_memory_drops_what_was_kept_first(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = len('{"target": "/apis?n=0", "resources": []}')
+    monkeypatch.setattr(discovery_documents, "_MOST_BYTES", 2 * size)
+    assert [await read(play, f"/apis?n={number}") for number in (0, 1, 0, 1)] == [1, 2, 2, 2]
+    async with play_of(play.proxy, play.upstream, play.told) as run:
+        assert [await read_in(run, "/apis?n=0") for _ in range(2)] == [2, 3], "0 is the newer one"
+    assert [await read(play, f"/apis?n={number}") for number in (2, 0, 2)] == [4, 4, 4]
+    assert await read(play, "/apis?n=1") == 5

@@ -213,3 +213,82 @@ async def test_stopped_proxy_can_be_asked_no_more(play: Play) -> None:
         async with play.request("GET", "/version"):
             pass
     await eventually_async(lambda: not play.proxy.is_listening)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Connection",
+        "Keep-Alive",
+        "Proxy-Authenticate",
+        "Proxy-Authorization",
+        "Proxy-Connection",
+        "TE",
+        "Trailer",
+        "Upgrade",
+    ],
+)
+async def test_header_of_one_hop_is_passed_on_in_neither_direction(play: Play, name: str) -> None:
+    play.upstream.say = lambda request: answer(request, 200, b"{}", **{name: "of-upstream"})
+    async with play.request("GET", f"{MAPS}/x", headers={name: "of-the-play"}) as response:
+        assert response.headers.get(name) != "of-upstream"
+    assert play.upstream.received[-1].headers.get(name) != "of-the-play"
+
+
+@pytest.mark.parametrize("is_chunked", [True, False])
+@pytest.mark.parametrize(("over", "code"), [(0, 404), (1, 413)])
+async def test_create_may_be_as_large_as_the_api_server_takes_and_no_larger(
+    play: Play, is_chunked: bool, over: int, code: int
+) -> None:
+    body = b"x" * (3 * 1024 * 1024 + over)
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), 1_000_000):
+            yield body[start : start + 1_000_000]
+
+    data = pieces() if is_chunked else io.BytesIO(body)
+    headers = {"Content-Type": "application/json"}
+    async with play.request("POST", MAPS, data=data, headers=headers) as response:
+        assert response.status == code
+    arrived = [one.body for one in play.upstream.received if one.method == "POST"]
+    assert arrived == ([] if over else [body])
+
+
+async def test_body_of_no_type_is_json(play: Play) -> None:
+    async with play.request(
+        "POST", MAPS, data=b"{}", headers={"Accept": "a/b"}, skip_auto_headers=["Content-Type"]
+    ):
+        pass
+    sent = play.upstream.received[-1]
+    assert "content-type" not in sent.headers
+    assert json.loads(sent.body)["metadata"]["ownerReferences"][0]["name"] == "shop"
+
+
+async def test_bug_in_the_middle_of_a_stream_breaks_it_off(
+    play: Play, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def bug(*_: object) -> None:
+        raise ZeroDivisionError("of all things")
+
+    async def say(request: Received) -> None:
+        request.writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+        request.writer.write(b"Transfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n0\r\n\r\n")
+
+    play.upstream.say = say
+    monkeypatch.setattr("rolecall.proxy.dependent_finder._Search.feed", bug)
+    with pytest.raises(aiohttp.ClientError):
+        async with play.request("GET", f"{MAPS}?watch=true") as response:
+            await response.read()
+    assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize("code", [204, 304])
+async def test_answer_without_a_body_has_none(play: Play, code: int) -> None:
+    async def say(request: Received) -> None:
+        request.writer.write(f"HTTP/1.1 {code} X\r\nETag: x\r\n\r\n".encode())
+
+    play.upstream.say = say
+    async with play.request("GET", f"{MAPS}/x") as response:
+        assert (response.status, response.headers["ETag"]) == (code, "x")
+        assert await response.read() == b""
+        assert "Content-Length" not in response.headers or code == 304

@@ -12,9 +12,14 @@ import aiohttp
 import pytest
 import yaml
 
-from rolecall.proxy.identity import decode_identity, encode_identity, parse_basic_authorization
+from rolecall.proxy.identity import (
+    Owner,
+    decode_identity,
+    encode_identity,
+    parse_basic_authorization,
+)
 from rolecall.proxy.kubeconfig import write_kubeconfig
-from rolecall.proxy.run_credentials import RunCredentials
+from rolecall.proxy.run_credentials import RunCredential, RunCredentials
 from tests.unit.proxy.crs import UID, owner, watch
 
 
@@ -129,3 +134,84 @@ def test_server_url_for_modules_is_the_same_in_every_run_of_a_cr(tmp_path: Path)
     passwords = [yaml.safe_load(text)["users"][0]["user"]["password"] for text in texts]
     assert servers[0] == servers[1]
     assert passwords[0] != passwords[1]
+
+
+def test_identity_of_a_cr_in_no_cluster_and_in_no_namespace_is_empty_there() -> None:
+    cr = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "x"}}
+    assert (Owner.of(cr).uid, Owner.of(cr).namespace) == ("", "")
+    assert decode_identity(encode_identity(Owner.of(cr))) == Owner.of(cr)
+
+
+@pytest.mark.parametrize("length", range(1, 9))
+def test_identity_of_any_length_is_read_without_its_padding(length: int) -> None:
+    named = owner(name="x" * length)
+    assert decode_identity(encode_identity(named).rstrip("=")) == named
+
+
+def test_identity_without_a_namespace_is_cluster_scoped_and_with_more_in_it_is_nobody() -> None:
+    fields = {**owner().reference()}
+    encoded = base64.b64encode(json.dumps(fields).encode()).decode()
+    assert decode_identity(encoded) == owner(namespace="")
+    assert decode_identity(f"{encoded[:8]} !{encoded[8:]}") is None
+    for name in fields:
+        less = {key: value for key, value in fields.items() if key != name}
+        assert decode_identity(base64.b64encode(json.dumps(less).encode()).decode()) is None
+
+
+@pytest.mark.parametrize("scheme", ["Basic", "basic", "BASIC"])
+def test_scheme_is_read_in_any_case_and_rubbish_in_what_follows_is_not(scheme: str) -> None:
+    encoded = base64.b64encode(b"u:p").decode()
+    assert parse_basic_authorization(f"{scheme}  {encoded} ") == ("u", "p")
+    assert parse_basic_authorization(f"{scheme} {encoded[:2]}!{encoded[2:]}") is None
+    no_text = base64.b64encode(b"\xff:p").decode()
+    assert parse_basic_authorization(f"{scheme} {no_text}") is None
+
+
+def test_credential_is_found_under_its_identity_in_any_spelling_and_no_other() -> None:
+    credentials = RunCredentials()
+    credential = credentials.issue("run", owner(name="???>>>"), watch())
+    other = credentials.issue("other", owner(), watch())
+    standard = credential.user_name.replace("-", "+").replace("_", "/").rstrip("=")
+
+    def found(user: str, password: str) -> object:
+        return credentials.find(aiohttp.encode_basic_auth(user, password))
+
+    assert standard != credential.user_name
+    assert found(standard, credential.password) is credential
+    assert found(other.user_name, credential.password) is None
+    assert found("", credential.password) is None
+    assert found(credential.user_name, credential.password + "x") is None
+    assert len(base64.urlsafe_b64decode(credential.password)) == 24
+    credentials.revoke_all()
+    assert found(credential.user_name, credential.password) is None
+    assert found(other.user_name, other.password) is None
+
+
+def test_credential_reads_and_writes_unless_it_is_said_otherwise() -> None:
+    credential = RunCredentials().issue("run", owner(), watch())
+    assert not credential.is_ending
+    assert not credential.reads_only
+    assert credential.notes is None
+    assert credential.world is None
+    assert credential.may_write()
+
+
+def test_credential_shows_who_it_is_for_and_nothing_of_what_its_run_asked() -> None:
+    credential = RunCredentials().issue("run", owner(), watch())
+    for name in (
+        "password",
+        "open_requests",
+        "seen_documents",
+        "refused_rights",
+        "unowned",
+        "notes",
+        "world",
+        "hand",
+    ):
+        assert f"{name}=" not in repr(credential)
+    assert "run_id='run'" in repr(credential)
+
+
+def test_credential_of_nothing_but_a_name_is_that_of_an_ordinary_run() -> None:
+    credential = RunCredential("run", owner(), watch(), "user", "password")
+    assert not (credential.is_ending or credential.reads_only or credential.unowned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from rolecall.proxy.owners import (
     kept_by_apply,
     kept_by_replace,
     owner_additions,
+    owner_patch,
     tie_for,
 )
 from tests.unit.proxy.crs import UID, owner
@@ -109,3 +111,58 @@ def test_replace_keeps_owners_it_does_not_speak_of() -> None:
     kept = kept_by_replace(found, {"annotations": {"a": "b"}})
     assert kept == Additions(references=(REFERENCE,), annotations=ANNOTATIONS)
     assert kept_by_replace(found, {"ownerReferences": []}).references == ()
+
+
+SEEN = {"uid": "u-1", "resourceVersion": "7", "name": "made"}
+AT = {"uid": "u-1", "resourceVersion": "7"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "tie", "written"),
+    [
+        (SEEN, Tie.REFERENCE, {**AT, "ownerReferences": [REFERENCE]}),
+        (SEEN, Tie.ANNOTATIONS, {**AT, "annotations": ANNOTATIONS}),
+        ({**SEEN, "ownerReferences": [REFERENCE]}, Tie.REFERENCE, AT),
+    ],
+)
+def test_owner_patch_is_bound_to_the_version_that_was_seen(
+    metadata: Json, tie: Tie, written: Json
+) -> None:
+    assert owner_patch(metadata, owner(), tie) == {"metadata": written}
+
+
+def test_additions_are_something_where_either_is_there() -> None:
+    assert Additions(references=(REFERENCE,))
+    assert Additions(annotations=ANNOTATIONS)
+    assert not Additions()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [{"manager": "other"}, {"operation": "Update"}, {"subresource": "status"}],
+    ids=["another manager", "an update", "its status"],
+)
+def test_only_what_an_apply_of_this_manager_holds_of_the_object_itself_is_kept(entry: Json) -> None:
+    found = existing([REFERENCE], **ANNOTATIONS)
+    found["managedFields"][1].update(entry)
+    assert not kept_by_apply(found, {}, "play")
+
+
+def test_apply_keeps_of_several_owners_and_annotations_those_that_are_held() -> None:
+    stranger = {**REFERENCE, "uid": "another"}
+    first, second = ANNOTATIONS
+    found = existing([stranger], **{first: ANNOTATIONS[first]})
+    found |= {"ownerReferences": [REFERENCE, stranger], "annotations": {**ANNOTATIONS, "a": "b"}}
+    assert kept_by_apply(found, {}, "play") == Additions(
+        references=(stranger,), annotations={first: ANNOTATIONS[first]}
+    )
+    assert kept_by_replace(found, {"annotations": {second: "said"}}) == Additions(
+        references=(REFERENCE, stranger), annotations={first: ANNOTATIONS[first]}
+    )
+    assert kept_by_replace(found, {"ownerReferences": [{}]}) == Additions(annotations=ANNOTATIONS)
+
+
+@pytest.mark.parametrize("keep", [kept_by_replace, partial(kept_by_apply, field_manager="play")])
+def test_object_without_owners_gives_nothing_to_keep(keep: Any) -> None:
+    for found in ({}, {"ownerReferences": None, "annotations": None, "managedFields": None}):
+        assert keep(found, {}) == Additions()

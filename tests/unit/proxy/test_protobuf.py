@@ -98,3 +98,102 @@ def test_version_is_taken_out_and_all_else_stays() -> None:
 def test_object_without_metadata_names_no_version() -> None:
     freed = ProtobufBody(envelope(DATA)).without_version()
     assert ProtobufBody(freed).metadata == {"annotations": {}}
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [b"\x79" + b"12345678", b"\x7d" + b"1234", b"\x78\xff\x01", b"\xfa\x01\x02xy"],
+    ids=["fixed64", "fixed32", "varint", "bytes of a field beyond 15"],
+)
+def test_field_of_any_type_is_as_long_as_it_says(unknown: bytes) -> None:
+    metadata = unknown + field(5, "uid-9") + unknown + field(6, "8")
+    body = ProtobufBody(envelope(unknown + field(1, metadata) + unknown + DATA))
+    assert body.metadata == {"uid": "uid-9", "resourceVersion": "8", "annotations": {}}
+    freed = body.without_version()
+    assert freed == envelope(
+        unknown + field(1, unknown + field(5, "uid-9") + unknown) + unknown + DATA
+    )
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 129, 255, 256, 16_383, 16_384, 2_097_152])
+def test_text_of_any_length_is_read_and_written(size: int) -> None:
+    text = "x" * size
+    data = envelope(field(1, field(5, text)) + DATA)
+    assert ProtobufBody(data).metadata["uid"] == text
+    added = Additions(annotations={"k": text})
+    pair = field(12, field(1, "k") + field(2, text))
+    expected = envelope(field(1, field(5, text) + pair) + DATA)
+    assert ProtobufBody(data).with_additions(added) == expected
+
+
+def test_what_is_left_out_of_a_map_or_a_reference_is_empty() -> None:
+    metadata = field(12, field(2, "text")) + field(12, field(1, "key")) + field(13, field(4, "u"))
+    assert ProtobufBody(envelope(field(1, metadata))).metadata == {
+        "annotations": {"": "text", "key": ""},
+        "ownerReferences": [{"apiVersion": "", "kind": "", "name": "", "uid": "u"}],
+    }
+
+
+def test_last_of_several_counts_and_text_that_is_no_text_is_replaced() -> None:
+    raw = field(1, field(5, "old")) + field(1, field(5, b"\xff"))
+    assert ProtobufBody(envelope(raw)).metadata["uid"] == "\ufffd"
+    twice = b"k8s\x00" + field(2, field(1, field(5, "old"))) + field(2, raw)
+    assert ProtobufBody(twice).metadata["uid"] == "\ufffd"
+
+
+def test_reference_and_annotation_are_written_as_the_api_server_writes_them() -> None:
+    names = (
+        field(1, "App"),
+        field(3, "shop"),
+        field(4, owner().uid),
+        field(5, "demo.example.com/v1"),
+    )
+    metadata = field(13, b"".join(names)) + field(12, field(1, "a/owner") + field(2, "prod/shop"))
+    expected = envelope(field(1, METADATA + metadata) + DATA)
+    assert ProtobufBody(envelope(field(1, METADATA) + DATA)).with_additions(BOTH) == expected
+    made = envelope(field(1, metadata) + DATA)
+    assert ProtobufBody(envelope(DATA)).with_additions(BOTH) == made
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"k8s\x00" + field(1, "x"),
+        b"K8s\x00" + field(2, b""),
+        envelope(b"\x0c"),
+        envelope(b"\x79" + b"1234567"),
+        envelope(b"\x7d" + b"123"),
+        envelope(field(1, "xy")[:-1]),
+        envelope(b"\x08" + b"\xff" * 10 + b"\x01"),
+        envelope(field(1, field(13, b"\x0b"))),
+    ],
+    ids=[
+        "no object",
+        "another magic",
+        "a group",
+        "fixed64",
+        "fixed32",
+        "bytes",
+        "a number without end",
+        "a reference",
+    ],
+)
+def test_what_is_cut_short_or_unknown_is_for_the_api_server(data: bytes) -> None:
+    with pytest.raises(UnreadableBodyError):
+        ProtobufBody(data)
+
+
+def test_ten_bytes_are_the_longest_number() -> None:
+    longest = b"\x38" + b"\xff" * 9 + b"\x01"
+    assert ProtobufBody(envelope(field(1, longest + field(5, "u")))).metadata["uid"] == "u"
+
+
+def test_encoding_that_is_named_empty_is_none() -> None:
+    body = ProtobufBody(envelope(field(1, METADATA), field(3, "")))
+    assert body.metadata["uid"] == "uid-0"
+    assert body.kind == ""
+
+
+def test_number_where_a_text_should_be_is_no_text() -> None:
+    assert ProtobufBody(envelope(field(1, b"\x28\x05"))).metadata["uid"] == ""
+    assert ProtobufBody(envelope(field(1, METADATA), b"\x18\x01")).metadata["uid"] == "uid-0"

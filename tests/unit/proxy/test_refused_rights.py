@@ -96,3 +96,26 @@ def test_loop_over_refusals_keeps_the_last_ones_only() -> None:
     rights = refused(*sentences)
     assert rights.told_by(sentences[0]) == ""
     assert "`shop-99`" in rights.told_by(sentences[99])
+
+
+def test_refusal_that_came_again_is_the_newest() -> None:
+    sentences = [SENTENCE.replace("shop", f"shop-{number}") for number in range(32)]
+    kept = refused(*sentences, sentences[0], SENTENCE)
+    assert "`shop-0`" in kept.told_by(sentences[0])
+    assert kept.told_by(sentences[1]) == ""
+    assert "`shop-2`" in kept.told_by(sentences[2])
+
+
+def test_first_refusal_that_the_task_repeats_is_told() -> None:
+    other = SENTENCE.replace("shop", "other")
+    told = refused(SENTENCE).told_by(f"{other} and {SENTENCE}")
+    assert "`shop`" in told
+
+
+def test_answer_that_was_streamed_or_is_no_text_tells_nothing() -> None:
+    rights = RefusedRights()
+    rights.note(None)
+    rights.note(SENTENCE)
+    assert rights.told_by(SENTENCE) == ""
+    rights.note(b"\xff " + SENTENCE.encode())
+    assert "`shop`" in rights.told_by(SENTENCE)

@@ -120,3 +120,68 @@ def test_about_no_resource(path: str) -> None:
 )
 def test_climbing_paths_are_seen(path: str, does: bool) -> None:
     assert has_dot_segment(path) is does
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "verb", "name"),
+    [
+        ("PUT", "/api/v1/nodes", "watch=1", "update", ""),
+        ("DELETE", "/api/v1/nodes/n", "fieldSelector=metadata.name%3Dx", "delete", "n"),
+        ("DELETE", "/api/v1/nodes", "fieldSelector=metadata.name%3Dx", "deletecollection", ""),
+        ("GET", "/api/v1/nodes", "watch=1&watch=0", "watch", ""),
+        ("GET", "/api/v1/nodes", "watch=0&watch=1", "list", ""),
+        ("GET", "/api/v1/nodes", "watch", "watch", ""),
+        ("GET", "/api/v1/nodes", "watch=1&fieldSelector=metadata.name%3D%3Dx", "watch", "x"),
+        ("GET", "/api/v1/nodes", "fieldSelector=a%3Db,metadata.name%3Dx,c!%3Dd", "list", "x"),
+        ("GET", "/api/v1/nodes", "fieldSelector=metadata.name!%3Dx", "list", ""),
+        ("GET", "/api/v1/nodes", "fieldSelector=metadata.name", "list", ""),
+        ("GET", "/api/v1/nodes", "fieldSelector=&a=metadata.name%3Dx", "list", ""),
+        ("GET", "/api/v1/watch/nodes", "fieldSelector=metadata.name%3Dx", "watch", "x"),
+        ("OPTIONS", "/api/v1/nodes/n", "", "options", "n"),
+    ],
+)
+def test_verb_and_name_of_what_names_no_object_come_from_the_query(
+    method: str, path: str, query: str, verb: str, name: str
+) -> None:
+    expected = RequestInfo(verb, path, "", "v1", "nodes", "", "", name)
+    assert parse_request_info(method, path, query) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/api/v1/watch", ("get", "watch", "", "", "")),  # a resource of that name
+        ("/api/v1/proxy/pods/p/a/b", ("proxy", "pods", "", "", "p")),
+        ("/api/v1/proxy/namespaces/a/pods/p/x", ("proxy", "pods", "", "a", "p")),
+        ("/api/v1/namespaces/a/status", ("get", "namespaces", "status", "a", "a")),
+        ("/api/v1/namespaces/a/finalize/x", ("get", "namespaces", "finalize", "a", "a")),
+        ("/api/v1/namespaces/a/pods/p/proxy/x", ("get", "pods", "proxy", "a", "p")),
+        ("/api/v1/namespaces/", ("list", "namespaces", "", "", "")),
+    ],
+)
+def test_odd_paths_are_read_as_the_api_server_reads_them(
+    path: str, words: tuple[str, str, str, str, str]
+) -> None:
+    read = parse_request_info("GET", path)
+    said = (read.verb, read.resource, read.subresource, read.namespace, read.name)
+    assert said == (("list", *words[1:]) if words[1] == "watch" else words)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces/a//", "/apis/x.io/v1//a", "/api/v1//"])
+def test_empty_segment_names_no_resource(path: str) -> None:
+    assert parse_request_info("POST", path).resource == ("namespaces" if "/a//" in path else "")
+
+
+def test_what_is_about_objects_has_a_resource_and_no_subresource() -> None:
+    for path, is_resource, is_about_objects in [
+        ("/api/v1/pods", True, True),
+        ("/api/v1/namespaces/a/pods/p/log", True, False),
+        ("/version", False, False),
+    ]:
+        read = parse_request_info("GET", path)
+        assert (read.is_resource, read.is_about_objects) == (is_resource, is_about_objects)
+
+
+@pytest.mark.parametrize(("times", "does"), [(3, False), (4, False), (5, True)])
+def test_path_that_is_encoded_too_often_is_refused(times: int, does: bool) -> None:
+    assert has_dot_segment("/api/%" + "25" * (times - 1) + "41") is does

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from rolecall.errors import InputError
-from tests.unit.proxy.upstream import Play, Received, opened_play
+from tests.unit.proxy.upstream import Play, Received, answer, opened_play, play_of
 
 
 @pytest.fixture
@@ -72,3 +72,75 @@ async def test_long_selectors_pass(play: Play) -> None:
     async with play.request("GET", f"/api/v1/pods?labelSelector={selector}"):
         pass
     assert play.upstream.asked[-1].endswith("label-1999")
+
+
+SENTENCE = (
+    'pods is forbidden: User "x" cannot list resource "pods" in API group "" in the namespace "a"'
+)
+
+
+@pytest.mark.parametrize(("code", "is_told"), [(403, True), (200, False), (404, False)])
+async def test_right_is_missing_only_where_the_answer_was_a_403(
+    play: Play, code: int, is_told: bool
+) -> None:
+    play.upstream.say = lambda request: answer(request, code, {"message": SENTENCE})
+    async with play.request("GET", "/api/v1/pods"):
+        pass
+    assert play.access.missing_right("another failure") == ""
+    assert ("may not list pods" in play.access.missing_right(SENTENCE)) is is_told
+
+
+async def test_kubeconfigs_are_gone_with_their_run_and_a_play_may_take_them_away(
+    play: Play, tmp_path: Path
+) -> None:
+    async with play_of(play.proxy, play.upstream, play.told) as run:
+        files = [run.access.kubeconfig, run.access.modules_kubeconfig]
+        assert all(file is not None and file.parent == tmp_path for file in files)
+        assert all(file is not None and file.name.startswith("kubeconfig") for file in files)
+        run.access.kubeconfig.unlink()
+    assert not any(file is not None and file.exists() for file in files)
+
+
+async def test_each_request_is_a_line_of_the_debug_log(
+    play: Play, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "rolecall.proxy.server")
+    async with play.request("GET", "/api/v1/pods"):
+        pass
+    [line] = [each for each in caplog.records if each.getMessage() == "request"]
+    assert line.__dict__["fields"] == {
+        "run": "run",
+        "verb": "list",
+        "resource": "pods",
+        "code": 404,
+    }
+
+
+async def test_who_has_no_credential_and_who_leaves_the_path_reach_nobody(play: Play) -> None:
+    async with (
+        aiohttp.ClientSession() as stranger,
+        stranger.get(play.url.with_user(None).with_path("/api/v1/pods")) as response,
+    ):
+        assert response.status == 401
+    async with play.request("GET", "/api/v1/%2e%2e/x") as response:
+        assert response.status == 400
+    assert play.upstream.asked == []
+
+
+async def test_port_is_known_only_while_the_proxy_listens(play: Play) -> None:
+    assert play.proxy.is_listening
+    await play.proxy.stop()
+    with pytest.raises(RuntimeError, match="does not listen"):
+        _ = play.proxy.port
+
+
+async def test_address_that_was_free_is_let_go_where_the_other_was_taken(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_INET6) as taken:
+        taken.bind(("::1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError):
+            async with opened_play(tmp_path, port=port):
+                pass
+        with socket.socket() as again:
+            again.bind(("127.0.0.1", port))

@@ -174,3 +174,52 @@ async def test_end_of_the_run_cuts_the_wire(tmp_path: Path) -> None:
     with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
         await reader.readexactly(1)
     writer.close()
+
+
+@pytest.mark.parametrize(("said", "told"), [("Go on", "Go on"), ("", "Switching Protocols")])
+async def test_wire_begins_with_the_head_of_the_api_server(
+    tmp_path: Path, said: str, told: str
+) -> None:
+    async def say(request: Received) -> None:
+        head = f"HTTP/1.1 101 {said}\r\nConnection: Upgrade\r\nUpgrade: x\r\nX-Y: z\r\n\r\n"
+        request.writer.write(head.encode())
+        request.writer.close()
+
+    async with opened_play(tmp_path) as play:
+        play.upstream.say = say
+        reader, writer = await raw(play, "POST", "SPDY/3.1")
+        first, *headers = (await reader.read()).decode().strip().split("\r\n")
+        writer.close()
+        await writer.wait_closed()
+    assert first == f"HTTP/1.1 101 {told}"
+    assert sorted(headers) == ["Connection: Upgrade", "Upgrade: x", "X-Y: z"]
+
+
+async def test_slow_side_slows_the_other_and_the_end_of_one_is_the_end_of_both() -> None:
+    target = Mock(asyncio.Transport)
+    target.is_closing.return_value = False
+    lost: list[object] = []
+    pipe = upgrades._Pipe(target, lost.append)
+    pipe.data_received(b"x")
+    target.write.assert_called_once_with(b"x")
+    pipe.pause_writing()
+    target.pause_reading.assert_called_once_with()
+    target.resume_reading.assert_not_called()
+    pipe.resume_writing()
+    target.resume_reading.assert_called_once_with()
+    pipe.connection_lost(None)
+    target.close.assert_called_once_with()
+    assert lost == [None]
+
+
+async def test_side_that_is_closing_is_given_nothing_more() -> None:
+    target = Mock(asyncio.Transport)
+    target.is_closing.return_value = True
+    lost: list[object] = []
+    pipe = upgrades._Pipe(target, lost.append)
+    pipe.data_received(b"x")
+    pipe.pause_writing()
+    pipe.resume_writing()
+    pipe.connection_lost(None)
+    assert [call[0] for call in target.method_calls] == ["is_closing"] * 4
+    assert lost == [None]

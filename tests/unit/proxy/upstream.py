@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,22 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from rolecall.clock import Clock
+from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
 from rolecall.kube.transport import Fence
-from rolecall.proxy import Proxy
+from rolecall.proxy import Proxy, World
+from rolecall.proxy.adoption import WasOwned, never_owned
+from rolecall.reconcile import RunAccess
 from rolecall.settings import ProxySettings
 from tests.fixtures.eventually import eventually_async
 from tests.unit.proxy.crs import app, watch
 
-DISCOVERY = {
+DISCOVERY: dict[str, list[Json]] = {
     "/api/v1": [
         {"name": "configmaps", "kind": "ConfigMap", "namespaced": True},
         {"name": "pods", "kind": "Pod", "namespaced": True},
+        {"name": "nodes", "kind": "Node", "namespaced": False},
+        {"name": "bindings", "kind": "Binding", "namespaced": True, "verbs": ["create"]},
     ]
 }
 _VERBS = ["create", "get", "list", "watch", "patch", "update", "delete"]
@@ -83,7 +89,7 @@ class Upstream:
     async def _answer(self, request: Received) -> None:
         rows = DISCOVERY.get(request.target)
         if rows is not None:
-            document = {"resources": [{**row, "verbs": _VERBS} for row in rows]}
+            document = {"resources": [{"verbs": _VERBS, **row} for row in rows]}
             await answer(request, 200, document)
         elif self.say is not None:
             await self.say(request)
@@ -119,10 +125,11 @@ async def _read(
 
 @dataclass
 class Told:
-    """What the proxy told about dependents."""
+    """What the proxy told about dependents, and on CRs."""
 
     dependents: list[Any] = field(default_factory=list)
     own_writes: list[Any] = field(default_factory=list)
+    events: list[Any] = field(default_factory=list)
 
     def note(
         self, owner_kind: Any, dependent_kind: Any, *, by_annotation: bool, namespace: str
@@ -131,6 +138,9 @@ class Told:
 
     def note_own_write(self, uid: str, resource_version: str) -> None:
         self.own_writes.append((uid, resource_version))
+
+    def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
+        self.events.append((cr["metadata"]["name"], kind, reason, message))
 
 
 @dataclass
@@ -142,6 +152,7 @@ class Play:
     upstream: Upstream
     told: Told
     proxy: Proxy
+    access: RunAccess
 
     def request(
         self, method: str, path: str, **options: Any
@@ -157,6 +168,7 @@ async def opened_play(
     clock: Clock | None = None,
     tls: ssl.SSLContext | None = None,
     fence: Fence | None = None,
+    was_owned: WasOwned = never_owned,
     **settings: Any,
 ) -> AsyncIterator[Play]:
     """A run in flight, behind a proxy, before a tiny API server."""
@@ -171,7 +183,9 @@ async def opened_play(
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
         async with Client(credentials, fence=fence) as client:
             options = ProxySettings(**{"port": 0, "folder": folder, **settings})
-            proxy = Proxy(options, client, dependents=told, clock=clock)
+            proxy = Proxy(
+                options, client, dependents=told, clock=clock, events=told, was_owned=was_owned
+            )
             await proxy.start()
             try:
                 async with play_of(proxy, upstream, told) as play:
@@ -188,17 +202,25 @@ async def opened_play(
 
 @asynccontextmanager
 async def play_of(
-    proxy: Proxy, upstream: Upstream, told: Told, *, reads_only: bool = False
+    proxy: Proxy,
+    upstream: Upstream,
+    told: Told,
+    *,
+    reads_only: bool = False,
+    world: World | None = None,
+    cr: Json | None = None,
 ) -> AsyncIterator[Play]:
-    """One more run behind the same proxy."""
+    """One more run behind the same proxy; with a world, it is one that plans."""
     issue_access = proxy.issue_read_access if reads_only else proxy.issue_access
+    if world is not None:
+        issue_access = partial(proxy.issue_plan_access, world=world)
     async with (
-        issue_access("run", app(), watch()) as access,
+        issue_access("run", cr or app(), watch()) as access,
         aiohttp.ClientSession(auto_decompress=False) as session,
     ):
         config = yaml.safe_load(access.kubeconfig.read_text())
         url = URL(config["clusters"][0]["cluster"]["server"]).with_host("127.0.0.1")
-        yield Play(session, url, upstream, told, proxy)
+        yield Play(session, url, upstream, told, proxy, access)
 
 
 def tls_of_a_server(folder: Path) -> ssl.SSLContext:
