@@ -11,15 +11,13 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, UnprocessableError
 from tests.e2e.kinds import is_gone
 from tests.e2e.own.cases import CLAIM, POD
+from tests.e2e.own.snapshot_api import SNAPSHOT, snapshots_served
 from tests.e2e.own.world import IMAGE, MACHINE, OPERATION, create, make, wait, wait_reason
-from tests.fixtures.crds import crd_for
 
 pytestmark = pytest.mark.usefixtures("engine")
 
-CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 NAMESPACE = Gvk("", "v1", "Namespace")
 QUOTA = Gvk("", "v1", "ResourceQuota")
-SNAPSHOT = Gvk("snapshot.storage.k8s.io", "v1", "VolumeSnapshot")
 POLICY = Gvk("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")
 BINDING = Gvk("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
 PAUSED = "rolecall.dev/paused"
@@ -165,17 +163,7 @@ async def test_snapshot_outlives_the_operation_that_made_it(api: Client, namespa
     said = await wait_reason(api, OPERATION, namespace, "early", "SnapshotsNotServed")
     assert said["status"] == "False"
 
-    crd = crd_for(SNAPSHOT)
-    crd["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, for a test"}
-    await api.create(CRD, crd)
-
-    async def is_served() -> bool:
-        rows = (await api.get(CRD, "", crd["metadata"]["name"]))["status"]["conditions"]
-        assert rows is not None  # nobody has looked at it yet
-        return any((row["type"], row["status"]) == ("Established", "True") for row in rows)
-
-    try:
-        await wait(is_served)
+    async with snapshots_served(api):
         await operate(api, namespace, "kept", "Snapshot", ttlSecondsAfterFinished=1)
         made: Json = await wait(lambda: api.get(SNAPSHOT, namespace, "kept"))
         assert made["spec"]["source"] == {"persistentVolumeClaimName": "m-disk"}
@@ -188,5 +176,3 @@ async def test_snapshot_outlives_the_operation_that_made_it(api: Client, namespa
         await wait(is_over)
         left = (await api.get(SNAPSHOT, namespace, "kept"))["metadata"]
         assert "ownerReferences" not in left
-    finally:
-        await api.delete(CRD, "", f"volumesnapshots.{SNAPSHOT.group}")
