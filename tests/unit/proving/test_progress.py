@@ -1,4 +1,4 @@
-"""How far a test is: in place on a terminal, now and then in a log, and what is seen is told at once."""
+"""How far a test is: in place on a terminal, now and then in a log."""
 
 from __future__ import annotations
 

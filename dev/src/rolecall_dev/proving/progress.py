@@ -5,7 +5,7 @@ What is under way longest is named with its time, since that is what a reader wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -45,7 +45,9 @@ class Progress:
         if self.is_second and self.seen_once:
             return f"second tries: {self.tried_again} of {self.seen_once}"
         said = f"{self.decided} of {_several(self.cases, 'case')}"
-        return f"{said}, {_several(self.seen_once, 'problem')} seen once" if self.seen_once else said
+        return (
+            f"{said}, {_several(self.seen_once, 'problem')} seen once" if self.seen_once else said
+        )
 
 
 def shown_seconds(seconds: float) -> str:

@@ -328,7 +328,8 @@ class _Proof:
                 self._suspicions[key] = _Suspicion(problem, smallest, seconds)
                 self._progress.seen_once += 1
                 # The second try comes after all cases: who waits wants to know what to look at.
-                self._say(f"seen once: {smallest.name}: {problem.told}")
+                what = _first_line(problem.found)
+                self._say(f"seen once: {smallest.name}: {problem.told}: {what}")
             else:
                 known.alike.append(smallest)
 
