@@ -157,6 +157,44 @@ async def test_operation_that_may_not_remove_the_pod_fails_and_the_next_one_goes
     assert await uid(api, namespace) != before
 
 
+async def test_labels_that_somebody_takes_off_the_disk_come_back(
+    api: Client, namespace: str
+) -> None:
+    await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
+    await wait_reason(api, MACHINE, namespace, "m", "PodReady")
+    labels = (await api.get(CLAIM, namespace, "m-disk"))["metadata"]["labels"]
+    nothing = {"metadata": {"labels": dict.fromkeys(labels)}}
+    assert "labels" not in (await api.merge_patch(CLAIM, namespace, "m-disk", nothing))["metadata"]
+
+    async def are_back() -> bool:
+        return (await api.get(CLAIM, namespace, "m-disk"))["metadata"].get("labels") == labels
+
+    await wait(are_back)
+
+
+async def test_operation_whose_last_run_was_cut_off_says_again_how_it_ended(
+    api: Client, namespace: str
+) -> None:
+    await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
+    await wait_reason(api, MACHINE, namespace, "m", "PodReady")
+    await operate(api, namespace, "o", "Reboot")
+    said = await wait_reason(api, OPERATION, namespace, "o", "Succeeded")
+
+    # As the engine has it where the run was killed after its last report, and the next one had nothing to do.
+    rows = (await api.get(OPERATION, namespace, "o"))["status"]["conditions"]
+    cut_off = {"reason": "RunSucceeded", "message": "the last run succeeded"}
+    rows = [{**row, **cut_off} if row["type"] == "Ready" else row for row in rows]
+    lost = {"status": {"conditions": rows}}
+    await api.merge_patch(
+        OPERATION, namespace, "o", {"metadata": {"annotations": {PAUSED: "true"}}}
+    )
+    await api.merge_patch(OPERATION, namespace, "o", lost, subresource="status")
+    # A run, as the retry is one.
+    await api.merge_patch(OPERATION, namespace, "o", {"metadata": {"annotations": {PAUSED: None}}})
+    again = await wait_reason(api, OPERATION, namespace, "o", "Succeeded")
+    assert again["message"] == said["message"]
+
+
 async def test_snapshot_outlives_the_operation_that_made_it(api: Client, namespace: str) -> None:
     await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
     await operate(api, namespace, "early", "Snapshot")
