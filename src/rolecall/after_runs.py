@@ -1,7 +1,7 @@
-"""What follows from what runs read and wrote: pruning, and reads that bring their CRs back.
+"""What follows from what runs read and wrote: lost owners, pruning, and reads that bring CRs back.
 
-Asked once after each run, while its CR is in hand. Both are off until a watch asks for them, and cost
-nothing then.
+Asked once after each run, while its CR is in hand. The last two are off until a watch asks for them,
+and cost nothing then.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
+from rolecall.lost_owners import LostOwners
 from rolecall.metrics import EngineMetrics
 from rolecall.prune import InventoryStore, PruneEvents, PrunePorts, Pruner, partial_by
 from rolecall.reactor import Change, DependentInformers, ReadInformers, ReadPorts, Sink
@@ -36,6 +37,7 @@ class AfterRunParts:
     client: Client
     sink: Sink
     dependents: DependentInformers
+    lost_owners: LostOwners
     events: PruneEvents
     metrics: EngineMetrics
     supervisor: Supervisor
@@ -77,6 +79,7 @@ class AfterRuns:
                 is_divided=settings.shards.is_on,
             ),
         )
+        self._gives_owner = settings.proxy.inject_owner
         self._reads = ReadInformers(
             parts.client,
             ReadPorts(parts.sink, self._is_own),
@@ -85,6 +88,8 @@ class AfterRuns:
         )
 
     async def run_ended(self, run: EndedRun) -> None:
+        if self._gives_owner:
+            await self._parts.lost_owners.run_ended(run)
         if self._prunes:
             await self._pruner.run_ended(run)
         await self._reads.run_ended(run)

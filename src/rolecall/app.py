@@ -33,6 +33,7 @@ from rolecall.leftovers import Leftovers
 from rolecall.lifetime import Stop, run_parts, signals_asking
 from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
+from rolecall.lost_owners import LostOwners
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.migration import EngineMigration
 from rolecall.page import OperatorPage, PagePorts
@@ -144,8 +145,15 @@ class Engine:
             watches, client, self._keys, settings=settings.reactor, supervisor=supervisor
         )
         self._events = ApiEventRecorder(client, instance=socket.gethostname(), clock=clock)
+        root, note_write = settings.runner.root, self._dependents.note_own_write
+        self._lost_owners = LostOwners(client, root, self._events, note_write)
         self._proxy = Proxy(
-            settings.proxy, client, dependents=self._dependents, clock=clock, events=self._events
+            settings.proxy,
+            client,
+            dependents=self._dependents,
+            clock=clock,
+            events=self._events,
+            was_owned=self._lost_owners.was_owned,
         )
         self._warm_state = self._made_warm_state()
         self._runner = create_runner(settings.runner, self._warm_state.update)
@@ -473,6 +481,7 @@ class Engine:
             self._client,
             self._keys,
             self._dependents,
+            self._lost_owners,
             self._events,
             self._metrics,
             self._supervisor,

@@ -47,6 +47,7 @@ class KeptRun:
     api_version: str = ""
     namespace: str = ""
     name: str = ""
+    uid: str = ""  # of the CR; tells it from a later one with its name
     generation: int | None = None
     cause: str = ""
     is_finalizer: bool = False

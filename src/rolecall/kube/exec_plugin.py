@@ -71,6 +71,11 @@ async def _output_of(plugin: ExecPlugin, environ: Mapping[str, str], info: str) 
             f"could not start the credential plugin `{plugin.command}`: {failure.strerror}",
             hint=plugin.install_hint.strip() or f"install `{Path(plugin.command).name}`",
         ) from failure
+    except ValueError as failure:  # what no program can be given: a NUL, a name with `=`
+        raise CredentialsError(
+            f"could not start the credential plugin `{plugin.command}`: {failure}",
+            hint="correct `command`, `args` and `env` of its `exec` in the kubeconfig",
+        ) from None
     try:
         async with asyncio.timeout(TIME_LIMIT_S):
             output, complaint = await process.communicate()

@@ -4,6 +4,8 @@
 """
 
 from rolecall.proxy.dependent_finder import DependentSink
+from rolecall.proxy.identity import Owner
+from rolecall.proxy.owners import owner_patch, tie_for
 from rolecall.proxy.read_only import is_review
 from rolecall.proxy.request_info import RequestInfo, parse_request_info
 from rolecall.proxy.server import Proxy
@@ -12,11 +14,14 @@ from rolecall.proxy.worlds import ApiServer, PlayRequest, Said, World
 __all__ = [
     "ApiServer",
     "DependentSink",
+    "Owner",
     "PlayRequest",
     "Proxy",
     "RequestInfo",
     "Said",
     "World",
     "is_review",
+    "owner_patch",
     "parse_request_info",
+    "tie_for",
 ]

@@ -15,7 +15,7 @@ where there is no owner", and a read before each would be paid by all.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from rolecall.errors import ClusterError
@@ -25,7 +25,8 @@ from rolecall.owner_annotations import OWNER_ANNOTATION
 from rolecall.proxy.dependent_finder import DependentFinder
 from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.forward import Forwarder
-from rolecall.proxy.owners import Tie, names_owner, owner_additions, tie_for
+from rolecall.proxy.identity import Owner
+from rolecall.proxy.owners import Tie, names_owner, owner_patch, tie_for
 from rolecall.proxy.run_credentials import RunCredential
 from rolecall.reconcile import EventRecorder
 
@@ -35,6 +36,12 @@ _REMEMBERED = 4096
 _NAMED = 5  # in one Event
 
 _Metadata = Mapping[str, Any]
+# Whether an object that nobody owns had this owner, and gets it back when the run is over.
+WasOwned = Callable[[Owner, str], Awaitable[bool]]
+
+
+async def never_owned(_owner: Owner, _uid: str) -> bool:
+    return False
 
 
 class Adoption:
@@ -48,12 +55,14 @@ class Adoption:
         events: EventRecorder | None,
         *,
         takes_all: bool,
+        was_owned: WasOwned = never_owned,
     ) -> None:
         self._discovery = client.discovery
         self._forwarder = forwarder
         self._finder = finder
         self._events = events
         self._takes_all = takes_all
+        self._was_owned = was_owned
         self._told: set[tuple[str, str]] = set()  # UIDs of owner and object
 
     async def note_written(
@@ -94,7 +103,7 @@ class Adoption:
                 self._finder.note_created(credential, resource, tie, namespace)
                 return adopted
         place = f"{namespace}/{info.name}" if tie is Tie.ANNOTATIONS and namespace else info.name
-        self._note_unowned(credential, metadata["uid"], f"{resource.gvk.kind} {place}")
+        await self._note_unowned(credential, metadata["uid"], f"{resource.gvk.kind} {place}")
         return answered[1]
 
     def _concerns(self, exchange: Exchange, sent: object, metadata: _Metadata) -> bool:
@@ -116,16 +125,7 @@ class Adoption:
         self, exchange: Exchange, metadata: _Metadata, tie: Tie, media_type: str
     ) -> bytes | None:
         """The object with its owner, in the form that the play asked for; None: not adopted."""
-        additions = owner_additions(metadata, exchange.credential.owner, tie)
-        written: dict[str, Any] = {
-            "uid": metadata["uid"],
-            "resourceVersion": metadata["resourceVersion"],
-        }
-        if additions.references:
-            written["ownerReferences"] = list(additions.references)
-        if additions.annotations:
-            written["annotations"] = dict(additions.annotations)
-        body = json.dumps({"metadata": written}).encode()
+        body = json.dumps(owner_patch(metadata, exchange.credential.owner, tie)).encode()
         try:
             async with self._forwarder.merge(exchange, body) as response:
                 answer = await response.read()
@@ -136,9 +136,9 @@ class Adoption:
         self._finder.note_write(media_type, answer)
         return answer
 
-    def _note_unowned(self, credential: RunCredential, uid: str, name: str) -> None:
+    async def _note_unowned(self, credential: RunCredential, uid: str, name: str) -> None:
         mark = (credential.owner.uid, uid)
-        if mark in self._told:
+        if mark in self._told or await self._was_owned(credential.owner, uid):
             return
         if len(self._told) >= _REMEMBERED:
             self._told.clear()

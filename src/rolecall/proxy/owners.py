@@ -80,6 +80,20 @@ def owner_additions(metadata: Metadata, owner: Owner, tie: Tie) -> Additions:
     return Additions(references=(owner.reference(),))
 
 
+def owner_patch(metadata: Metadata, owner: Owner, tie: Tie) -> dict[str, Any]:
+    """What gives an object its owner, if it is still the one and at the version that was seen."""
+    additions = owner_additions(metadata, owner, tie)
+    written: dict[str, Any] = {
+        "uid": metadata["uid"],
+        "resourceVersion": metadata["resourceVersion"],
+    }
+    if additions.references:
+        written["ownerReferences"] = list(additions.references)
+    if additions.annotations:
+        written["annotations"] = dict(additions.annotations)
+    return {"metadata": written}
+
+
 def kept_by_apply(existing: Metadata, applied: Metadata, field_manager: str) -> Additions:
     """The owners that `field_manager` wrote earlier and that `applied` would take away."""
     held = _fields_held(existing, field_manager)

@@ -14,7 +14,7 @@ from rolecall.clock import Clock
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall.kube import Client, Resource
-from rolecall.proxy.adoption import Adoption
+from rolecall.proxy.adoption import Adoption, WasOwned, never_owned
 from rolecall.proxy.answers import refusal
 from rolecall.proxy.bodies import JSON
 from rolecall.proxy.creates import Creates, may_create
@@ -43,6 +43,7 @@ class Routes:
         sink: DependentSink,
         clock: Clock,
         events: EventRecorder | None = None,
+        was_owned: WasOwned = never_owned,
     ) -> None:
         self._injects = settings.inject_owner
         self._discovery = client.discovery
@@ -50,7 +51,12 @@ class Routes:
         self._finder = DependentFinder(sink)
         self._documents = DiscoveryDocuments(self._forwarder, clock)
         self._adoption = Adoption(
-            client, self._forwarder, self._finder, events, takes_all=settings.adopts
+            client,
+            self._forwarder,
+            self._finder,
+            events,
+            takes_all=settings.adopts,
+            was_owned=was_owned,
         )
         self._creates = Creates(client, self._forwarder, self._finder, self._adoption)
 

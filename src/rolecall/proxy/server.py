@@ -24,6 +24,7 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.errors import InputError
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
+from rolecall.proxy.adoption import WasOwned, never_owned
 from rolecall.proxy.answers import refusal, unauthorized
 from rolecall.proxy.creates import verbs_needed
 from rolecall.proxy.dependent_finder import DependentSink
@@ -61,11 +62,12 @@ class Proxy:
         dependents: DependentSink,
         clock: Clock | None = None,
         events: EventRecorder | None = None,
+        was_owned: WasOwned = never_owned,
     ) -> None:
         self._settings = settings
         self._clock = clock or SystemClock()
         self._run_credentials = RunCredentials()
-        self._routes = Routes(settings, client, dependents, self._clock, events)
+        self._routes = Routes(settings, client, dependents, self._clock, events, was_owned)
         self._record = RequestRecord(settings.record) if settings.record is not None else None
         self._server: web.Server | None = None
         self._listeners: list[asyncio.Server] = []

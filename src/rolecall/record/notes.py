@@ -165,6 +165,11 @@ class RunNotes:
             for _, noted in self._requests.unpacked()
         )
 
+    def unowned(self) -> set[str]:
+        """UIDs of objects that the run asked for by name, and that the CR did not own."""
+        shown = {noted.uid: noted.is_owned for _, noted in self._requests.unpacked() if noted.uid}
+        return {uid for uid, is_owned in shown.items() if not is_owned}
+
     def record(self) -> RunRecord:
         """What is known by now."""
         return RunRecord(

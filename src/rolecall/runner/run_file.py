@@ -25,6 +25,7 @@ def run_that_begins(request: RunRequest, way: str, folder: Path, now: datetime) 
         api_version=gvk.api_version,
         namespace=str(metadata.get("namespace") or ""),
         name=str(metadata.get("name") or ""),
+        uid=str(metadata.get("uid") or ""),
         generation=metadata.get("generation"),
         cause=request.cause,
         is_finalizer=request.is_finalizer,
