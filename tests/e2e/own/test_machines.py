@@ -180,7 +180,7 @@ async def test_operation_whose_last_run_was_cut_off_says_again_how_it_ended(
     await operate(api, namespace, "o", "Reboot")
     said = await wait_reason(api, OPERATION, namespace, "o", "Succeeded")
 
-    # As the engine has it where the run was killed after its last report, and the next one had nothing to do.
+    # As it was left by a run that was killed after its last report, and one that had nothing to do.
     rows = (await api.get(OPERATION, namespace, "o"))["status"]["conditions"]
     cut_off = {"reason": "RunSucceeded", "message": "the last run succeeded"}
     rows = [{**row, **cut_off} if row["type"] == "Ready" else row for row in rows]
