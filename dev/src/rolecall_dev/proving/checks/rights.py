@@ -98,6 +98,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
                 requests=around(tested.traffic.requests, refused[0].number),
                 place=subject.undisturbed.place_of(refused[0].mark),
                 alike=f"{_NAME} {right}",
+                differences=tuple(map(str, settled.differences)),
             )
         ]
 
