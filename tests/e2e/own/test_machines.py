@@ -167,7 +167,8 @@ async def test_labels_that_somebody_takes_off_the_disk_come_back(
     assert "labels" not in (await api.merge_patch(CLAIM, namespace, "m-disk", nothing))["metadata"]
 
     async def are_back() -> bool:
-        return (await api.get(CLAIM, namespace, "m-disk"))["metadata"].get("labels") == labels
+        metadata = (await api.get(CLAIM, namespace, "m-disk"))["metadata"]
+        return bool(metadata.get("labels") == labels)
 
     await wait(are_back)
 

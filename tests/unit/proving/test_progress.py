@@ -9,7 +9,7 @@ import pytest
 
 from rolecall.clock import SystemClock
 from rolecall_dev.cli.case_progress import CaseProgress
-from rolecall_dev.proving.progress import Progress
+from rolecall_dev.proving.progress import ProofProgress
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Terminal(io.StringIO):
 def test_test_of_half_an_hour_is_not_taken_for_one_that_hangs() -> None:
     clock, log = HandClock(), io.StringIO()
     said = CaseProgress(log, clock)
-    progress = Progress(samples=1, known=1, cases=84, clock=clock)
+    progress = ProofProgress(samples=1, known=1, cases=84, clock=clock)
     for second in range(30 * 60):
         clock.seconds = second
         progress.decided = second // 25
@@ -61,7 +61,7 @@ def test_line_on_a_terminal_changes_in_place_and_makes_way(monkeypatch: pytest.M
 
 def test_what_is_under_way_longest_is_named_with_its_time() -> None:
     clock = HandClock()
-    progress = Progress(samples=1, cases=3, seen_once=1, clock=clock)
+    progress = ProofProgress(samples=1, cases=3, seen_once=1, clock=clock)
     with progress.under_way("Site/blog: slow"):
         clock.seconds = 40
         with progress.under_way("Site/blog: quick"):
@@ -71,9 +71,11 @@ def test_what_is_under_way_longest_is_named_with_its_time() -> None:
 
 
 def test_second_tries_are_told_apart() -> None:
-    progress = Progress(samples=1, cases=3, decided=3, seen_once=2, is_second=True, tried_again=1)
+    progress = ProofProgress(
+        samples=1, cases=3, decided=3, seen_once=2, is_second=True, tried_again=1
+    )
     assert progress.told(5) == "second tries: 1 of 2; 5 s"
 
 
 def test_before_cases_are_known_samples_are_counted() -> None:
-    assert Progress(samples=2, known=1).told(5) == "undisturbed: 1 of 2 samples; 5 s"
+    assert ProofProgress(samples=2, known=1).told(5) == "undisturbed: 1 of 2 samples; 5 s"

@@ -13,7 +13,7 @@ from rolecall.clock import Clock, SystemClock
 
 
 @dataclass(slots=True)
-class Progress:
+class ProofProgress:
     samples: int
     known: int = 0  # samples whose undisturbed life is known
     cases: int = 0

@@ -39,7 +39,7 @@ from rolecall_dev.proving.known_limits import (
     load_known_limits,
 )
 from rolecall_dev.proving.model import Case, CaseProblem, Older, Subject, Told, around
-from rolecall_dev.proving.progress import Progress
+from rolecall_dev.proving.progress import ProofProgress
 from rolecall_dev.proving.replay import Replay, read_replay
 from rolecall_dev.proving.report import Finding, ProofReport
 from rolecall_dev.proving.revision import extracted, full_revision
@@ -177,7 +177,7 @@ class _Proof:
         self._wish, self._plan, self._trial_cluster, self._say = wish, plan, trial_cluster, say
         self._say_where = say_where
         self._clock: Clock = SystemClock()
-        self._progress = Progress(samples=len(plan.samples))
+        self._progress = ProofProgress(samples=len(plan.samples))
         self._report = ProofReport()
         self._told = Told()
         self._suspicions: dict[tuple[str, str, str], _Suspicion] = {}
