@@ -1,10 +1,10 @@
 """Gives an object its owner back that somebody took away from it.
 
 An object without its owner stays when the CR is deleted, and what happens to it starts no run.
-Promise: what a run wants, and what an earlier run saw as the CR's own, names the CR as its owner again
-when the run is over. Never touched are an object that names any owner now, one that the role itself
-gave up, and all objects of a CR that is being deleted: `kubectl delete --cascade=orphan` takes owners
-away so that its objects stay.
+Promise: what a run asks for by name, and an earlier run saw as the CR's own, names the CR as its owner
+again when the run is over: written or only read, since many roles write only what differs. Never
+touched are an object that names any owner now, one that the role itself gave up, and all objects of a
+CR that is being deleted: `kubectl delete --cascade=orphan` takes owners away so that its objects stay.
 
 The hard part is that last one, since it can begin at any moment of a run. Its order helps: the CR is
 marked as deleted first, and then its objects lose their owner. So the CR is read after the object, and
@@ -66,12 +66,11 @@ class LostOwners:
         }
         if not unowned or run.record is None:
             return
-        wanted = [each for each in _wanted(run.record) if each.uid in unowned]
-        if not wanted:
-            return
-        lost = await self._once_owned(owner, {each.uid for each in wanted}, run.record)
-        self._remember({(owner.uid, each.uid) for each in wanted if each.uid not in lost})
-        restored = [await self._restored(owner, each) for each in wanted if each.uid in lost]
+        touched = touched_by(run.record).objects.values()
+        seen = [each for each in touched if each.uid in unowned and not each.is_missing]
+        lost = await self._once_owned(owner, {each.uid for each in seen}, run.record)
+        self._remember({(owner.uid, each.uid) for each in seen if each.uid not in lost})
+        restored = [await self._restored(owner, each) for each in seen if each.uid in lost]
         self._tell(run, [name for name in restored if name])
 
     async def was_owned(self, owner: Owner, uid: str) -> bool:
@@ -141,14 +140,6 @@ class LostOwners:
         _logger.info("owner restored", extra=log_fields(**about, objects=shown))
         message = f"Somebody took the owner away from {shown}. This object is the owner again"
         self._events.record(run.cr, kind="Normal", reason=OWNER_RESTORED, message=message)
-
-
-def _wanted(record: RunRecord) -> list[TouchedObject]:
-    return [
-        each
-        for each in touched_by(record).objects.values()
-        if each.is_wanted and not each.is_owned and not each.is_missing
-    ]
 
 
 def _once_owned(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -51,6 +51,8 @@ class ReadAccess(Protocol):
     def modules_kubeconfig(self) -> Path | None: ...
     @property
     def missing_right(self) -> Callable[[str], str]: ...
+    @property
+    def seen_secrets(self) -> Callable[[], Sequence[Json]]: ...
 
 
 class IssueReadAccess(Protocol):
@@ -190,6 +192,7 @@ class PlayAnswers:
                 kubeconfig=access.kubeconfig,
                 modules_kubeconfig=access.modules_kubeconfig,
                 missing_right=access.missing_right,
+                seen_secrets=access.seen_secrets,
                 cause=f"{asked.verb} {asked.operation}",
                 verbosity=0,  # each `-v` costs events, which nobody follows here
                 keep_artifacts=asked.watch.max_runner_artifacts,

@@ -12,6 +12,7 @@ Where to look is the order of controller-runtime: `KUBECONFIG`, then the pod's s
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import ssl
@@ -105,8 +106,9 @@ class Credentials:
         """Tells servers apart by address and authority; the same file gives the same."""
         login = self._login
         authority = login.ca_data.encode()
-        if not authority and login.ca_file is not None and login.ca_file.is_file():
-            authority = login.ca_file.read_bytes()
+        if not authority and login.ca_file is not None:
+            with contextlib.suppress(OSError):  # what it lacks is told when it is used
+                authority = login.ca_file.read_bytes()
         return hashlib.sha256(b"\0".join((login.server.encode(), authority))).hexdigest()
 
     @property

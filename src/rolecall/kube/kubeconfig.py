@@ -104,7 +104,7 @@ def _cluster_of(cluster: Json, folder: Path) -> Login:
     for key, address in (("server", server), ("proxy-url", str(cluster.get("proxy-url") or ""))):
         try:
             _ = URL(address)
-        except ValueError:
+        except (ValueError, IndexError):  # the latter of a host that is cut off
             # Not quoted: a proxy's address may hold a password.
             raise CredentialsError(f"the kubeconfig's `{key}` is not a URL") from None
     return Login(

@@ -101,6 +101,7 @@ class Planner:
                     cause="plan",
                     modules_kubeconfig=access.modules_kubeconfig,
                     missing_right=access.missing_right,
+                    seen_secrets=access.seen_secrets,
                     verbosity=request.verbosity,
                     keep_artifacts=request.keep_artifacts,
                     timeout_s=request.timeout_s,

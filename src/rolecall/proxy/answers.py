@@ -14,6 +14,8 @@ _REASONS = {
     400: "BadRequest",
     401: "Unauthorized",
     403: "Forbidden",
+    405: "MethodNotAllowed",
+    408: "Timeout",
     413: "RequestEntityTooLarge",
     415: "UnsupportedMediaType",
     500: "InternalError",
@@ -39,6 +41,13 @@ def refusal(code: int, message: str, *, headers: dict[str, str] | None = None) -
         body=json.dumps(status).encode(),
         headers={"Content-Type": "application/json", **(headers or {})},
     )
+
+
+def last_refusal(code: int, message: str) -> web.Response:
+    """The same, and the connection ends: who knows what the bytes behind such a request are."""
+    answer = refusal(code, message)
+    answer.force_close()
+    return answer
 
 
 def unauthorized() -> web.Response:

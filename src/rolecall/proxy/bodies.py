@@ -26,6 +26,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 _FROM_JSON_OR_YAML = frozenset({APPLY, YAML})
 _Nodes = list[tuple[yaml.Node, yaml.Node]]
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 class Body(Protocol):
@@ -94,13 +95,13 @@ class YamlBody:
         if not isinstance(root, yaml.MappingNode):
             raise UnreadableBodyError("the body is not an object")
         self._root = root
-        kind = _child(root, "kind")
-        self.kind = str(kind.value) if isinstance(kind, yaml.ScalarNode) else ""
-        metadata = _child(root, "metadata")
         try:
+            metadata = _with_merges_taken_in(root)
             plain = _plain(metadata, {}) if metadata else None
         except RecursionError as failure:
             raise UnreadableBodyError("the body's metadata has no end") from failure
+        kind = _child(root, "kind")
+        self.kind = str(kind.value) if isinstance(kind, yaml.ScalarNode) else ""
         self.metadata: Mapping[str, Any] = _checked(plain)
 
     def with_additions(self, additions: Additions) -> bytes:
@@ -113,7 +114,9 @@ class YamlBody:
             new = additions.annotations
             annotations.value = [row for row in annotations.value if not _is_named(row[0], new)]
             annotations.value += [(_node(key), _node(text)) for key, text in new.items()]
-        return str(yaml.serialize(self._root, Dumper=yaml.SafeDumper)).encode()
+        # On one line: PyYAML adds a backslash where it folds a text behind an escaped tab.
+        text = yaml.serialize(self._root, Dumper=yaml.SafeDumper, width=float("inf"))
+        return str(text).encode()
 
 
 def _checked(metadata: Any) -> Mapping[str, Any]:
@@ -127,6 +130,39 @@ def _checked(metadata: Any) -> Mapping[str, Any]:
         if are_rows and isinstance(annotations, dict):
             return metadata
     raise UnreadableBodyError("the body's metadata is malformed")
+
+
+def _with_merges_taken_in(root: yaml.MappingNode) -> yaml.Node | None:
+    """Write out what a key `<<` takes from other maps, where we add keys that would hide it.
+
+    Returns the metadata.
+    """
+    root.value = _rows(root, {})
+    metadata = _child(root, "metadata")
+    if isinstance(metadata, yaml.MappingNode):
+        metadata.value = _rows(metadata, {})
+        annotations = _child(metadata, "annotations")
+        if isinstance(annotations, yaml.MappingNode):
+            annotations.value = _rows(annotations, {})
+    return metadata
+
+
+def _rows(node: yaml.MappingNode, known: dict[int, _Nodes]) -> _Nodes:
+    """With those of merged maps, of which the first with a key wins, and the map itself over all."""
+    if id(node) in known:
+        return known[id(node)]
+    known[id(node)] = []  # for a map that is merged into itself
+    rows: _Nodes = [row for row in node.value if row[0].tag != _MERGE]
+    said = {str(key.value) for key, _ in rows}
+    for source in (value for key, value in node.value if key.tag == _MERGE):
+        for each in source.value if isinstance(source, yaml.SequenceNode) else [source]:
+            if not isinstance(each, yaml.MappingNode):
+                raise UnreadableBodyError("the body merges what is no map")
+            new = [row for row in _rows(each, known) if str(row[0].value) not in said]
+            said.update(str(key.value) for key, _ in new)
+            rows = [*rows, *new]
+    known[id(node)] = rows
+    return rows
 
 
 def _child(node: yaml.MappingNode, key: str) -> yaml.Node | None:

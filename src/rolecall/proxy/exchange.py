@@ -56,6 +56,7 @@ class Exchange:
         note = None
         if credential.notes is not None:
             note = credential.notes.begin(info, url.raw_query_string)
+        if note is not None or info.is_about_secrets:
             # What is compressed tells nothing, and the play is on this machine.
             headers["Accept-Encoding"] = "identity"
         return cls(request, credential, info, url.raw_path_qs, headers, note)

@@ -16,9 +16,13 @@ from aiohttp import web
 from rolecall.errors import ClusterError, NotLeadingError
 from rolecall.kube import ForbiddenError, UnavailableError, why_unreachable
 from rolecall.proxy.answers import refusal
-from rolecall.proxy.forward import BODY_LIMIT, BodyTooLargeError
+from rolecall.proxy.forward import BODY_LIMIT, BodyStalledError, BodyTooLargeError
 
-EXPECTED = (BodyTooLargeError, TimeoutError, aiohttp.ClientError, OSError, ClusterError)
+EXPECTED = (
+    *(BodyStalledError, BodyTooLargeError),
+    *(TimeoutError, aiohttp.ClientError, OSError, ClusterError),
+)
+_STALLED = "nothing more came of the request's body"
 
 
 def refusal_for(failure: Exception) -> web.Response:
@@ -26,6 +30,10 @@ def refusal_for(failure: Exception) -> web.Response:
     match failure:
         case BodyTooLargeError():
             code, message = 413, f"Request entity too large: limit is {BODY_LIMIT}"
+        case BodyStalledError():
+            code, message = 408, _STALLED
+        case aiohttp.ClientError(__cause__=BodyStalledError()):
+            code, message = 408, _STALLED
         case TimeoutError():
             code, message = 504, "the API server gave no answer in time"
         case NotLeadingError():

@@ -10,6 +10,7 @@ be done is to break off too. Ending properly would pass half a list off as a who
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 
@@ -27,6 +28,8 @@ SHORT_BODY = 256 * 1024
 _CONNECT_S = 10.0
 # Longer than the API server takes to give up on an ordinary request by itself.
 _SILENCE_S = 120.0
+# The same for a body: a play that sends one has it at hand.
+_BODY_SILENCE_S = 60.0
 # More in one write would copy megabytes while everything else waits.
 _WRITTEN_AT_ONCE = 1024 * 1024
 _PIECE = 64 * 1024
@@ -34,6 +37,10 @@ _EMPTY_CODES = frozenset({204, 304})
 
 OnBytes = Callable[[bytes], None]
 OnWritten = Callable[[bytes], Awaitable[bytes]]
+
+
+class BodyStalledError(Exception):
+    """Nothing more comes of a body: its sender hangs, or the HTTP server could not read on in it."""
 
 
 class BodyTooLargeError(Exception):
@@ -101,7 +108,7 @@ async def body_to_send(exchange: Exchange) -> bytes | AsyncIterable[bytes] | Non
     if length is not None and length <= SHORT_BODY:
         return await receive_body(exchange)
     _send_continue(request)
-    return request.content.iter_any()
+    return _arriving(request)
 
 
 async def receive_body(exchange: Exchange) -> bytes:
@@ -112,7 +119,7 @@ async def receive_body(exchange: Exchange) -> bytes:
     _send_continue(request)
     pieces: list[bytes] = []
     size = 0
-    async for piece in request.content.iter_any():
+    async for piece in _arriving(request):
         size += len(piece)
         if size > BODY_LIMIT:
             raise BodyTooLargeError
@@ -205,6 +212,19 @@ async def _stream(
 def _break_off(exchange: Exchange) -> None:
     if exchange.request.transport is not None:
         exchange.request.transport.abort()
+
+
+async def _arriving(request: web.BaseRequest) -> AsyncIterator[bytes]:
+    """A body, piece by piece; raises `BodyStalledError`."""
+    while True:
+        try:
+            async with asyncio.timeout(_BODY_SILENCE_S):
+                piece = await request.content.readany()
+        except TimeoutError:
+            raise BodyStalledError from None
+        if not piece:
+            return
+        yield piece
 
 
 async def _in_pieces(body: bytes) -> AsyncIterator[bytes]:

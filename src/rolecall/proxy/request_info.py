@@ -56,6 +56,11 @@ class RequestInfo:
         """Whether it is about objects, one or many, and not a subresource."""
         return self.is_resource and not self.subresource
 
+    @property
+    def is_about_secrets(self) -> bool:
+        """Whether it is about Secrets, one or many."""
+        return (self.group, self.resource) == ("", "secrets")
+
 
 def parse_request_info(method: str, raw_path: str, raw_query: str = "") -> RequestInfo:
     """Read a request's method and its still encoded path and query."""

@@ -27,6 +27,7 @@ from rolecall.proxy.identity import (
     parse_basic_authorization,
 )
 from rolecall.proxy.refused_rights import RefusedRights
+from rolecall.proxy.seen_secrets import SeenSecrets
 from rolecall.proxy.worlds import World
 from rolecall.record import RunNotes
 from rolecall.watches import Watch
@@ -47,6 +48,7 @@ class RunCredential:
     # What this run was told of the server's kinds: target and `Accept` of each document.
     seen_documents: set[tuple[str, str]] = field(default_factory=set, repr=False)
     refused_rights: RefusedRights = field(default_factory=RefusedRights, repr=False)
+    seen_secrets: SeenSecrets = field(default_factory=SeenSecrets, repr=False)
     is_ending: bool = False  # the CR is being deleted
     reads_only: bool = False  # of a play of admission
     # What it wrote and its CR does not own: names for people, by UID.

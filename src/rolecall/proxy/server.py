@@ -25,11 +25,12 @@ from rolecall.errors import InputError
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
 from rolecall.proxy.adoption import WasOwned, never_owned
-from rolecall.proxy.answers import refusal, unauthorized
+from rolecall.proxy.answers import last_refusal, refusal, unauthorized
 from rolecall.proxy.creates import verbs_needed
 from rolecall.proxy.dependent_finder import DependentSink
 from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.failures import EXPECTED, refusal_for
+from rolecall.proxy.framing import refused_framing
 from rolecall.proxy.identity import Owner
 from rolecall.proxy.kubeconfig import write_kubeconfig
 from rolecall.proxy.noted import noted
@@ -164,7 +165,8 @@ class Proxy:
                 )
             kubeconfig, for_modules = written
             told_by, notes = credential.refused_rights.told_by, credential.notes
-            yield RunAccess(kubeconfig, for_modules, told_by, notes)
+            seen = credential.seen_secrets.take
+            yield RunAccess(kubeconfig, for_modules, told_by, notes, seen)
         finally:
             self._run_credentials.revoke(credential)
             self._routes.end(credential, cr)
@@ -172,6 +174,8 @@ class Proxy:
                 kubeconfig.unlink(missing_ok=True)
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        if (refused := refused_framing(request)) is not None:
+            return last_refusal(*refused)
         credential = self._run_credentials.find(request.headers.get("Authorization", ""))
         if credential is None:
             return unauthorized()
@@ -183,6 +187,8 @@ class Proxy:
             answered(answer)
         if answer.status == 403 and isinstance(answer, web.Response):
             credential.refused_rights.note(answer.body)
+        if isinstance(answer, web.Response):
+            credential.seen_secrets.note(exchange.info, answer.body)
         self._write_down(exchange, credential, answer.status)
         return answer
 

@@ -216,6 +216,7 @@ class ActiveRuns:
             cause=plan.cause.text,
             modules_kubeconfig=access.modules_kubeconfig,
             missing_right=access.missing_right,
+            seen_secrets=access.seen_secrets,
             verbosity=_or(asked_verbosity, watch.verbosity),
             keep_artifacts=kept_artifacts_of(plan.cr, watch),
             timeout_s=_or(watch.run_timeout_s, defaults.timeout_s),

@@ -34,6 +34,8 @@ class RunAccess:
     # of, with the way out. Empty where it tells of none.
     missing_right: Callable[[str], str] = lambda _: ""
     notes: RunNotes | None = None  # what the run asks for; None: nobody notes it
+    # The Secrets that the run was answered with since this was called last; from any thread.
+    seen_secrets: Callable[[], Sequence[Json]] = tuple
 
 
 class AccessIssuer(Protocol):

@@ -61,6 +61,8 @@ class RunRequest:
     # Given what a failed task said: the right that it tells of and that the run was refused for want
     # of, with the way out. Empty where it tells of none.
     missing_right: Callable[[str], str] = lambda _: ""
+    # The Secrets that the run was answered with since this was called last; from any thread.
+    seen_secrets: Callable[[], Sequence[Json]] = tuple
     # Of a play of admission: its variable `admission`, instead of all variables of the CR.
     admission: Json | None = None
     folder: Path | None = None  # its private folder, below the root; None: the CR's

@@ -34,7 +34,7 @@ class CutShort:
 
     def note_start(self, data: Mapping[str, Any]) -> None:
         """A task began."""
-        if data.get("task_action") in _META:
+        if str(data.get("task_action")) in _META:  # it may be anything that the play reports
             self._begun[str(data.get("task_uuid"))] = str(data.get("task_path") or "")
 
     def note_end(self, name: str, data: Mapping[str, Any]) -> None:

@@ -29,8 +29,9 @@ from rolecall.runner.contract import RunRequest
 # Ansible turns JSON objects with one of these keys into something other than a mapping.
 _RESERVED_KEYS = frozenset({"__ansible_unsafe", "__ansible_vault", "__ansible_type"})
 # Ansible reads as YAML what it cannot read as JSON, for whatever reason, and there nothing of a JSON
-# file would be marked: a CR with 250 lists in each other would have all of its text templated. JSON
-# may begin with a tab, YAML must not, so such a file cannot be read at all.
+# file would be marked: a CR with 250 lists in each other would have all of its text templated, and
+# where that is wanted, its numbers would be other ones. JSON may begin with a tab, YAML must not, so
+# such a file cannot be read at all.
 _JSON_ALONE = "\t"
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
 # What JSON leaves as it is, and a YAML reader refuses or folds.
@@ -63,8 +64,7 @@ class ExtraVars:
         """The text of `env/extravars`: JSON, or YAML where JSON cannot say it."""
         if any(_needs_yaml(mapping) for mapping in _mappings(self.values)):
             return _yaml(self.values)
-        text = json.dumps(_encoded(self.values))
-        return _JSON_ALONE + text if "__ansible_unsafe" in text else text
+        return _JSON_ALONE + json.dumps(_encoded(self.values))
 
 
 def extra_vars(request: RunRequest, *, trust_cr_text: bool = False) -> ExtraVars:

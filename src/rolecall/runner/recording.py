@@ -118,6 +118,7 @@ class Recording:
 
     def feed(self, text: str) -> None:
         """Take the next piece of the process's output, cut anywhere."""
+        self._learn_seen()
         self._filter.write(text)
 
     def tell(self, event: dict[str, Any]) -> None:
@@ -139,6 +140,7 @@ class Recording:
 
         What is left beside them comes first: who reads that a run has ended finds all of it.
         """
+        self._learn_seen()
         self._filter.close()
         result = self._fold.result(exit_, self._tail())
         with contextlib.suppress(OSError):
@@ -156,6 +158,11 @@ class Recording:
         for step in (self._prepared.clean_up, lambda: self._tidy(was_ended=exit_.rc is None)):
             with contextlib.suppress(OSError):
                 step()
+
+    def _learn_seen(self) -> None:
+        """Learn what a lookup read, say: its values may be printed where no event shows the Secret."""
+        for secret in self._prepared.request.seen_secrets():
+            self._redactor.learn(secret)
 
     def _make_files(self) -> None:
         folder, config = self._prepared.artifacts, self._prepared.config

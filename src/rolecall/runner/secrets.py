@@ -3,7 +3,8 @@
 Redaction goes by value, not by place: once a play has read or written a Secret, its values may come
 back in any message, diff or debug task. What is no secret stays readable: class of error, HTTP code,
 object, task. A value is looked for in the forms in which it travels: base64 as in `data`, in clear,
-escaped as in JSON, and a text of several lines line by line.
+escaped as in JSON, in JSON within JSON (`to_json` in what a task prints), and in a URL, and a text of
+several lines line by line.
 
 The hard part is not to hide too much. Words of one or two letters are hidden only inside the Secret
 they belong to, short ones only as whole words, and a few words that plays say all the time
@@ -20,6 +21,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -139,7 +141,7 @@ class Redactor:
     def _remember(self, text: str) -> None:
         lines = [line.strip() for line in text.splitlines()] if "\n" in text else []
         for part in [text, text.strip(), *(line for line in lines if len(line) >= _LONG)]:
-            for form in (part, json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1]):
+            for form in _forms(part):
                 if len(form) >= _SHORTEST and form.lower() not in _EVERYDAY_WORDS:
                     self._is_stale |= form not in self._values
                     self._values.add(form)
@@ -151,6 +153,18 @@ class Redactor:
         self._short = re.compile(rf"(?<!\w)(?:{short})(?!\w)") if short else None
         self._in_json = {json.dumps(value)[1:-1] for value in ordered}
         self._is_stale = False
+
+
+def _forms(text: str) -> set[str]:
+    """How a value is spelled on its way: as it is, in a URL, in JSON, and in JSON within JSON."""
+    in_json = _as_in_json(text)
+    # As Ansible's `urlencode` has it, and as a path or a password of a URL has to be.
+    in_url = {quote(text, safe=safe, errors="replace") for safe in ("/", "")}
+    return {text} | in_url | in_json.union(*map(_as_in_json, in_json))
+
+
+def _as_in_json(text: str) -> set[str]:
+    return {json.dumps(text, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
 
 
 def _is_secret(value: Mapping[str, Any]) -> bool:

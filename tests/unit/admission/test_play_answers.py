@@ -104,6 +104,7 @@ class Access:
     kubeconfig: Path = Path("/private/kubeconfig")
     modules_kubeconfig: Path | None = None
     missing_right: Callable[[str], str] = lambda _: ""
+    seen_secrets: Callable[[], list[Json]] = list
 
 
 @dataclass

@@ -23,7 +23,7 @@ from rolecall.reconcile import EndedRun
 from rolecall.record import RecordedRequest, RunNotes, RunRecord, write_record
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Key
-from tests.unit.prune.worlds import SHELF, asked, looked, record, watch
+from tests.unit.prune.worlds import INFO, SHELF, asked, looked, record, watch
 
 KEY = Key(SHELF, "a", "shelf")
 OWNER = Owner(SHELF, "a", "shelf", "cr")
@@ -106,10 +106,16 @@ def owners(cluster: Cluster, root: Path) -> LostOwners:
     return LostOwners(cast("Client", cluster), root, cluster, note)
 
 
-async def test_what_the_cr_owned_once_and_a_run_still_wants_is_owned_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "seen",
+    [UNOWNED, asked("patch", "made", is_owned=False), looked("made", INFO, is_owned=False)],
+)
+async def test_what_the_cr_owned_once_and_a_run_asks_for_is_owned_again(
+    tmp_path: Path, seen: RecordedRequest
+) -> None:
     cluster = Cluster()
     keep(tmp_path, MADE)
-    await owners(cluster, tmp_path).run_ended(ran(UNOWNED))
+    await owners(cluster, tmp_path).run_ended(ran(seen))
     assert cluster.patches == [
         {"uid": "uid-made", "resourceVersion": "5", "ownerReferences": [OWNER.reference()]}
     ]
@@ -122,7 +128,6 @@ async def test_what_the_cr_owned_once_and_a_run_still_wants_is_owned_again(tmp_p
 @pytest.mark.parametrize(
     "seen",
     [
-        pytest.param(looked("made", "kubernetes.core.k8s_info", is_owned=False), id="only read"),
         pytest.param(looked("made"), id="owned all the time"),
         pytest.param(replace(UNOWNED, uid="another"), id="another object of that name"),
         pytest.param(

@@ -109,3 +109,26 @@ def test_bomb_of_aliases_stays_small() -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     encoded = parse_body(APPLY, "\n".join(lines).encode()).with_additions(BOTH)
     assert len(encoded) < 10_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x: &m {name: a, labels: {k: v}}\nmetadata:\n  <<: *m\n  name: b\n",
+        "x: &m {metadata: {name: b, labels: {k: v}}}\n<<: *m\n",
+        "x: &m {metadata: {name: b, labels: {k: v}}}\ny: &n {metadata: {}}\n<<: [*m, *n]\n",
+        "metadata:\n  name: b\n  labels: {k: v}\n  annotations: {<<: {note: kept}}\n",
+    ],
+)
+def test_what_yaml_merges_into_metadata_is_there_beside_the_owner(text: str) -> None:
+    made: Json = yaml.safe_load(parse_body(YAML, text.encode()).with_additions(BOTH))
+    before: Json = yaml.safe_load(text)["metadata"]
+    after = made["metadata"]
+    assert (after["name"], after["labels"]) == (before["name"], before["labels"])
+    assert after["annotations"].items() >= before.get("annotations", {}).items()
+    assert after["ownerReferences"] == [*BOTH.references]
+
+
+def test_map_that_is_merged_into_itself_hangs_nothing() -> None:
+    made = parse_body(YAML, b"metadata: &m\n  <<: *m\n  name: a\n").with_additions(BOTH)
+    assert yaml.safe_load(made)["metadata"]["name"] == "a"

@@ -165,7 +165,7 @@ async def opened_play(
     upstream.port = server.sockets[0].getsockname()[1]
     kubeconfig = folder / "upstream.kubeconfig"
     address = f"{'https' if tls else 'http'}://127.0.0.1:{upstream.port}{base}"
-    kubeconfig.write_text(json.dumps(_kubeconfig(address)))
+    kubeconfig.write_text(json.dumps(kubeconfig_for(address)))
     told = Told()
     try:
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
@@ -224,7 +224,8 @@ def tls_of_a_server(folder: Path) -> ssl.SSLContext:
     return context
 
 
-def _kubeconfig(server: str) -> dict[str, Any]:
+def kubeconfig_for(server: str) -> dict[str, Any]:
+    """For an API server at this address."""
     return {
         "clusters": [
             {"name": "c", "cluster": {"server": server, "insecure-skip-tls-verify": True}}

@@ -35,6 +35,7 @@ class Recorded:
         folder: Path,
         run_id: str = "1",
         leave_beside: Callable[[Path], None] = lambda _: None,
+        seen_secrets: Callable[[], list[Any]] = list,
         **request: Any,
     ) -> None:
         settings = RunnerSettings(root=folder / "runner")
@@ -42,7 +43,8 @@ class Recorded:
         self.events: list[RunEvent] = []
         play = Play(folder / "roles" / "app", is_role=True)
         asked = run_request(play=play, run_id=run_id, **request)
-        self.prepared = prepare(replace(asked, leave_beside=leave_beside), settings)
+        asked = replace(asked, leave_beside=leave_beside, seen_secrets=seen_secrets)
+        self.prepared = prepare(asked, settings)
         self.artifacts = self.prepared.artifacts
         self.recording = Recording(self.prepared, settings, self.events.append)
         self._count = 0
@@ -151,6 +153,22 @@ def test_who_reads_that_a_run_has_ended_finds_all_that_is_left_beside_it(tmp_pat
 
     assert outcomes == ["running"], "before the file says that it ended"
     assert read_run(recorded.artifacts).outcome == "succeeded"
+
+
+def test_value_of_a_secret_that_only_a_request_showed_is_hidden_from_the_first_event_on(
+    tmp_path: Path,
+) -> None:
+    seen = [SECRET]
+    recorded = Recorded(tmp_path, seen_secrets=lambda: [seen.pop() for _ in range(len(seen))])
+    recorded.say("runner_on_ok", f"ok: {VALUE}", res={"msg": f"looked up {VALUE}"})
+    seen.append({"kind": "Secret", "data": {"p": base64.b64encode(b"second-passw0rd").decode()}})
+    recorded.say("runner_on_ok", "ok: second-passw0rd", res={"msg": "second-passw0rd"})
+    recorded.recording.finish(Exit(0))
+    assert [event.stdout for event in recorded.events[:2]] == [f"ok: {MASK}"] * 2
+    assert recorded.events[0].data["res"]["msg"] == f"looked up {MASK}"
+    for text in recorded.files().values():
+        assert VALUE not in text
+        assert "second-passw0rd" not in text
 
 
 def test_latest_points_at_the_run_and_old_ones_go(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -97,6 +98,19 @@ def test_tiny_and_everyday_values_are_hidden_in_their_secret_only() -> None:
 def test_the_longest_value_goes_first_so_that_no_rest_stays() -> None:
     redactor = knowing(secret(short="passw0rd", long="passw0rd-and-more"))
     assert redactor.text("passw0rd-and-more") == MASK
+
+
+@pytest.mark.parametrize("value", ['a"b\\c é', "tab\tand\nline", "p@ss/w rd?&=%"])
+def test_a_value_is_hidden_in_json_within_json_and_in_a_url(value: str) -> None:
+    redactor = knowing(secret(password=value))
+    for is_ascii in (True, False):
+        once = json.dumps({"password": value}, ensure_ascii=is_ascii)
+        for again in (True, False):
+            twice = json.dumps({"msg": once}, ensure_ascii=again)
+            assert redactor.text(twice) == json.dumps({"msg": '{"password": "********"}'})
+    for safe in ("/", ""):
+        url = f"postgres://admin:{quote(value, safe=safe)}@db"
+        assert redactor.text(url) == f"postgres://admin:{MASK}@db"
 
 
 def test_a_cr_that_is_a_secret_is_one(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def _is_json_like(found: Any) -> bool:
     if not isinstance(found, dict) or not isinstance(found.get("metadata", {}), (dict, type(None))):
         return False
     metadata = found.get("metadata") or {}
-    return isinstance(metadata.get("annotations") or {}, dict) and "<<" not in str(found)
+    return isinstance(metadata.get("annotations") or {}, dict)
 
 
 class _Bounded(yaml.SafeLoader):
@@ -151,8 +151,8 @@ class _Bounded(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.events.AliasEvent) or getattr(event, "value", None) == "<<":
-            raise yaml.YAMLError("an alias, or a merge")
+        if isinstance(event, yaml.events.AliasEvent):
+            raise yaml.YAMLError("an alias")
         return super().compose_node(parent, index)
 
 
