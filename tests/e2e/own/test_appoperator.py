@@ -29,6 +29,22 @@ def mark_of(deployment: Json) -> str:
     return str(annotations["tools.rolecall.dev/template"])
 
 
+async def test_image_that_loses_its_tag_is_pulled_for_each_pod_as_if_it_never_had_one(
+    api: Client, namespace: str
+) -> None:
+    await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", {"image": PARTS}))
+    await wait(lambda: api.get(DEPLOYMENT, namespace, "x"))
+    await api.merge_patch(APPOPERATOR, namespace, "x", {"spec": {"image": {"tag": None}}})
+
+    async def pull_policy() -> str | None:
+        pod = (await api.get(DEPLOYMENT, namespace, "x"))["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        is_new = container["image"] == PARTS["repository"]
+        return str(container["imagePullPolicy"]) if is_new else None
+
+    assert await wait(pull_policy) == "Always"
+
+
 async def test_extras_come_and_go_and_the_number_of_pods_is_the_autoscalers(
     api: Client, namespace: str
 ) -> None:

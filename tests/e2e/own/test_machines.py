@@ -11,15 +11,13 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, UnprocessableError
 from tests.e2e.kinds import is_gone
 from tests.e2e.own.cases import CLAIM, POD
+from tests.e2e.own.snapshot_api import SNAPSHOT, snapshots_served
 from tests.e2e.own.world import IMAGE, MACHINE, OPERATION, create, make, wait, wait_reason
-from tests.fixtures.crds import crd_for
 
 pytestmark = pytest.mark.usefixtures("engine")
 
-CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 NAMESPACE = Gvk("", "v1", "Namespace")
 QUOTA = Gvk("", "v1", "ResourceQuota")
-SNAPSHOT = Gvk("snapshot.storage.k8s.io", "v1", "VolumeSnapshot")
 POLICY = Gvk("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")
 BINDING = Gvk("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
 PAUSED = "rolecall.dev/paused"
@@ -159,23 +157,52 @@ async def test_operation_that_may_not_remove_the_pod_fails_and_the_next_one_goes
     assert await uid(api, namespace) != before
 
 
+async def test_labels_that_somebody_takes_off_the_disk_come_back(
+    api: Client, namespace: str
+) -> None:
+    await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
+    await wait_reason(api, MACHINE, namespace, "m", "PodReady")
+    labels = (await api.get(CLAIM, namespace, "m-disk"))["metadata"]["labels"]
+    nothing = {"metadata": {"labels": dict.fromkeys(labels)}}
+    assert "labels" not in (await api.merge_patch(CLAIM, namespace, "m-disk", nothing))["metadata"]
+
+    async def are_back() -> bool:
+        metadata = (await api.get(CLAIM, namespace, "m-disk"))["metadata"]
+        return bool(metadata.get("labels") == labels)
+
+    await wait(are_back)
+
+
+async def test_operation_whose_last_run_was_cut_off_says_again_how_it_ended(
+    api: Client, namespace: str
+) -> None:
+    await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
+    await wait_reason(api, MACHINE, namespace, "m", "PodReady")
+    await operate(api, namespace, "o", "Reboot")
+    said = await wait_reason(api, OPERATION, namespace, "o", "Succeeded")
+
+    # As it was left by a run that was killed after its last report, and one that had nothing to do.
+    rows = (await api.get(OPERATION, namespace, "o"))["status"]["conditions"]
+    cut_off = {"reason": "RunSucceeded", "message": "the last run succeeded"}
+    rows = [{**row, **cut_off} if row["type"] == "Ready" else row for row in rows]
+    lost = {"status": {"conditions": rows}}
+    await api.merge_patch(
+        OPERATION, namespace, "o", {"metadata": {"annotations": {PAUSED: "true"}}}
+    )
+    await api.merge_patch(OPERATION, namespace, "o", lost, subresource="status")
+    # A run, as the retry is one.
+    await api.merge_patch(OPERATION, namespace, "o", {"metadata": {"annotations": {PAUSED: None}}})
+    again = await wait_reason(api, OPERATION, namespace, "o", "Succeeded")
+    assert again["message"] == said["message"]
+
+
 async def test_snapshot_outlives_the_operation_that_made_it(api: Client, namespace: str) -> None:
     await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
     await operate(api, namespace, "early", "Snapshot")
     said = await wait_reason(api, OPERATION, namespace, "early", "SnapshotsNotServed")
     assert said["status"] == "False"
 
-    crd = crd_for(SNAPSHOT)
-    crd["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, for a test"}
-    await api.create(CRD, crd)
-
-    async def is_served() -> bool:
-        rows = (await api.get(CRD, "", crd["metadata"]["name"]))["status"]["conditions"]
-        assert rows is not None  # nobody has looked at it yet
-        return any((row["type"], row["status"]) == ("Established", "True") for row in rows)
-
-    try:
-        await wait(is_served)
+    async with snapshots_served(api):
         await operate(api, namespace, "kept", "Snapshot", ttlSecondsAfterFinished=1)
         made: Json = await wait(lambda: api.get(SNAPSHOT, namespace, "kept"))
         assert made["spec"]["source"] == {"persistentVolumeClaimName": "m-disk"}
@@ -188,5 +215,3 @@ async def test_snapshot_outlives_the_operation_that_made_it(api: Client, namespa
         await wait(is_over)
         left = (await api.get(SNAPSHOT, namespace, "kept"))["metadata"]
         assert "ownerReferences" not in left
-    finally:
-        await api.delete(CRD, "", f"volumesnapshots.{SNAPSHOT.group}")

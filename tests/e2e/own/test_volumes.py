@@ -8,6 +8,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.own.cases import CLAIM
+from tests.e2e.own.snapshot_api import SNAPSHOT, snapshots_served
 from tests.e2e.own.world import DEMO_VOLUME, create, make, wait, wait_reason
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -117,3 +118,17 @@ async def test_snapshots_leave_the_status_with_the_field_that_asked_for_them(
         return "snapshots" not in (await api.get(DEMO_VOLUME, namespace, "x"))["status"]
 
     await wait(is_taken_back)
+
+
+async def test_snapshots_whose_api_was_removed_are_not_served_rather_than_page_not_found(
+    api: Client, namespace: str
+) -> None:
+    async with snapshots_served(api):
+        await create(api, [volume(namespace, "x", snapshots=["one"])])
+        await wait(lambda: api.get(SNAPSHOT, namespace, "x-one"))
+        await create(api, [volume(namespace, "back", restoreFromSnapshot="x-one")])
+        await wait_reason(api, DEMO_VOLUME, namespace, "back", "SourceNotReady")
+    await api.merge_patch(DEMO_VOLUME, namespace, "x", {"spec": {"size": 2}})
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "SnapshotsNotServed")
+    await api.merge_patch(DEMO_VOLUME, namespace, "back", {"spec": {"size": 2}})
+    await wait_reason(api, DEMO_VOLUME, namespace, "back", "SnapshotsNotServed")

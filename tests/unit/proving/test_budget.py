@@ -76,6 +76,7 @@ async def proved(
     trial_cluster: HangingCluster,
     monkeypatch: pytest.MonkeyPatch,
     tries: dict[str, Try],
+    say: Callable[[str], None] = lambda _: None,
 ) -> tuple[ProofReport, float]:
     """With one check, whose cases are done as `tries` says, in that order."""
 
@@ -104,7 +105,12 @@ async def proved(
     monkeypatch.setattr(proof_module, "CHECKS", {"tried": OperatorCheck("tried", "", cases, run)})
     clock = SystemClock()
     began = clock.monotonic()
-    report = await prove(project, trial_cluster=trial_cluster, budget_s=BUDGET_S)  # type: ignore[arg-type]
+    report = await prove(
+        project,
+        trial_cluster=trial_cluster,  # type: ignore[arg-type]
+        say=say,
+        budget_s=BUDGET_S,
+    )
     took_s = clock.monotonic() - began
     await asyncio.get_running_loop().shutdown_default_executor()
     return report, took_s
@@ -149,9 +155,11 @@ async def test_second_try_that_hangs_is_no_finding_and_is_told(
             await hang(case) if len(tried) > 1 else [CaseProblem("is gone", "is there", "nothing")]
         )
 
+    said: list[str] = []
     report, took_s = await proved(
-        project, HangingCluster(), monkeypatch, {"only": fails_then_hangs}
+        project, HangingCluster(), monkeypatch, {"only": fails_then_hangs}, said.append
     )
+    assert f"seen once: {SUBJECT}: tried: only: is gone: nothing" in said, "before the second try"
     assert took_s < AT_MOST_S
     assert len(tried) == 2
     assert not report.findings

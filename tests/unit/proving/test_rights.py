@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from rolecall.proxy import parse_request_info
-from rolecall_dev.proving.checks.rights import names_right, refusing, right_of
+from rolecall_dev.proving.checks.rights import names_right, refusing, right_of, said_by
 from rolecall_dev.rbac import Right, granted_rights, is_granted
 from rolecall_dev.staging import Traffic
 from rolecall_dev.staging.faults import refusal_of
@@ -55,6 +55,12 @@ def test_text_that_tells_of_it_names_it(text: str, right: Right) -> None:
 )
 def test_text_that_tells_of_something_else_does_not(text: str, right: Right) -> None:
     assert not names_right(text, right)
+
+
+def test_operation_that_tries_again_for_a_while_names_the_right_before_it_has_failed() -> None:
+    message = 'pods "m" is forbidden: User "x" cannot patch resource "pods" in API group ""'
+    ready = {"type": "Ready", "status": "Unknown", "reason": "Running", "message": message}
+    assert names_right(said_by({"status": {"conditions": [ready, {"type": "Running"}]}}), PODS)
 
 
 def test_refusal_reads_as_the_api_server_writes_it() -> None:

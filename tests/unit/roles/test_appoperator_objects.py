@@ -14,6 +14,8 @@ not_taken = role_filter("appoperator", "appoperator_not_taken", "appoperator_obj
 extras = role_filter("appoperator", "appoperator_extras", "appoperator_objects")
 filled = role_filter("appoperator", "appoperator_pod", "appoperator_objects")
 
+with_policy = role_filter("appoperator", "appoperator_with_pull_policy", "appoperator_objects")
+
 SERVICE: dict[str, Any] = {
     "kind": "Service",
     "metadata": {"name": "app", "labels": {"app": "app"}},
@@ -92,3 +94,25 @@ def test_kinds_follow_from_the_fields_that_say_something() -> None:
 def test_pod_says_only_what_is_set() -> None:
     pod = {"containers": [{"image": "app", "env": [], "securityContext": {}}], "volumes": []}
     assert filled(pod) == {"containers": [{"image": "app"}]}
+
+
+@pytest.mark.parametrize(
+    ("image", "policy"),
+    [
+        ("app", "Always"),
+        ("app:latest", "Always"),
+        ("registry:5000/app", "Always"),
+        ("app:1.0", "IfNotPresent"),
+        ("registry:5000/app:1.0", "IfNotPresent"),
+        ("app@sha256:0a", "IfNotPresent"),
+        ("app:latest@sha256:0a", "Always"),
+    ],
+)
+def test_image_is_pulled_as_kubernetes_would_for_a_new_object(image: str, policy: str) -> None:
+    (container,) = with_policy({"containers": [{"name": "a", "image": image}]})["containers"]
+    assert container == {"name": "a", "image": image, "imagePullPolicy": policy}
+
+
+def test_spec_decides_when_the_image_is_pulled() -> None:
+    pod = {"containers": [{"image": "app", "imagePullPolicy": "Never"}]}
+    assert with_policy(pod) == pod

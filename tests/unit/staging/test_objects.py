@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+import pytest
+
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError, Target
 from rolecall_dev.staging import (
@@ -48,6 +50,24 @@ def test_same_work_in_two_namespaces_leaves_the_same() -> None:
         config_map("a", "case-2", url="a.case-2", of="u-2"),
     ]
     assert not told((first, "case-1"), (second, "case-2"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_alike"),
+    [
+        ("Reboot took 5 s", "Reboot took 10 s", True),
+        ("done after 2m30s, at last", "done after 1m, at last", True),
+        ("waited 1 min 2 s", "waited 3 min 10 s", True),
+        ("5 s", "10 s", False),  # a setting that the status repeats
+        ("3 of 3 pods run", "2 of 3 pods run", False),
+        ("5 snapshots are there", "6 snapshots are there", False),
+    ],
+)
+def test_how_long_something_took_is_no_difference_where_a_sentence_tells_it(
+    one: str, other: str, *, is_alike: bool
+) -> None:
+    difference = told(([cr("u", message=one)], "case-1"), ([cr("u", message=other)], "case-1"))
+    assert (not difference) == is_alike
 
 
 def test_what_is_missing_and_what_is_too_much_is_named() -> None:

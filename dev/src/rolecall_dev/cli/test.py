@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from rolecall.clock import SystemClock
 from rolecall.documents import DurationError, parse_duration
+from rolecall_dev.cli.case_progress import CaseProgress
 from rolecall_dev.proving import CHECKS, Wish, Wishes, planned, prove, report_text, write_junit
 from rolecall_dev.staging import TrialCluster
 
@@ -103,22 +104,28 @@ def run(arguments: argparse.Namespace) -> int:
 async def _test(wishes: Wishes, junit: Path | None) -> int:
     clock = SystemClock()
     began = clock.monotonic()
+    progress = CaseProgress(sys.stderr, clock)
     async with TrialCluster.opened() as trial_cluster:
-        _say(f"cluster: {trial_cluster.client.credentials.target}")
+        progress.say(f"cluster: {trial_cluster.client.credentials.target}")
         budget_s = wishes.get("budget_s")
         if budget_s is not None:
             # The cluster's start is part of it: who sets a limit sets it for the command.
             wishes["budget_s"] = max(0.0, budget_s - (clock.monotonic() - began))
-        report = await prove(Path.cwd(), trial_cluster=trial_cluster, say=_say, **wishes)
+        try:
+            report = await prove(
+                Path.cwd(),
+                trial_cluster=trial_cluster,
+                say=progress.say,
+                say_where=progress.say_where,
+                **wishes,
+            )
+        finally:
+            progress.clear()
         # Before the cluster ends, which takes its time where the machine has much to do.
         print(report_text(report), flush=True)
         if junit is not None:
             write_junit(report, junit)
     return FOUND if report.findings else 0
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _seconds(text: str) -> float:

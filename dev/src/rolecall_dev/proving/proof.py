@@ -39,6 +39,7 @@ from rolecall_dev.proving.known_limits import (
     load_known_limits,
 )
 from rolecall_dev.proving.model import Case, CaseProblem, Older, Subject, Told, around
+from rolecall_dev.proving.progress import ProofProgress
 from rolecall_dev.proving.replay import Replay, read_replay
 from rolecall_dev.proving.report import Finding, ProofReport
 from rolecall_dev.proving.revision import extracted, full_revision
@@ -57,6 +58,7 @@ _RBAC_FOLDER = Path("config/rbac")
 _CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 # What can be said of a sample that waits for something that is not here, and so never rests.
 _NEED_NO_REST = frozenset({DELETION_CHECK.name})
+_TELL_S = 1.0
 _SIMULATED = "what happens inside of pods: nodes are simulated, so no container runs"
 
 
@@ -93,15 +95,19 @@ async def prove(
     *,
     trial_cluster: TrialCluster | None = None,
     say: _Say = lambda _: None,
+    say_where: _Say = lambda _: None,
     **wishes: Unpack[Wishes],
 ) -> ProofReport:
-    """Run the checks on the project's samples; with a cluster, on that one, else on a new one."""
+    """Run the checks on the project's samples; with a cluster, on that one, else on a new one.
+
+    `say` is told what is known from now on, and `say_where`, each second, how far it is.
+    """
     wish = Wish(project, **wishes)
     plan = planned(wish)
     if trial_cluster is not None:
-        return await _Proof(wish, plan, trial_cluster, say).run()
+        return await _Proof(wish, plan, trial_cluster, say, say_where).run()
     async with TrialCluster.opened() as new:
-        return await _Proof(wish, plan, new, say).run()
+        return await _Proof(wish, plan, new, say, say_where).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +166,18 @@ class _Suspicion:
 
 
 class _Proof:
-    def __init__(self, wish: Wish, plan: ProofPlan, trial_cluster: TrialCluster, say: _Say) -> None:
+    def __init__(
+        self,
+        wish: Wish,
+        plan: ProofPlan,
+        trial_cluster: TrialCluster,
+        say: _Say,
+        say_where: _Say,
+    ) -> None:
         self._wish, self._plan, self._trial_cluster, self._say = wish, plan, trial_cluster, say
+        self._say_where = say_where
         self._clock: Clock = SystemClock()
+        self._progress = ProofProgress(samples=len(plan.samples))
         self._report = ProofReport()
         self._told = Told()
         self._suspicions: dict[tuple[str, str, str], _Suspicion] = {}
@@ -177,7 +192,11 @@ class _Proof:
         if budget_s is not None:
             self._ends_at = began + budget_s
         self._open = {f"{sample}: undisturbed": None for sample in self._plan.samples}
-        await ended_within(self._work(), budget_s)
+        telling = asyncio.create_task(self._tell_where(began))
+        try:
+            await ended_within(self._work(), budget_s)
+        finally:
+            telling.cancel()
         report = self._report
         report.not_reached = list(self._open)
         report.not_tried_again = [
@@ -190,6 +209,11 @@ class _Proof:
         report.notes, report.unproved = self._told.notes, self._told.unproved
         report.seconds = self._clock.monotonic() - began
         return report
+
+    async def _tell_where(self, began: float) -> None:
+        while True:
+            self._say_where(self._progress.told(self._clock.monotonic() - began))
+            await self._clock.sleep(_TELL_S)
 
     async def _work(self) -> None:
         await asyncio.to_thread(self._trial_cluster.install_crds, self._wish.project)
@@ -204,6 +228,7 @@ class _Proof:
                 await self._learn(bench)
                 cases = self._cases()
                 self._open |= {case.name: None for case in cases}
+                self._progress.cases = len(cases)
                 await self._try_all(bench, cases)
                 await self._confirm(bench)
             finally:
@@ -219,6 +244,7 @@ class _Proof:
         def note(sample: CrSample, undisturbed: Undisturbed) -> None:
             self._decided(f"{sample}: undisturbed", began)
             known[str(sample)] = undisturbed
+            self._progress.known += 1
 
         await bench.undisturbed(self._plan.samples, note)
         for sample in self._plan.samples:
@@ -282,8 +308,10 @@ class _Proof:
         began = self._clock.monotonic()
         if began + self._kept_back_s() >= self._ends_at:
             return
-        problems = await self._run(bench, case)
+        with self._progress.under_way(case.name):
+            problems = await self._run(bench, case)
         seconds = self._decided(case.name, began)
+        self._progress.decided += 1
         if problems is None:
             return
         if not problems:
@@ -298,6 +326,10 @@ class _Proof:
             known = self._suspicions.get(key)
             if known is None:
                 self._suspicions[key] = _Suspicion(problem, smallest, seconds)
+                self._progress.seen_once += 1
+                # The second try comes after all cases: who waits wants to know what to look at.
+                what = _first_line(problem.found)
+                self._say(f"seen once: {smallest.name}: {problem.told}: {what}")
             else:
                 known.alike.append(smallest)
 
@@ -338,9 +370,12 @@ class _Proof:
 
     async def _confirm(self, bench: Bench) -> None:
         """Try each again, alone, the quickest first; only what comes out once more is a finding."""
+        self._progress.is_second = True
         for suspicion in sorted(self._suspicions.values(), key=lambda it: it.seconds):
             case = replace(suspicion.case, is_alone=True)
-            found = await self._run(bench, case)
+            with self._progress.under_way(case.name):
+                found = await self._run(bench, case)
+            self._progress.tried_again += 1
             limits = self._plan.limits
             again = [it for it in found or () if not covering(limits, it.case or case, it)]
             suspicion.is_tried_again = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from rolecall_dev.proving.progress import shown_seconds
 from rolecall_dev.proving.report import Finding, ProofReport
 
 _MOST_LISTED = 10
@@ -71,8 +72,7 @@ def summary_of(report: ProofReport) -> str:
     findings = f"{len(report.findings)} finding{'' if len(report.findings) == 1 else 's'}"
     if report.limits:
         findings += f", {len(report.limits)} known"
-    minutes, seconds = divmod(round(report.seconds), 60)
-    took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    took = shown_seconds(report.seconds)
     cases = f"{report.cases} case{'' if report.cases == 1 else 's'}"
     return f"test: {findings} in {cases}{late}; {report.runs} runs, {took}"
 

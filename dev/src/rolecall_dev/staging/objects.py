@@ -3,7 +3,8 @@
 Promise: two runs of the same role on the same CR give equal end states, in whatever namespaces and at
 whatever times. So names of namespaces, uids, versions and times are replaced, and what controllers of
 Kubernetes add by themselves is left out: status of dependents, and objects that one of *their* objects
-controls (pods of a Deployment). The CR's own status is kept, since roles write it.
+controls (pods of a Deployment). The CR's own status is kept, since roles write it; where a sentence of
+it tells how long something took, that is replaced as well.
 
 What still differs between two undisturbed runs (addresses, generated passwords) is learned from them
 and left out of every comparison: see `Leeway`. Rejected: a list of fields that Kubernetes fills in. It
@@ -28,7 +29,12 @@ from rolecall_dev.staging.traffic import NAMESPACE_MARK
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 # The API server mounts the token of each pod's service account under a name that ends at random.
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
+# `5 s` of "Reboot took 5 s", and `2m30s`.
+_DURATION = re.compile(
+    r"\b\d+(?:\.\d+)?(?: (?:ms|s|min|h|seconds?|minutes?|hours?)|(?:ms|[smh])(?:\d+(?:ms|[sm]))*)\b"
+)
 _UID_MARK, _TIME_MARK, _TOKEN_MARK = "<uid>", "<time>", "kube-api-access-<random>"
+_DURATION_MARK = "<duration>"
 _OF_SERVER = frozenset(
     {
         *("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"),
@@ -243,7 +249,8 @@ def _normalized(obj: Json, place: Place, uids: set[str]) -> Json:
             del metadata["annotations"]
     normal = {**without_secrets(obj), "metadata": metadata}
     if _is_cr(obj, place):
-        normal["status"] = _without(as_map(obj.get("status")), _NOT_COMPARED_IN_STATUS)
+        status = _without(as_map(obj.get("status")), _NOT_COMPARED_IN_STATUS)
+        normal["status"] = _without_durations(status)
     else:
         normal.pop("status", None)
     return as_map(_replaced(normal, place.namespace, uids))
@@ -255,6 +262,16 @@ def _without(value: Any, names: frozenset[str]) -> Any:
     if isinstance(value, list):
         return [_without(item, names) for item in value]
     return value
+
+
+def _without_durations(value: Any) -> Any:
+    """In sentences; a text that is a duration and nothing else is a setting."""
+    if isinstance(value, dict):
+        return {key: _without_durations(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_durations(item) for item in value]
+    is_sentence = isinstance(value, str) and not _DURATION.fullmatch(value)
+    return _DURATION.sub(_DURATION_MARK, value) if is_sentence else value
 
 
 def _replaced(value: Any, namespace: str, uids: set[str]) -> Any:

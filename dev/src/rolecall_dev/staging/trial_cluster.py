@@ -17,7 +17,7 @@ from pathlib import Path
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, NotFoundError
-from rolecall_dev.localcluster import Cluster, Wanted, find_binaries, temporary_cluster
+from rolecall_dev.localcluster import Cluster, Wanted, find_binaries, sweep, temporary_cluster
 from rolecall_dev.staging.engine import TrialEngine
 from rolecall_dev.staging.fault_proxy import FaultProxy
 from rolecall_dev.staging.traffic import CASE_PREFIX
@@ -39,7 +39,11 @@ class TrialCluster:
     @classmethod
     @asynccontextmanager
     async def opened(cls, name: str = "") -> AsyncIterator[TrialCluster]:
-        """On a new cluster, which ends with the block, and with this process at the latest."""
+        """On a new cluster, which ends with the block, and with this process at the latest.
+
+        Of those before it whose process was killed, the folder is still there: it goes now.
+        """
+        await asyncio.to_thread(sweep)
         wanted = Wanted(name=name or f"test-{secrets.token_hex(3)}")
         with temporary_cluster(wanted, find_binaries().require()) as cluster:
             async with cls.on(cluster) as trial_cluster:

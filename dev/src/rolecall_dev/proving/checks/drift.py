@@ -1,10 +1,11 @@
-"""Drift: what the role made is deleted or edited by hand, and comes back.
+"""Drift: what the role made is deleted, edited, or stripped of its owner by hand, and comes back.
 
 First all fields that the role set on an object are edited at once: that takes one run, and shows
 whether the object is looked at, at all. Then each of them alone, one after the other on one CR: a role
 that looks at one field and then repairs all passes the first. Fields that the API server lets nobody
 change are left out, and so are those that name the object. What a role did not set is left alone:
-other controllers write it.
+other controllers write it. The owner is the exception, though the role seldom names it: the engine
+writes it for the role, and an object without stays when its CR goes.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ def _cases(subject: Subject) -> list[Case]:
         leaves = [steps for steps, _ in set_leaves(subject, obj)]
         if leaves:
             found.append(_case(subject, f"{key} edited", 4.0, {"id": key, "does": "edit"}))
+        if _is_owned_alone(subject, obj):
+            told = f"{key} stripped of its owner"
+            found.append(_case(subject, told, 3.9, {"id": key, "does": "strip"}))
         if len(leaves) > 1:
             for begin in range(0, len(leaves), _LEAVES_OF_A_CASE):
                 some = leaves[begin : begin + _LEAVES_OF_A_CASE]
@@ -100,6 +104,8 @@ async def _tried(
         match case.params["does"]:
             case "delete":
                 return await trial.deleted(obj)
+            case "strip":
+                return await trial.stripped(obj)
             case "edit":
                 return await trial.edited(obj, left_out)
             case _:
@@ -154,6 +160,15 @@ class _Trial:
             )
             return []
         unrepaired = await self._asked_for_run(settled.differences)
+        return [self._problem(self._case.told, unrepaired)] if unrepaired else []
+
+    async def stripped(self, obj: Json) -> list[CaseProblem]:
+        """Of its owner, and of nothing else."""
+        metadata, gvk = obj["metadata"], Gvk.parse(obj["apiVersion"], obj["kind"])
+        place = (metadata.get("namespace", ""), metadata["name"])
+        no_owner = {"metadata": {"ownerReferences": None}}
+        await self._tested.client.merge_patch(gvk, *place, no_owner)
+        unrepaired = await self._unrepaired()
         return [self._problem(self._case.told, unrepaired)] if unrepaired else []
 
     async def edited(self, obj: Json, left_out: frozenset[LeafPath]) -> list[CaseProblem]:
@@ -326,6 +341,12 @@ def _made_objects(subject: Subject) -> list[Json]:
     ]
 
 
+def _is_owned_alone(subject: Subject, obj: Json) -> bool:
+    """Whether the CR owns it, and nobody else: an object that others own as well is theirs, too."""
+    owners = obj["metadata"].get("ownerReferences") or []
+    return [each["uid"] for each in owners] == [subject.undisturbed.cr["metadata"]["uid"]]
+
+
 async def _is_held(tested: TestedCr, obj: Json) -> bool:
     """Whether the very object waits for somebody's finalizer."""
     uid = obj["metadata"]["uid"]
@@ -335,4 +356,6 @@ async def _is_held(tested: TestedCr, obj: Json) -> bool:
     )
 
 
-DRIFT = OperatorCheck(_NAME, "what the role made is deleted and edited by hand", _cases, _run)
+DRIFT = OperatorCheck(
+    _NAME, "what the role made is deleted, edited and stripped of its owner by hand", _cases, _run
+)

@@ -14,6 +14,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable
 
+from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
 from rolecall.proxy import RequestInfo
 from rolecall_dev.proving.bench import Bench
@@ -26,7 +27,13 @@ from rolecall_dev.proving.model import (
     around,
     shown_differences,
 )
-from rolecall_dev.proving.tested_cr import TestedCr, failure_message, says_failed, shown_conditions
+from rolecall_dev.proving.tested_cr import (
+    TestedCr,
+    conditions_of,
+    failure_message,
+    says_failed,
+    shown_conditions,
+)
 from rolecall_dev.rbac import Right, is_granted
 from rolecall_dev.staging import SeenRequest
 
@@ -91,6 +98,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
                 requests=around(tested.traffic.requests, refused[0].number),
                 place=subject.undisturbed.place_of(refused[0].mark),
                 alike=f"{_NAME} {right}",
+                differences=tuple(map(str, settled.differences)),
             )
         ]
 
@@ -155,9 +163,14 @@ def names_right(text: str, right: Right) -> bool:
 
 async def _message(tested: TestedCr) -> str:
     try:
-        return failure_message(await tested.cr())
+        return said_by(await tested.cr())
     except NotFoundError:
         return ""
+
+
+def said_by(cr: Json) -> str:
+    """All that its conditions say: who tries again for a while says why before it has failed."""
+    return "\n".join(str(row.get("message") or "") for row in conditions_of(cr).values())
 
 
 async def _status_shown(tested: TestedCr) -> str:

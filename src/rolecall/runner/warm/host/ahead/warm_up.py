@@ -14,6 +14,7 @@ from typing import Protocol
 
 from rolecall.runner.warm import wire
 from rolecall.runner.warm.hooks.discovery import share_discovery
+from rolecall.runner.warm.hooks.gone_kinds import look_again_for_gone_kinds
 from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
 from rolecall.runner.warm.hooks.new_process import NewProcess
 from rolecall.runner.warm.hooks.run_memory import remember_in_run
@@ -42,6 +43,7 @@ def warm_up(folder: Path, streams: StreamSettings, new: NewProcess) -> WarmUp:
     parts = HostParts.in_place(import_everything(new), streams, new)
     new.without_projects(lambda: _use_and_compile(parts))
     share_discovery(folder)
+    look_again_for_gone_kinds()
     read_kubeconfigs_fast()
     remember_in_run()
     new.be_as_new()
