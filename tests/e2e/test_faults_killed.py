@@ -83,7 +83,8 @@ async def test_engine_killed_at_requests_of_its_path_is_followed_by_one_that_bri
         async def started() -> EngineProcess:
             environment = {"TMPDIR": str(temporary)}
             engine = start_engine(FAULTS, kubeconfig=kubeconfig, environment=environment)
-            return await asyncio.to_thread(engine.wait_ready)
+            await eventually_async(lambda: "engine started" in engine.log)
+            return engine
 
         engine = await started()
         path = await _path_of(api, proxy, namespace)
