@@ -101,7 +101,7 @@ async def test_engine_killed_at_requests_of_its_path_is_followed_by_one_that_bri
             if engine.process.poll() is not None:
                 killed += 1
                 left = kubeconfigs_in(temporary)
-                await eventually_async(lambda dead=engine: not plays_of(dead.artifacts))
+                await _plays_have_ended(engine)
                 began = time.monotonic()
                 engine = await started()
                 await _brought_to_its_end(api, namespace, name)
@@ -138,12 +138,20 @@ async def _until_gone_or_killed(
             step.close()
             continue
         life = asyncio.ensure_future(step)
-        await eventually_async(lambda life=life: life.done() or engine.process.poll() is not None)
+        await _is_over(life, engine)
         if not life.done():
             life.cancel()
         await asyncio.gather(life, return_exceptions=True)
         if not life.cancelled():
             life.result()
+
+
+async def _is_over(life: asyncio.Future[None], engine: EngineProcess) -> None:
+    await eventually_async(lambda: life.done() or engine.process.poll() is not None)
+
+
+async def _plays_have_ended(engine: EngineProcess) -> None:
+    await eventually_async(lambda: not plays_of(engine.artifacts))
 
 
 async def _deleted(api: Client, namespace: str, name: str) -> None:
