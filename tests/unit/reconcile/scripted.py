@@ -138,6 +138,8 @@ class RecordedEvents:
     told: list[tuple[str, str, str]] = field(default_factory=list)
 
     def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
+        assert cr["metadata"]["name"]
+        assert kind in {"Normal", "Warning"}
         self.told.append((kind, reason, message))
 
     @property
@@ -151,6 +153,7 @@ class RecordedTelemetry:
 
     turns: list[str] = field(default_factory=list)
     runs: list[bool] = field(default_factory=list)
+    ways: list[tuple[str, float]] = field(default_factory=list)  # of runs, and their seconds
     phases: list[str] = field(default_factory=list)
     tasks: Counter[str] = field(default_factory=Counter)
     told: dict[Key, dict[str, str]] = field(default_factory=dict)
@@ -163,12 +166,16 @@ class RecordedTelemetry:
         self.tasks[way] += count
 
     def run_finished(self, gvk: Gvk, *, succeeded: bool, seconds: float, way: str) -> None:
+        assert isinstance(gvk, Gvk)
         self.runs.append(succeeded)
+        self.ways.append((way, seconds))
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
+        assert isinstance(gvk, Gvk)
         self.phases.append(phase)
 
     def drifted(self, key: Key, objects: int) -> None:
+        assert isinstance(key, Key)
         self.drift[key] = objects
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
@@ -183,6 +190,8 @@ class RecordedPlays:
     recaps: list[tuple[Key, RunResult]] = field(default_factory=list)
 
     def event(self, key: Key, run_id: str, event: RunEvent, verbosity: int) -> None:
+        assert isinstance(key, Key)
+        assert run_id
         self.events.append((event.name, verbosity))
 
     async def recap(self, key: Key, result: RunResult) -> None:

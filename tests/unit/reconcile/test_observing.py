@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.reconcile import MODE_ANNOTATION, Drift
@@ -110,6 +112,7 @@ async def test_observed_cr_that_is_deleted_keeps_all_that_its_finalizer_would_de
     await setting.shop.delete()
     outcome = await setting.turn()
     assert (finder.asked, setting.runner.requests, outcome.after_s) == ([], [], None)
+    assert setting.telemetry.drift == {setting.key(): 0}
     assert FINALIZER in (await setting.shop.get("a"))["metadata"]["finalizers"]
     assert setting.events.reasons == ["DeletionWaits"]
 
@@ -153,3 +156,40 @@ async def test_engine_that_makes_no_plans_says_so(setting: Setting) -> None:
     await alone.shop.create()
     await alone.turn()
     assert "makes no plans" in (await alone.told("Drifted"))[2]
+
+
+@dataclass
+class Planning(ScriptedDrift):
+    """Plans for as long as nobody ends it; a `RunHandle` of its own."""
+
+    began: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    reasons: list[str] = field(default_factory=list)
+
+    async def find(
+        self, run_id: str, cr: Json, watch: Watch, on_start: Callable[[Any], None]
+    ) -> Drift:
+        on_start(self)
+        self.began.set()
+        await self.ended.wait()
+        return SOMETHING
+
+    def cancel(self, reason: str) -> None:
+        self.reasons.append(reason)
+        self.ended.set()
+
+
+async def test_plan_in_flight_is_ended_with_the_engine_and_tells_nothing(setting: Setting) -> None:
+    finder = Planning()
+    watch = replace(setting.watch, is_observed=True)
+    observed = Setting(setting.shop, watch, setting.clock, drift=finder)
+    await observed.shop.create()
+    turn = asyncio.create_task(observed.turn())
+    await finder.began.wait()
+
+    observed.reconciler.cancel_runs("the engine stops")
+
+    outcome = await turn
+    assert finder.reasons == ["the engine stops"]
+    assert (outcome.is_put_off, outcome.after_s, outcome.why) == (True, 0.0, "the engine stops")
+    assert await observed.condition("Drifted") is None

@@ -69,6 +69,9 @@ async def test_object_goes_on_when_the_annotation_is_removed(setting: Setting) -
     assert (await setting.told("Paused"))[:2] == ("False", "Resumed")
     assert (await setting.told("Successful"))[0] == "True"
     assert setting.events.reasons == ["Paused", "Resumed", "Succeeded"]
+    assert setting.events.told[1] == ("Normal", "Resumed", "Resumed")
+    await setting.turn()
+    assert setting.events.reasons == ["Paused", "Resumed", "Succeeded"], "it is told once"
 
 
 async def test_any_other_value_does_not_pause(setting: Setting) -> None:

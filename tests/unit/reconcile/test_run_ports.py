@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -201,3 +202,45 @@ async def test_trail_of_a_turn_has_its_times_in_order(
     assert trail is not None
     assert (trail.began_s, trail.run_began_s, trail.run_ended_s) == (3.0, 3.0, 10.0)
     assert (trail.uid, trail.result.succeeded) == (cr["metadata"]["uid"], True)
+
+
+async def test_object_that_is_gone_leaves_nothing_with_those_who_skip_runs(
+    shop: Shop, clock: VirtualClock
+) -> None:
+    skips = RecordedSkips()
+    setting = Setting(shop, watch_of(), clock, ports={"skips": skips})
+
+    assert (await setting.turn("nobody")).forget
+
+    assert skips.forgotten == [setting.key("nobody")]
+
+
+async def test_spec_that_a_run_had_is_kept_beside_its_artifacts(
+    setting: Setting, tmp_path: Path
+) -> None:
+    await setting.shop.create()
+    await setting.turn()
+
+    leave_beside = setting.runner.requests[0].leave_beside
+    assert leave_beside is not None
+    leave_beside(tmp_path)
+
+    assert specs_in(tmp_path) == [{"size": 1}]
+
+
+def specs_in(folder: Path) -> list[Json]:
+    return [json.loads(each.read_text()) for each in folder.iterdir()]
+
+
+async def test_object_that_is_made_anew_succeeds_for_the_first_time_again(
+    shop: Shop, clock: VirtualClock
+) -> None:
+    """Where status is the role's, only the engine knows how the last run ended."""
+    setting = Setting(shop, watch_of(manage_status=False), clock)
+    for _ in range(2):
+        await shop.create()
+        await setting.turn()
+        await shop.delete()
+        assert (await setting.turn()).forget
+
+    assert setting.events.reasons == ["Succeeded", "Succeeded"]

@@ -207,6 +207,7 @@ async def test_bad_period_annotation_is_a_failure_and_nothing_runs(setting: Sett
     assert await setting.told("Failure") == ("True", "Failed", message)
     assert setting.runner.requests == []
     assert setting.telemetry.runs == [False]
+    assert setting.telemetry.ways == [("none", 0.0)]
 
 
 async def test_annotations_set_verbosity_and_artifacts_of_a_run(setting: Setting) -> None:
