@@ -157,17 +157,18 @@ async def test_operation_that_may_not_remove_the_pod_fails_and_the_next_one_goes
     assert await uid(api, namespace) != before
 
 
-async def test_labels_that_somebody_takes_off_the_disk_come_back(
-    api: Client, namespace: str
+@pytest.mark.parametrize(("kind", "name"), [(CLAIM, "m-disk"), (POD, "m")])
+async def test_labels_that_somebody_takes_off_disk_or_pod_come_back(
+    api: Client, namespace: str, kind: Gvk, name: str
 ) -> None:
     await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
     await wait_reason(api, MACHINE, namespace, "m", "PodReady")
-    labels = (await api.get(CLAIM, namespace, "m-disk"))["metadata"]["labels"]
+    labels = (await api.get(kind, namespace, name))["metadata"]["labels"]
     nothing = {"metadata": {"labels": dict.fromkeys(labels)}}
-    assert "labels" not in (await api.merge_patch(CLAIM, namespace, "m-disk", nothing))["metadata"]
+    assert "labels" not in (await api.merge_patch(kind, namespace, name, nothing))["metadata"]
 
     async def are_back() -> bool:
-        metadata = (await api.get(CLAIM, namespace, "m-disk"))["metadata"]
+        metadata = (await api.get(kind, namespace, name))["metadata"]
         return bool(metadata.get("labels") == labels)
 
     await wait(are_back)
