@@ -10,6 +10,9 @@ The hard part is that last one, since it can begin at any moment of a run. Its o
 marked as deleted first, and then its objects lose their owner. So the CR is read after the object, and
 the patch holds only for the version of the object that was read.
 
+A role may give an object up, so that it outlives the CR, and what is told of that in no record must not
+be undone: records count as far back as each run has one that is whole, and no further.
+
 What was owned is read from the records of earlier runs, and only where a run met such an object.
 Rejected: to remember it in memory, which grows with each object and is gone after a restart; and to
 trust the names of objects, which are anybody's.
@@ -31,7 +34,14 @@ from rolecall.log_fields import log_fields
 from rolecall.owner_annotations import OWNER_ANNOTATION
 from rolecall.proxy import Owner, owner_patch, tie_for
 from rolecall.reconcile import EndedRun, EventRecorder
-from rolecall.record import RunRecord, TouchedObject, read_record, touched_by
+from rolecall.record import (
+    MOST_LEAVES,
+    RecordedRequest,
+    RunRecord,
+    TouchedObject,
+    read_record,
+    touched_by,
+)
 
 OWNER_RESTORED = "OwnerRestored"
 # What is remembered as never owned; beyond that, records are read once more.
@@ -66,8 +76,11 @@ class LostOwners:
         }
         if not unowned or run.record is None:
             return
-        touched = touched_by(run.record).objects.values()
-        seen = [each for each in touched if each.uid in unowned and not each.is_missing]
+        touched = touched_by(run.record)
+        if touched.unknown:
+            return
+        objects = touched.objects.values()
+        seen = [each for each in objects if each.uid in unowned and not each.is_missing]
         lost = await self._once_owned(owner, {each.uid for each in seen}, run.record)
         self._remember({(owner.uid, each.uid) for each in seen if each.uid not in lost})
         restored = [await self._restored(owner, each) for each in seen if each.uid in lost]
@@ -152,7 +165,7 @@ def _once_owned(
         for request in reversed(record.requests):
             if request.uid not in unknown:
                 continue
-            if any(leaf.startswith(_OWNERS) for leaf in request.leaves):
+            if _may_give_up(request):
                 unknown.discard(request.uid)  # the role gave it up
             elif request.is_owned:
                 unknown.discard(request.uid)
@@ -163,9 +176,20 @@ def _once_owned(
 
 
 def _earlier(artifacts: Path, owner: Owner) -> Iterator[RunRecord]:
-    """Of this very CR, newest first."""
-    kept = kept_cr(artifacts, owner.gvk, owner.namespace, owner.name)
-    for run in kept.runs():
+    """Of this very CR, newest first, back to the first run that is not known as a whole."""
+    for run in kept_cr(artifacts, owner.gvk, owner.namespace, owner.name).runs():
+        if run.outcome == "running":
+            continue
         record = read_record(run.folder) if run.uid == owner.uid else None
-        if record is not None:
-            yield record
+        if record is None or touched_by(record).unknown:
+            return
+        yield record
+
+
+def _may_give_up(request: RecordedRequest) -> bool:
+    """Whether a write speaks of owners, or is too long or too odd to know."""
+    if request.verb not in ("update", "patch") or request.subresource:
+        return False
+    if not 0 < len(request.leaves) < MOST_LEAVES:
+        return True
+    return any(leaf.startswith(_OWNERS) for leaf in request.leaves)

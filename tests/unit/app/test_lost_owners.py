@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,7 +21,7 @@ from rolecall.kube import Client, ConflictError, NotFoundError, Resource, Target
 from rolecall.lost_owners import LostOwners
 from rolecall.proxy import Owner
 from rolecall.reconcile import EndedRun
-from rolecall.record import RecordedRequest, RunNotes, RunRecord, write_record
+from rolecall.record import MOST_LEAVES, RecordedRequest, RunNotes, RunRecord, write_record
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Key
 from tests.unit.prune.worlds import INFO, SHELF, asked, looked, record, watch
@@ -91,14 +92,21 @@ def ran(*requests: RecordedRequest, is_finalizer: bool = False) -> EndedRun:
     return EndedRun(KEY, watch(), cr, is_finalizer, result, notes)
 
 
-def keep(root: Path, *requests: RecordedRequest, run: str = "1", uid: str = "cr") -> None:
-    """An earlier run of a CR with that name."""
+def keep(
+    root: Path,
+    *requests: RecordedRequest,
+    run: str = "1",
+    uid: str = "cr",
+    outcome: str = "succeeded",
+    minutes_ago: int = 10,
+) -> None:
+    """An earlier run of a CR with that name; one that was cut off has no record."""
     folder = root / "demo.example.com" / "v1" / "Shelf" / "a" / "shelf" / "artifacts" / run
     folder.mkdir(parents=True)
-    clock = SystemClock()
-    kept = KeptRun(run, uid=uid, began=clock.now(), outcome="succeeded", folder=folder)
-    write_run(kept)
-    write_record(folder, record(requests))
+    began = SystemClock().now() - timedelta(minutes=minutes_ago)
+    write_run(KeptRun(run, uid=uid, began=began, outcome=outcome, folder=folder))
+    if outcome != "lost":
+        write_record(folder, record(requests))
 
 
 def owners(cluster: Cluster, root: Path) -> LostOwners:
@@ -108,7 +116,11 @@ def owners(cluster: Cluster, root: Path) -> LostOwners:
 
 @pytest.mark.parametrize(
     "seen",
-    [UNOWNED, asked("patch", "made", is_owned=False), looked("made", INFO, is_owned=False)],
+    [
+        UNOWNED,
+        asked("patch", "made", is_owned=False, leaves=(".data.x",)),
+        looked("made", INFO, is_owned=False),
+    ],
 )
 async def test_what_the_cr_owned_once_and_a_run_asks_for_is_owned_again(
     tmp_path: Path, seen: RecordedRequest
@@ -226,3 +238,39 @@ async def test_replica_that_may_not_write_any_more_says_so(tmp_path: Path) -> No
     keep(tmp_path, MADE)
     with pytest.raises(NotLeadingError):
         await owners(cluster, tmp_path).run_ended(ran(UNOWNED))
+
+
+async def test_what_a_run_that_was_cut_off_may_have_given_up_is_not_taken_back(
+    tmp_path: Path,
+) -> None:
+    cluster = Cluster()
+    keep(tmp_path, MADE)
+    keep(tmp_path, run="2", outcome="lost", minutes_ago=5)
+    await owners(cluster, tmp_path).run_ended(ran(UNOWNED))
+    assert cluster.patches == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        asked("patch", "made", is_owned=False, leaves=()),
+        asked("update", "made", is_owned=False, leaves=(".a",) * MOST_LEAVES),
+        asked("patch", "made", is_owned=False, code=0, uid=""),
+    ],
+    ids=["not read", "too long to know", "without an answer"],
+)
+async def test_what_an_earlier_write_may_have_given_up_is_not_taken_back(
+    tmp_path: Path, written: RecordedRequest
+) -> None:
+    cluster = Cluster()
+    keep(tmp_path, MADE, run="1")
+    keep(tmp_path, written, run="2", minutes_ago=5)
+    await owners(cluster, tmp_path).run_ended(ran(UNOWNED))
+    assert cluster.patches == []
+
+
+async def test_run_in_flight_is_asked_nothing(tmp_path: Path) -> None:
+    cluster = Cluster()
+    keep(tmp_path, MADE)
+    keep(tmp_path, run="2", outcome="running", minutes_ago=0)
+    assert await owners(cluster, tmp_path).was_owned(OWNER, "uid-made")
