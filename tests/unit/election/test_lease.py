@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 import pytest
 
 from rolecall.errors import LeadershipLostError
-from rolecall.gvk import Gvk
-from rolecall.json_object import Json
 from tests.unit.election.replicas import RETRY_S, SETTINGS, Replicas
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
@@ -222,94 +220,3 @@ async def test_clock_that_is_set_costs_the_leader_nothing_and_gives_the_lease_to
     await world.pass_time(120)
     assert world.writers() == ["a"]
     assert (first.told, second.told) == ([True], [])
-
-
-async def test_leader_may_write_up_to_its_deadline_and_tells_its_end_at_once(
-    world: Replicas,
-) -> None:
-    first = world.start("a")
-    await world.pass_time(1)
-    first.connection.is_cut, first.connection.delay_s = True, 1.1
-    await world.pass_time(SETTINGS.renew_deadline_s - 1.25)
-    assert first.election.may_write()
-    assert first.told == [True]
-
-    await world.pass_time(0.5)
-
-    assert not first.election.may_write()
-    assert first.told == [True, False]
-
-
-async def test_end_is_told_before_the_renewal_that_follows_it_is_answered(world: Replicas) -> None:
-    first = world.start("a")
-    await world.pass_time(1)
-    first.connection.is_cut = True
-    await world.pass_time(SETTINGS.renew_deadline_s - 2)
-    first.connection.delay_s = 1000.0
-
-    await world.pass_time(1.5)
-
-    assert first.told == [True, False]
-
-
-async def test_lease_that_is_deleted_long_after_its_last_renewal_is_waited_for_as_long(
-    world: Replicas,
-) -> None:
-    first = world.start("a")
-    await world.pass_time(1)
-    second = world.start("b")
-    await world.pass_time(5)
-    first.connection.is_cut = True
-    await world.pass_time(10)
-    world.stored.lease = None
-
-    await world.pass_time(SETTINGS.lease_s - 1)
-    assert second.told == []
-    await world.pass_time(1 + 2 * RETRY_S)
-    assert second.told == [True]
-
-
-async def test_replica_whose_first_tries_were_not_answered_leads_once_they_are(
-    world: Replicas,
-) -> None:
-    first = world.start("a")
-    first.connection.delay_s = 1000.0
-    await world.pass_time(SETTINGS.renew_deadline_s + 1)
-    assert world.stored.lease is None
-    first.connection.delay_s = 0.0
-
-    await world.pass_time(2 * RETRY_S)
-
-    assert first.told == [True]
-
-
-async def test_replica_that_found_a_lease_without_sense_leads_once_it_is_gone(
-    world: Replicas,
-) -> None:
-    world.stored.lease = {"metadata": {}}
-    first = world.start("a")
-    await world.pass_time(SETTINGS.lease_s + 2 * RETRY_S)
-    assert first.told == []
-    world.stored.lease = None
-
-    await world.pass_time(SETTINGS.lease_s + 2 * RETRY_S)
-
-    assert first.told == [True]
-
-
-async def test_standby_asks_no_more_often_than_every_two_seconds(
-    world: Replicas, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.start("a")
-    await world.pass_time(1)
-    second = world.start("b")
-    asked, get = [], second.connection.get
-
-    async def counted(gvk: Gvk, namespace: str, name: str) -> Json:
-        asked.append(name)
-        return await get(gvk, namespace, name)
-
-    monkeypatch.setattr(second.connection, "get", counted)
-    await world.pass_time(100 * SETTINGS.retry_s)
-
-    assert 80 <= len(asked) <= 101
