@@ -139,6 +139,10 @@ bench-soak: cluster-binaries ## Many warm runs of one engine: what grows? (RUNS=
 soak: cluster-binaries ## Edits, failures, deletions, creations: fails where something of the engine grows (RUNS=10000)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/soak.py --runs $(or $(RUNS),10000)
 
+.PHONY: churn
+churn: cluster-binaries ## 20 edits a second: fails where one is lost, or something grows (MINUTES=60)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/churn.py --minutes $(MINUTES)
+
 .PHONY: bench-kinds
 bench-kinds: cluster-binaries ## What users do to each kind, in seconds: the table of docs/kinds
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/kinds.py

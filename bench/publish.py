@@ -45,6 +45,8 @@ LOOKED_AT_MARKS = "<!-- bench: begin -->", "<!-- bench: end -->"
 RELIABILITY = ROOT / "docs" / "reliability.md"
 SOAK = ROOT / "bench" / "soak.json"
 SOAK_MARKS = "<!-- soak: begin -->", "<!-- soak: end -->"
+CHURN = ROOT / "bench" / "churn.json"
+CHURN_MARKS = "<!-- churn: begin -->", "<!-- churn: end -->"
 
 
 def write_json(figures: Sequence[Figure], file: Path) -> None:
@@ -128,6 +130,12 @@ def publish_soak(figures: Sequence[Figure]) -> None:
     RELIABILITY.write_text(reliability_with_soak(RELIABILITY.read_text()))
 
 
+def publish_churn(figures: Sequence[Figure]) -> None:
+    """Make these what the docs show of edits without end."""
+    write_json(figures, CHURN)
+    RELIABILITY.write_text(reliability_with_churn(RELIABILITY.read_text()))
+
+
 def page_of(file: Path, text: str) -> str:
     """The page with the table of a file of figures."""
     return _with_table(file, text, (BEGIN, END), f"{_PICTURE}\n\n")
@@ -176,6 +184,11 @@ def guide_with_page(text: str) -> str:
 def reliability_with_soak(text: str) -> str:
     """The page with the table of the last soak."""
     return _with_table(SOAK, text, SOAK_MARKS, "")
+
+
+def reliability_with_churn(text: str) -> str:
+    """The page with the table of the last churn."""
+    return _with_table(CHURN, text, CHURN_MARKS, "")
 
 
 def _with_table(file: Path, text: str, marks: tuple[str, str], first: str) -> str:

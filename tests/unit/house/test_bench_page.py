@@ -111,9 +111,10 @@ def test_plot_is_well_formed_and_table_aligned(tmp_path: Path) -> None:
     assert "first 90.0" in table(FIGURES)
 
 
-def test_page_of_reliability_shows_what_the_last_soak_took() -> None:
+def test_page_of_reliability_shows_what_the_last_soak_and_churn_took() -> None:
     text = publish.RELIABILITY.read_text()
     assert publish.reliability_with_soak(text) == text
+    assert publish.reliability_with_churn(text) == text
 
 
 @pytest.mark.parametrize(
