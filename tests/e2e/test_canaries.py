@@ -23,6 +23,7 @@ import stat
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -276,7 +277,8 @@ def _pages(world: World) -> dict[str, str]:
     wanted, found = [local_address(world.engine)], {}
     while wanted:
         place = wanted.pop()
-        code, text = browser.asks(place)
+        # A reader that asks for page after page is told to wait.
+        code, text = eventually(partial(browser.asks, place), lambda answer: answer[0] != 429)
         assert code in (200, 404, 405), (place, code)
         found[f"page {place}"] = text
         known = {f"page {each}" for each in wanted} | found.keys()
