@@ -32,6 +32,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError, NotFoundError, Resource
 from rolecall.log_fields import log_fields
 from rolecall.owner_annotations import OWNER_ANNOTATION
+from rolecall.plain_text import listed
 from rolecall.proxy import Owner, owner_patch, tie_for
 from rolecall.reconcile import EndedRun, EventRecorder
 from rolecall.record import (
@@ -46,7 +47,6 @@ from rolecall.record import (
 OWNER_RESTORED = "OwnerRestored"
 # What is remembered as never owned; beyond that, records are read once more.
 _REMEMBERED = 4096
-_NAMED = 5  # in one Event
 _OWNERS = ".metadata.ownerReferences"
 
 _logger = logging.getLogger(__name__)
@@ -146,8 +146,7 @@ class LostOwners:
     def _tell(self, run: EndedRun, names: list[str]) -> None:
         if not names:
             return
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        shown = ", ".join(names[:_NAMED]) + more
+        shown = listed(names)
         key = run.key
         about = {"kind": key.gvk.kind, "namespace": key.namespace, "name": key.name}
         _logger.info("owner restored", extra=log_fields(**about, objects=shown))

@@ -1,16 +1,26 @@
 """Text of CRs and of plays, made harmless for whoever shows it: a terminal, or a page.
 
-Nothing in it may steer a terminal, nor turn the direction of writing round.
+Nothing in it may steer a terminal, nor turn the direction of writing round; and of many names, an Event
+or a line has the first few.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 # Colours that a play was told to print; every other sequence moves the cursor, or worse.
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?")
+
+_NAMED = 5
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def plain(text: str) -> str:

@@ -22,6 +22,7 @@ from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall.kube import Client, Resource
 from rolecall.owner_annotations import OWNER_ANNOTATION
+from rolecall.plain_text import listed
 from rolecall.proxy.dependent_finder import DependentFinder
 from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.failures import EXPECTED
@@ -34,7 +35,6 @@ from rolecall.reconcile import EventRecorder
 NOT_OWNED = "NotOwned"
 # What is remembered as told; beyond that, an object may be named once more.
 _REMEMBERED = 4096
-_NAMED = 5  # in one Event
 
 _Metadata = Mapping[str, Any]
 # Whether an object that nobody owns had this owner, and gets it back when the run is over.
@@ -156,14 +156,12 @@ class Adoption:
 
 
 def _told(names: list[str], *, were_refused: bool) -> str:
-    shown = ", ".join(names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     way_out = (
         "The API server refused to give them one; that needs the verb `patch` on their kinds"
         if were_refused
         else "`--adopt` makes it their owner"
     )
     return (
-        f"The role writes objects that have no owner: {shown}{more}. They stay when this object is"
+        f"The role writes objects that have no owner: {listed(names)}. They stay when this object is"
         f" deleted, and their changes start no run. {way_out}"
     )

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 
 from rolecall.errors import ClusterError
 from rolecall.history import read_run, write_run
 from rolecall.log_fields import log_fields
+from rolecall.plain_text import listed
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport
 from rolecall.workqueue import Key
-
-_NAMED = 5  # in one Event or line; run.json has all
 
 _logger = logging.getLogger(__name__)
 
@@ -40,7 +38,7 @@ class Tell:
             _logger.debug("nothing was pruned", extra=_fields(key, why=report.held))
         for what, names in (("deleted", report.deleted), ("released", report.released)):
             if names:
-                told = _listed(names)
+                told = listed(names)
                 _logger.info(
                     f"objects that are no longer wanted were {what}",
                     extra=_fields(key, objects=told, run=run.result.run_id),
@@ -50,7 +48,7 @@ class Tell:
 
     def _post(self, run: FinishedRun, report: PruneReport) -> None:
         if report.deleted:
-            message = f"No longer wanted, and deleted: {_listed(report.deleted)}"
+            message = f"No longer wanted, and deleted: {listed(report.deleted)}"
             self._ports.events.record(run.cr, kind="Normal", reason="Pruned", message=message)
         for why in report.refused:
             _logger.warning("could not prune", extra=_fields(run.key, why=why))
@@ -68,11 +66,6 @@ def _add_to_run_file(run: FinishedRun, report: PruneReport) -> None:
         kept = read_run(run.result.artifacts)
         if kept.kind:
             write_run(replace(kept, pruned=report.as_json()))
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def _fields(key: Key, **more: object) -> dict[str, dict[str, object]]:
