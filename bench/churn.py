@@ -33,7 +33,7 @@ from bench.figures import Figure, table
 from bench.growth import FEWEST, growth_of
 from bench.many_crs import free_port
 from bench.processes import open_files, private_mb, threads
-from bench.publish import publish_churn, write_json
+from bench.publish import CHURN, write_json
 from bench.soak import had_its_run, runs_by_result
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun, kept_crs
@@ -66,7 +66,7 @@ def main() -> int:
     if options.json:
         write_json(figures, options.json)
     if options.publish:
-        publish_churn(figures)
+        CHURN.publish(figures)
     verdicts = [growth_of(figure) for figure in figures if figure.is_course]
     print("\n".join([*map(str, verdicts), *(f"WRONG: {what}" for what in churn.wrong)]))
     return int(bool(churn.wrong) or not all(verdict.is_flat for verdict in verdicts))

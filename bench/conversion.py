@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.clusters import given_or_own
 from bench.engines import CRD, NAMESPACE, PATIENCE_S, ROOT, running
 from bench.figures import Figure, table
-from bench.publish import publish_conversion, write_json
+from bench.publish import CONVERSION, write_json
 from rolecall.conversion import Conversion, load_conversions
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -71,7 +71,7 @@ def main() -> int:
     if options.json:
         write_json(figures, options.json)
     if options.publish:
-        publish_conversion(figures)
+        CONVERSION.publish(figures)
     return 0 if all(each.median <= PROMISED_MS for each in inside) else 1
 
 

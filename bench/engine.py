@@ -95,7 +95,7 @@ def main() -> int:
     publish.write_json(figures, arguments.json)
     publish.write_plot(figures, arguments.plot)
     if arguments.publish:
-        (publish.publish_admission if arguments.admission else publish.publish)(figures)
+        (publish.ADMISSION.publish if arguments.admission else publish.publish)(figures)
     if not (arguments.soak or arguments.admission):
         print(_summary({figure.name: figure.median for figure in figures}))
     return 0

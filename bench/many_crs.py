@@ -31,7 +31,7 @@ from bench.clusters import given_or_own
 from bench.engines import CRD, KINDS, PATIENCE_S, PROJECT, Engine, World, crd_of, running
 from bench.figures import Figure, table
 from bench.processes import own_pss_mb, threads
-from bench.publish import publish_many, write_json
+from bench.publish import MANY_CRS, write_json
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials
 
@@ -58,7 +58,7 @@ def main() -> int:
     if options.json:
         write_json(figures, options.json)
     if options.publish:
-        publish_many(figures)
+        MANY_CRS.publish(figures)
     return 0
 
 

@@ -35,7 +35,7 @@ from bench.many_crs import free_port, wait_ready
 from bench.page_readers import Looks, Reader
 from bench.page_world import ONE, busy_of, keys_of, namespaces, prepare, write_runs
 from bench.processes import own_cpu_s, own_pss_mb
-from bench.publish import publish_page, write_json
+from bench.publish import LOOKED_AT, write_json
 from rolecall.kube import Client, Credentials
 from rolecall.workqueue import Key
 
@@ -82,7 +82,7 @@ def main() -> int:
     if options.json:
         write_json(figures, options.json)
     if options.publish:
-        publish_page(figures)
+        LOOKED_AT.publish(figures)
     kept = {figure.name: max(figure.values) for figure in figures}
     promises = {f"{MANY}: {MEMORY}": 10.0, f"{MANY}: {WORK}": 20.0}
     for name, most in promises.items():

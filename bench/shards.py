@@ -26,7 +26,7 @@ from bench.clusters import given_or_own
 from bench.engines import KINDS, PATIENCE_S, Engine, World, running
 from bench.figures import Figure, table
 from bench.processes import cpu_s, pss_mb
-from bench.publish import publish_shards, write_json
+from bench.publish import SHARDED, write_json
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials
 
@@ -57,7 +57,7 @@ def main() -> int:
     if options.json:
         write_json(figures, options.json)
     if options.publish:
-        publish_shards(figures)
+        SHARDED.publish(figures)
     handed, followed = figures[-2:]
     return int(handed.median > MOST_HAND_OVER_S or followed.median > MOST_FAILOVER_S)
 

@@ -32,7 +32,7 @@ from bench.clusters import given_or_own
 from bench.engines import KINDS, PATIENCE_S, PROJECT, Engine, World, running
 from bench.figures import Figure, table
 from bench.processes import cpu_s
-from bench.publish import publish_skip, write_json
+from bench.publish import SKIP, write_json
 from rolecall.kube import Client, Credentials
 
 FOUR = KINDS["Four"]
@@ -59,7 +59,7 @@ def main() -> int:
     if options.json:
         write_json(figures, options.json)
     if options.publish:
-        publish_skip(figures)
+        SKIP.publish(figures)
     return 0
 
 

@@ -33,7 +33,7 @@ from bench.growth import FEWEST, growth_of
 from bench.many_crs import free_port
 from bench.measures import quiet
 from bench.processes import family, named, open_files, private_mb, threads
-from bench.publish import publish_soak, write_json
+from bench.publish import SOAK, write_json
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
@@ -74,7 +74,7 @@ def main() -> int:
     if options.json:
         write_json(figures, options.json)
     if options.publish:
-        publish_soak(figures)
+        SOAK.publish(figures)
     verdicts = [growth_of(figure) for figure in figures if figure.is_course]
     print("\n".join([*map(str, verdicts), *(f"LEFT: {what}" for what in soak.left)]))
     return int(bool(soak.left) or not all(verdict.is_flat for verdict in verdicts))

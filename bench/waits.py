@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.clusters import given_or_own
 from bench.engines import KINDS, World, running
 from bench.figures import Figure, table
-from bench.publish import publish_waits, write_json
+from bench.publish import WAITS, write_json
 from rolecall.kube import Client, Credentials
 
 ONE, PAUSES = KINDS["One"], KINDS["Pauses"]
@@ -43,7 +43,7 @@ def main() -> int:
     if options.json:
         write_json(figures, options.json)
     if options.publish:
-        publish_waits(figures)
+        WAITS.publish(figures)
     ready, times = figures[-4], figures[-1]
     return int(ready.median > MOST_S or times.median > MOST_TIMES)
 

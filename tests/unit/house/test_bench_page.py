@@ -21,65 +21,17 @@ FIGURES = [
 
 
 def test_page_shows_the_release_figures() -> None:
-    if not publish.RELEASE.exists():
-        assert publish.BEGIN + "\n" + publish.END in publish.PAGE.read_text()
-        return
     text = publish.PAGE.read_text()
-    assert publish.page_of(publish.RELEASE, text) == text
+    assert publish.page_with_release(text) == text
     _machine, figures = publish.read_json(publish.RELEASE)
     assert plot(figures) == publish.PLOT.read_text()
 
 
-def test_page_shows_what_conversions_took() -> None:
-    text = publish.PAGE.read_text()
-    assert publish.page_with_conversion(text) == text
-
-
-def test_page_shows_what_admission_took() -> None:
-    text = publish.PAGE.read_text()
-    assert publish.page_with_admission(text) == text
-
-
-def test_page_shows_what_many_crs_took() -> None:
-    text = publish.PAGE.read_text()
-    if not publish.MANY.exists():
-        assert "\n".join(publish.MANY_MARKS) in text
-        return
-    assert publish.page_with_many(text) == text
-
-
-def test_page_shows_what_runs_that_wait_cost_others() -> None:
-    text = publish.PAGE.read_text()
-    assert publish.page_with_waits(text) == text
-
-
-def test_page_shows_what_replicas_that_divide_crs_bring_and_cost() -> None:
-    text = publish.PAGE.read_text()
-    if not publish.SHARDS.exists():
-        assert "\n".join(publish.SHARDS_MARKS) in text
-        return
-    assert publish.page_with_shards(text) == text
-
-
-def test_page_shows_what_the_record_took() -> None:
-    text = publish.PAGE.read_text()
-    assert publish.page_with_record(text) == text
-
-
-def test_page_shows_what_skipped_runs_took() -> None:
-    text = publish.PAGE.read_text()
-    if not publish.SKIP.exists():
-        assert "\n".join(publish.SKIP_MARKS) in text
-        return
-    assert publish.page_with_skip(text) == text
-
-
-def test_guide_shows_what_the_page_took() -> None:
-    text = publish.GUIDE.read_text()
-    if not publish.LOOKED_AT.exists():
-        assert "\n".join(publish.LOOKED_AT_MARKS) in text
-        return
-    assert publish.guide_with_page(text) == text
+@pytest.mark.parametrize("kept", publish.TABLES, ids=lambda kept: kept.file.stem)
+def test_docs_show_the_figures_that_were_kept(kept: publish.Table) -> None:
+    text = kept.page.read_text()
+    assert all(mark in text for mark in kept.marks)
+    assert kept.shown_in(text) == text
 
 
 def test_figures_survive_being_written_down(tmp_path: Path) -> None:
@@ -96,7 +48,7 @@ def test_publishing_again_replaces_the_table(
         monkeypatch.setattr(publish, name, tmp_path / name)
     # The page says how busy the machine was, and that may change between the two.
     monkeypatch.setattr(os, "getloadavg", lambda: (1.0, 1.0, 1.0))
-    publish.PAGE.write_text(f"above\n{publish.BEGIN}\n{publish.END}\nbelow\n")
+    publish.PAGE.write_text("above\n<!-- figures: begin -->\n<!-- figures: end -->\nbelow\n")
     publish.publish(FIGURES)
     first = publish.PAGE.read_text()
     publish.publish(FIGURES)
@@ -109,12 +61,6 @@ def test_plot_is_well_formed_and_table_aligned(tmp_path: Path) -> None:
     ElementTree.fromstring(plot(FIGURES))
     assert len({len(line.split("  ")[0]) for line in table(FIGURES).splitlines()[1:]}) >= 1
     assert "first 90.0" in table(FIGURES)
-
-
-def test_page_of_reliability_shows_what_the_last_soak_and_churn_took() -> None:
-    text = publish.RELIABILITY.read_text()
-    assert publish.reliability_with_soak(text) == text
-    assert publish.reliability_with_churn(text) == text
 
 
 @pytest.mark.parametrize(
