@@ -39,7 +39,7 @@ from tests.e2e.test_ending import kubeconfigs_in, plays_of
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 from tests.fixtures.figures import Figure
-from tests.fixtures.traced import calls_of, killed_at, needs_strace, spread, traced
+from tests.fixtures.traced import ALL_THREADS, calls_of, killed_at, needs_strace, spread, traced
 
 SOME = 4
 TAKES_ALL = os.environ.get("KILLS") == "all"
@@ -190,13 +190,15 @@ async def test_engine_killed_as_it_changes_a_file_is_followed_by_one_that_brings
     await engines.begin()
     trace = tmp_path / "trace"
     await _life(api, namespace, "first")
-    with traced(engines.engine.process.pid, f"--output={trace}", f"--trace={CHANGES}"):
+    with traced(
+        engines.engine.process.pid, *ALL_THREADS, f"--output={trace}", f"--trace={CHANGES}"
+    ):
         await _life(api, namespace, "looked-at")
     path = calls_of(trace)
     assert len(path) >= 10
     calls = path if TAKES_ALL else spread(path, SOME)
     for call in calls:
-        await engines.live(call, killed_at(engines.engine.process.pid, call))
+        await engines.live(call, killed_at(engines.engine.process.pid, call, *ALL_THREADS))
     figure("killed at", engines.killed, f"of {len(calls)} of its {len(path)} calls")
     figure("all at its end after a start in at most", engines.longest_s, "s")
     assert engines.killed >= len(calls) * 0.6
