@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from rolecall.workqueue import Cause, Queue, Urgency
+from pathlib import Path
+
+import pytest
+
+from rolecall.workqueue import Cause, Queue, Urgency, cause
 from tests.unit.workqueue.keys import key, queue_of
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 FIRST, SECOND = Cause("drift of Deployment web"), Cause("drift of Service web")
 EDIT = Cause("edit of generation 4")
+DOCUMENTED = (Path(__file__).parents[3] / "docs" / "concepts" / "triggers.md").read_text()
+TOLD = [each for each in vars(cause).values() if isinstance(each, Cause) and each.text]
 
 
 async def cause_of_next(queue: Queue) -> str:
@@ -76,3 +82,8 @@ async def test_key_that_goes_at_once_waits_for_no_backoff_and_begins_a_new_one()
     assert queue.fail(key("a"), by_role=True) == 1.0
     assert [each.cause.text for each in queue.delayed()] == ["retry 1"]
     queue.close()
+
+
+@pytest.mark.parametrize("told", TOLD, ids=str)
+def test_what_people_read_as_a_cause_is_documented(told: Cause) -> None:
+    assert f"`{told}`" in DOCUMENTED

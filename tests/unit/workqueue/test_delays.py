@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from rolecall.settings import QueueSettings
@@ -175,6 +177,35 @@ async def test_jitter_is_the_settings_part_of_the_period() -> None:
     assert waiting(queue) == 0
     await clock.advance(0.2)
     assert waiting(queue) == 1
+
+
+def alarms() -> int:
+    """How many tasks wait for a deadline."""
+    return sum(task.get_name() == "queue alarm" for task in asyncio.all_tasks())
+
+
+async def test_one_alarm_waits_however_often_an_earlier_deadline_comes() -> None:
+    clock = VirtualClock()
+    queue = queue_of(clock)
+    for number in range(4):
+        queue.add_after(key(str(number)), 10.0 - number, Urgency.PERIOD)
+        await clock.rest()
+    assert alarms() == 1
+
+    await clock.advance(20.0)
+
+    assert (waiting(queue), alarms()) == (4, 0)
+
+
+async def test_no_alarm_waits_after_the_queue_was_closed() -> None:
+    clock = VirtualClock()
+    queue = queue_of(clock)
+    queue.add_after(key("early"), 1.0, Urgency.PERIOD)
+    queue.close()
+    queue.add_after(key("late"), 2.0, Urgency.PERIOD)
+    await clock.rest()
+
+    assert alarms() == 0
 
 
 def test_replaced_deadlines_do_not_pile_up() -> None:

@@ -74,7 +74,7 @@ def test_passing_is_counted_anew_once_nothing_is_overdue() -> None:
 def test_key_that_does_not_fit_yet_is_not_passed_for_that() -> None:
     lanes = with_an_old_key(0.0)
     lanes.put(key("edit"), Urgency.EDIT, UNTOLD, AGEING_S)
-    for _ in range(MAX_JUMPS + 1):
+    for _ in range(MAX_JUMPS):
         assert lanes.take(has_room, AGEING_S, fits=lambda _: False) is None
 
     assert taken(lanes).key == key("edit")
@@ -107,6 +107,19 @@ def test_cause_is_printed_in_its_own_words() -> None:
         "edit of generation 4",
         "retry 3",
     ]
+
+
+def test_key_is_told_with_its_namespace_where_it_has_one() -> None:
+    assert [str(key("web")), str(Key(APP, "", "web"))] == ["App default/web", "App web"]
+
+
+def test_kind_that_nobody_gave_a_limit_has_one_key_in_hand() -> None:
+    slots = RunSlots(Limits(max_runs=5, per_kind={}))
+    assert slots.has_room(APP)
+
+    slots.take(OLD)
+
+    assert not slots.has_room(APP)
 
 
 def test_runs_that_wake_go_first_three_times_in_a_row_and_then_a_key_begins() -> None:

@@ -111,3 +111,9 @@ async def test_one_run_is_begun_however_little_memory_there_is() -> None:
     await settled()
     assert machine.out == ["0"]
     await machine.end()
+
+
+async def test_where_runs_take_nothing_memory_lowers_no_limit() -> None:
+    limits = Limits(MOST, {APP: MOST}, memory_bytes=MOST, run_bytes=lambda _: 0)
+
+    assert Queue(VirtualClock(), limits, QueueSettings()).snapshot().max_runs == MOST

@@ -123,6 +123,18 @@ async def test_closed_queue_sends_waiting_and_new_workers_home() -> None:
         await queue.take()
 
 
+async def test_worker_that_is_cancelled_as_the_queue_closes_ends_as_cancelled() -> None:
+    queue = queue_of(VirtualClock())
+    worker = asyncio.create_task(queue.take())
+    await asyncio.sleep(0)
+
+    queue.close()
+    worker.cancel()
+
+    await asyncio.gather(worker, return_exceptions=True)
+    assert worker.cancelled()
+
+
 async def test_closed_queue_is_drained_when_the_last_key_is_put_down() -> None:
     queue = queue_of(VirtualClock())
     queue.add(key("a"), Urgency.EDIT)
