@@ -249,3 +249,20 @@ async def test_bug_while_a_notice_is_followed_up_costs_the_run_nothing(
     outcome = await turn
     assert outcome.error == ""
     assert len(setting.telemetry.runs) == 1
+
+
+async def test_notice_after_one_that_met_a_bug_is_followed_up(
+    shop: Shop, clock: VirtualClock, fake: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting = Setting(shop, watch_of(cancel_on_change=True), clock)
+    await shop.create()
+    turn = await started(setting, LongRun())
+    with monkeypatch.context() as patched:
+        patched.setattr(fake, "get", None)
+        setting.reconciler.on_edited(setting.key())
+        await settle(setting)
+
+    await shop.patch({"spec": {"size": 2}})
+    setting.reconciler.on_edited(setting.key())
+
+    assert (await turn).ran["outcome"] == "cancelled"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rolecall.kube import NotFoundError
+from rolecall.kube import NotFoundError, Target, WebhookDownError
 from rolecall.reconcile import Outcome
 from rolecall.runner import RunRequest, RunResult
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
@@ -188,3 +188,22 @@ async def test_object_that_went_while_its_finalizer_was_taken_off_is_gone(
     await setting.turn()
 
     assert (await setting.turn()).forget
+
+
+async def test_webhook_that_keeps_our_finalizer_off_is_told_of(
+    holding_setting: Setting, fake: FakeCluster
+) -> None:
+    setting = holding_setting
+    await setting.shop.create()
+
+    async def down(verb: str, subresource: str) -> None:
+        raise WebhookDownError("failed calling webhook `guard`", target=Target("patch"))
+
+    fake.intruder = down
+    outcome = await setting.turn()
+
+    assert outcome.is_error
+    assert setting.runner.requests == []
+    kind, reason, message = setting.events.told[0]
+    assert (kind, reason) == ("Warning", "FinalizerNotWritten")
+    assert "`guard`" in message

@@ -41,6 +41,16 @@ async def test_long_run_names_its_task_in_running_since_when(
         assert await setting.told("Running") == WAITING
 
 
+async def test_long_run_without_a_task_yet_is_running_and_no_more(
+    setting: Setting, fake: FakeCluster, clock: VirtualClock
+) -> None:
+    async with long_run(setting):
+        await clock.advance(45.0)
+
+        assert await setting.told("Running") == RUNNING
+        assert status_writes(fake) == 1
+
+
 async def test_transition_time_of_running_stays_the_start_of_the_run(
     setting: Setting, clock: VirtualClock
 ) -> None:

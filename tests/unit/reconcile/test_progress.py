@@ -46,6 +46,9 @@ def test_name_of_a_task_is_one_line_of_bounded_length() -> None:
 
     progress = AT_START.after(word("playbook_on_task_start", task=hostile), START)
 
+    assert progress.task.startswith("a Running x")
+    assert AT_START.after(word("playbook_on_task_start", task="Wait"), START).place == ""
+
     assert progress.where.isprintable()
     assert len(progress.where) < 300
     assert progress.where.encode()

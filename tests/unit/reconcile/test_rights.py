@@ -11,7 +11,7 @@ from rolecall.acting import RightToAct, acting_for, current_hand
 from rolecall.reconcile import Workers
 from rolecall.runner import RunRequest, RunResult
 from rolecall.workqueue import Key, Queue, Urgency
-from tests.unit.reconcile.scripted import GOOD
+from tests.unit.reconcile.scripted import BAD, GOOD
 from tests.unit.reconcile.setting import LongRun, Setting, hands_for
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
@@ -148,3 +148,17 @@ async def test_what_is_remembered_of_a_key_is_forgotten_where_another_replica_ha
     setting.reconciler.forget_of(lambda each: each == key)
 
     assert not (await setting.turn(urgency=Urgency.DEPENDENT)).is_put_off
+
+
+async def test_failure_before_another_replica_had_the_key_makes_no_recovery_here(
+    setting: Setting,
+) -> None:
+    await setting.shop.create()
+    setting.runner.will(BAD, GOOD)
+    await setting.turn()
+
+    setting.reconciler.forget_of(setting.key().__eq__)
+    await setting.shop.patch({"status": None}, subresource="status")  # as if the other one said so
+    await setting.turn()
+
+    assert setting.events.reasons == ["Failed", "Succeeded"]

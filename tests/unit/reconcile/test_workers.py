@@ -222,6 +222,26 @@ async def test_stopping_waits_for_runs_and_takes_no_new_keys(
     assert len(setting.runner.requests) == 1
 
 
+async def test_run_that_ends_within_a_short_patience_is_left_to_end(
+    setting: Setting, clock: VirtualClock
+) -> None:
+    await setting.shop.create()
+    run = LongRun()
+    setting.runner.will(run)
+    queue, workers = hands_for(setting)
+    running = asyncio.create_task(workers.run(1))
+    queue.add(setting.key(), Urgency.EDIT)
+    await run.began.wait()
+
+    stopping = asyncio.create_task(workers.drain(0.5))
+    await clock.advance(0.4)
+    run.end(GOOD)
+    await stopping
+    await running
+
+    assert (await setting.told("Successful"))[0] == "True"
+
+
 async def test_stopping_ends_runs_that_take_too_long(setting: Setting, clock: VirtualClock) -> None:
     await setting.shop.create()
     run = LongRun()
