@@ -155,8 +155,10 @@ def _unwanted(members: list[Json], name: str, wanted: int) -> Json | None:
 
 
 def _resize(members: list[Json], present: Json, name: str, pods: int, wanted: int) -> Json:
-    if not all(member["healthy"] for member in members):
-        return {"do": "wait", "member": next(m for m in members if not m["healthy"])}
+    unwell = [member for member in members if not member["healthy"]]
+    if unwell:
+        # Whoever does not answer: it is why the others may be without a leader for a moment.
+        return {"do": "wait", "member": min(unwell, key=lambda one: bool(one["version"]))}
     missing = next(
         (f"{name}-{n}" for n in range(min(pods, wanted)) if f"{name}-{n}" not in present), ""
     )

@@ -179,13 +179,14 @@ async def test_conversation_cut_between_runs_is_begun_anew(tmp_path: Path) -> No
 
 async def test_conversation_cut_during_a_run_ends_it_and_says_so(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
+        done = tmp_path / "done"
         waits = "echo x >> {{ work }}/done; sleep 600"
         handle, _events = await shop.start(shop.role("waits", [shell(waits)]))
-        await until((tmp_path / "done").exists, "the task to begin")
+        await until(lambda: done.exists() and done.read_text(), "the task to begin")
         _socket_of(shop).sendall(b"\xff" * 64)
         result = await asyncio.wait_for(handle.result(), PATIENCE_S)
         assert result.ending is Ending.KILLED
-        assert (tmp_path / "done").read_text() == "x\n"
+        assert done.read_text() == "x\n"
 
 
 def _socket_of(shop: Workshop) -> socket.socket:

@@ -70,6 +70,12 @@ def test_nothing_is_resized_while_a_member_is_not_healthy() -> None:
     assert next_step(found, 3, 1) == ("wait", "db-0")
 
 
+def test_member_that_answers_without_a_leader_is_not_told_as_the_one_that_is_down() -> None:
+    leaderless, down = member(0, healthy=False), member(1, healthy=False, version="")
+
+    assert next_step([leaderless, down, member(2)], 3, 3) == ("wait", "db-1")
+
+
 def test_member_whose_volume_was_lost_is_removed_and_then_added_anew() -> None:
     known = members(3)
     found = [member(0), member(1, healthy=False, volume="other"), member(2)]
