@@ -3,7 +3,8 @@
 Promise: `record` returns at once and never raises. The same word about the same CR is one Event
 whose count grows; many different words for one reason are combined after the tenth, as client-go
 does. At most some Events a second leave, and what waits is bounded, so a storm of failures costs
-the API server little. An Event is posted by the right under which it was recorded.
+the API server little. What is too old to be counted on is forgotten, so that an engine of thousands of
+failures holds those of the last minutes. An Event is posted by the right under which it was recorded.
 
 The core API is used, not `events.k8s.io`, as that is what operators' roles grant.
 """
@@ -14,6 +15,7 @@ import asyncio
 import logging
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -177,17 +179,17 @@ class ApiEventRecorder:
         }
 
     def _remember(self, subject: _Subject, name: str, count: int) -> None:
-        mark = subject.mark
-        self._posted[mark] = _Posted(name, count, self._clock.monotonic())
+        mark, now_s = subject.mark, self._clock.monotonic()
+        self._posted[mark] = _Posted(name, count, now_s)
         self._posted.move_to_end(mark)
         _bound(self._posted, _MOST_REMEMBERED)
+        _forget_first(self._posted, lambda posted: now_s - posted.at_s >= _WINDOW_S)
 
     def _is_one_too_many(self, subject: _Subject) -> bool:
         now_s = self._clock.monotonic()
         place, mark = subject.place, subject.mark
+        _forget_first(self._variants, lambda variants: now_s - variants[0] >= _WINDOW_S)
         since_s, seen = self._variants.get(place, (now_s, ()))
-        if now_s - since_s >= _WINDOW_S:
-            since_s, seen = now_s, ()
         if mark not in seen:
             if len(seen) >= _MOST_VARIANTS:
                 return True
@@ -217,4 +219,10 @@ def _text(moment: datetime) -> str:
 
 def _bound(ordered: OrderedDict[Any, Any], most: int) -> None:
     while len(ordered) > most:
+        ordered.popitem(last=False)
+
+
+def _forget_first(ordered: OrderedDict[int, Any], is_old: Callable[[Any], bool]) -> None:
+    """Those that came first, as long as they are old."""
+    while ordered and is_old(next(iter(ordered.values()))):
         ordered.popitem(last=False)

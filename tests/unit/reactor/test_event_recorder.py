@@ -132,6 +132,26 @@ async def test_many_words_for_one_reason_are_combined() -> None:
     assert server.counts["(combined from similar events): run 49 failed"] == 40
 
 
+async def test_words_of_ten_minutes_ago_are_neither_counted_nor_kept() -> None:
+    server, clock = Server(), VirtualClock()
+    async with posting(server, clock) as events:
+        for minute in range(60):
+            for number in range(20):
+                record(events, f"run {number} failed", metadata=metadata(f"cr-{minute}-{number}"))
+            await clock.advance(60)
+        assert len(events._posted) <= 10 * 20
+        assert len(events._variants) <= 10 * 20 + 1
+        for number in range(20):
+            record(events, f"word {number}")
+        await clock.advance(599)
+        record(events, "one too many")
+        await clock.advance(2)
+        record(events, "heard again")
+        await clock.rest()
+    assert "(combined from similar events): one too many" in server.counts
+    assert "heard again" in server.counts
+
+
 async def test_storm_is_slowed_down_and_bounded() -> None:
     server, clock = Server(), VirtualClock()
     async with posting(server, clock) as events:
