@@ -70,6 +70,18 @@ def test_how_long_something_took_is_no_difference_where_a_sentence_tells_it(
     assert (not difference) == is_alike
 
 
+@pytest.mark.parametrize(("now", "is_alike"), [("False", True), ("True", False)])
+def test_cr_that_did_not_converge_for_a_while_is_as_one_that_always_did(
+    now: str, *, is_alike: bool
+) -> None:
+    ready = {"type": "Ready", "status": "True"}
+    warned = {"type": "NotConverging", "status": now}
+    difference = told(
+        ([cr("u", conditions=[ready])], "case-1"), ([cr("u", conditions=[warned, ready])], "case-1")
+    )
+    assert (not difference) == is_alike
+
+
 def test_what_is_missing_and_what_is_too_much_is_named() -> None:
     assert told(
         ([config_map("a", "case-1"), config_map("b", "case-1")], "case-1"),

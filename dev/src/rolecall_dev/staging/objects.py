@@ -23,6 +23,7 @@ from typing import Any
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json, as_map
 from rolecall.kube import Client, NoSuchKindError, NotFoundError
+from rolecall.status import FALSE, NOT_CONVERGING
 from rolecall_dev.staging.effects import NO_VALUE, Leaves, leaves_of, shown_value, without_secrets
 from rolecall_dev.staging.traffic import NAMESPACE_MARK
 
@@ -250,7 +251,7 @@ def _normalized(obj: Json, place: Place, uids: set[str]) -> Json:
     normal = {**without_secrets(obj), "metadata": metadata}
     if _is_cr(obj, place):
         status = _without(as_map(obj.get("status")), _NOT_COMPARED_IN_STATUS)
-        normal["status"] = _without_durations(status)
+        normal["status"] = _without_durations(_without_past_warning(status))
     else:
         normal.pop("status", None)
     return as_map(_replaced(normal, place.namespace, uids))
@@ -262,6 +263,16 @@ def _without(value: Any, names: frozenset[str]) -> Any:
     if isinstance(value, list):
         return [_without(item, names) for item in value]
     return value
+
+
+def _without_past_warning(status: Json) -> Json:
+    """`NotConverging` at False says that it was True once: drift edits of six fields in a row do that."""
+    rows = status.get("conditions")
+    if not isinstance(rows, list):
+        return status
+    past = (NOT_CONVERGING, FALSE)
+    kept = [row for row in rows if (as_map(row).get("type"), as_map(row).get("status")) != past]
+    return {**status, "conditions": kept}
 
 
 def _without_durations(value: Any) -> Any:
