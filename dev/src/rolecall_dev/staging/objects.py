@@ -266,7 +266,7 @@ def _without(value: Any, names: frozenset[str]) -> Any:
 
 
 def _without_past_warning(status: Json) -> Json:
-    """`NotConverging` at False says that it was True once: drift edits of six fields in a row do that."""
+    """`NotConverging` at False says that it was True once, as after six drift edits in a row."""
     rows = status.get("conditions")
     if not isinstance(rows, list):
         return status
