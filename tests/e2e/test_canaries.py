@@ -4,9 +4,9 @@ Planted: values of Secrets that runs read (`k8s_info`, with and without `no_log`
 (texts and base64), or are run for; the token of the engine; the password of each run. Runs succeed,
 fail with the secrets in their message, and are killed with one in hand. The promise, as in
 docs/concepts/runs.md: none of them is in the log, in status, Events or any other object but Secrets, in
-artifacts, in what the commands, the page and the metrics show; none is in the command line or in the
-environment of any process, at any time; and a file that holds one while a run is in flight is for its
-owner alone, and goes with the run.
+artifacts, in traces, in what the commands (`plan` too), the page and the metrics show; none is in the
+command line or in the environment of any process, at any time; and a file that holds one while a run is
+in flight is for its owner alone, and goes with the run.
 
 A search that finds nothing may have looked nowhere. So `marker`, which is no secret, takes the same
 ways, and must be found in each place where plays are quoted.
@@ -31,13 +31,15 @@ import yaml
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Client
+from tests.e2e.canary_commands import all_that_tell
 from tests.e2e.canary_search import Canaries, files_below
 from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import PATIENCE_S, EngineProcess
+from tests.e2e.engine import PATIENCE_S, ROOT, EngineProcess
 from tests.e2e.kinds import CONFIG_MAP, condition, cr, install, is_successful, kind
 from tests.e2e.page.reading import Browser, local_address
 from tests.e2e.test_told import EVENT
 from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.collector import Collector
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
@@ -62,6 +64,7 @@ class World:
     marker: Canaries
     folder: Path
     way: str
+    collector: Collector
 
     @property
     def temporary(self) -> Path:
@@ -82,7 +85,9 @@ async def world(
     namespace: str,
     tmp_path: Path,
     start_engine: StartEngine,
+    *,
     service_account_kubeconfig: ServiceAccountKubeconfig,
+    collector: Collector,
     request: pytest.FixtureRequest,
 ) -> World:
     for gvk in (CANARY, SILENT):
@@ -105,9 +110,13 @@ async def world(
         "--page-access=local",
         f"--proxy-record={tmp_path}/requests-{marker.words['marker']}.jsonl",
         kubeconfig=kubeconfig,
-        environment={"CANARY_MARKER": marker.words["marker"]},
+        environment={
+            "CANARY_MARKER": marker.words["marker"],
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
+            "OTEL_BSP_SCHEDULE_DELAY": "100",
+        },
     ).wait_ready()
-    return World(engine, api, namespace, secret, marker, tmp_path, request.param)
+    return World(engine, api, namespace, secret, marker, tmp_path, request.param, collector)
 
 
 async def _plant(api: Client, namespace: str, secret: Canaries) -> None:
@@ -226,13 +235,15 @@ async def _look_around(world: World) -> None:
         "plays": world.engine.play_output,
         "metrics": world.engine.ask("metrics", "/metrics")[1],
         "probes": world.engine.ask("probes", "/readyz?verbose")[1],
+        "traces": "\n".join(map(repr, world.collector.spans)),
         **await _objects(world),
         **_commands(world),
         **_pages(world),
     }
     assert world.secret.in_texts(said) == {}
     quoted = world.marker.in_texts(said)
-    for place in ("log", "Event", "Canary", "ConfigMap", "rolecall logs", "rolecall runs"):
+    commands = ("rolecall logs", "rolecall runs", "rolecall plan")
+    for place in ("log", "Event", "Canary", "ConfigMap", "traces", *commands):
         assert any(each.startswith(place) for each in quoted), place
     assert any(place.startswith("page") and "/runs/" in place for place in quoted)
     kept = world.marker.in_files(world.engine.artifacts)
@@ -249,17 +260,12 @@ async def _objects(world: World) -> dict[str, str]:
 
 def _commands(world: World) -> dict[str, str]:
     """What people are shown who ask the engine or its artifacts."""
-    place = [f"--artifacts-dir={world.engine.artifacts}"]
-    of_cr = ["-n", world.namespace, *place]
-    asked = [["status", *place], ["status", "-o", "json", *place], ["usage", *place]]
-    for name in ("canary/succeeds", "canary/fails", "silentcanary/hangs", "secret/watched"):
-        asked += [["status", name, *of_cr], ["runs", name, *of_cr], ["logs", name, *of_cr]]
-        asked += [["runs", name, "-o", "json", *of_cr]]
-        asked += [["runs", name, how, *of_cr] for how in ("--record", "--timeline")]
-        asked += [["runs", name, "--html", "-", *of_cr]]
-        asked += [["runs", name, "--record", "-o", "json", *of_cr]]
-    for name in ("succeeds-of-texts", "succeeds-of-base64", "read"):
-        asked += [["blame", "secret", name, *of_cr]]
+    planned = []
+    for does in ("succeeds", "fails"):  # CRs that are nowhere yet, so that there is much to tell
+        planned.append(world.folder / f"planned-{does}.yaml")
+        body = cr(CANARY, world.namespace, f"plan-{does}", does=does)
+        planned[-1].write_text(json.dumps(body))
+    asked = all_that_tell(world.engine.artifacts, world.namespace, planned)
     return {f"rolecall {' '.join(words)}": _said_by(world, words) for words in asked}
 
 
@@ -267,7 +273,12 @@ def _said_by(world: World, words: list[str]) -> str:
     command = [sys.executable, "-m", "rolecall", *words]
     environ = {"PATH": os.environ["PATH"], "HOME": str(world.folder), "COLUMNS": "400"}
     environ["KUBECONFIG"] = str(world.folder / "engine.kubeconfig")
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    environ["ANSIBLE_COLLECTIONS_PATH"] = str(ROOT / ".collections")
+    environ["CANARY_MARKER"] = world.marker.words["marker"]
+    project = world.folder / "project"
+    done = subprocess.run(
+        command, env=environ, cwd=project, capture_output=True, text=True, check=False
+    )
     return done.stdout + done.stderr
 
 
