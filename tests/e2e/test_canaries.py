@@ -260,11 +260,9 @@ async def _objects(world: World) -> dict[str, str]:
 
 def _commands(world: World) -> dict[str, str]:
     """What people are shown who ask the engine or its artifacts."""
-    planned = []
-    for does in ("succeeds", "fails"):  # CRs that are nowhere yet, so that there is much to tell
-        planned.append(world.folder / f"planned-{does}.yaml")
-        body = cr(CANARY, world.namespace, f"plan-{does}", does=does)
-        planned[-1].write_text(json.dumps(body))
+    planned = [world.folder / "succeeds.yaml", world.folder / "fails.yaml"]
+    for path in planned:  # of CRs that are nowhere yet, so that there is much to tell
+        path.write_text(json.dumps(cr(CANARY, world.namespace, "planned", does=path.stem)))
     asked = all_that_tell(world.engine.artifacts, world.namespace, planned)
     return {f"rolecall {' '.join(words)}": _said_by(world, words) for words in asked}
 
