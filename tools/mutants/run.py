@@ -193,7 +193,10 @@ class _Room:
         judged = Judged(usual)
         chosen[0].config.pluginmanager.register(judged)
         for item, following in zip(chosen, [*chosen[1:], None], strict=True):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            try:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            except SystemError:  # Python 3.11 loses count where a failure was an endless recursion
+                return judged.failed or item.nodeid
             if judged.failed:
                 break
         return judged.failed
