@@ -83,8 +83,8 @@ def test_podset_keeps_the_logs_of_a_bad_template_and_rolls_to_a_good_one(world: 
         log = world.kubectl("logs", status["lastFailedPod"])
         return status, pods_of(world, "PodSet", "crew"), log
 
-    # All at once, since pods go on failing: of those that ended, one is left. The kubelet of a busy node
-    # may take a pod for unready for a moment, too, and that is not the set's.
+    # All at once, since pods go on failing: of those that ended, one is left. The kubelet of a busy
+    # node may take a pod for unready for a moment, too, and that is not the set's.
     _said, pods, log = eventually(
         look,
         lambda seen: (
