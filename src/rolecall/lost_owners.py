@@ -69,6 +69,7 @@ class LostOwners:
         if run.is_finalizer or run.notes is None:
             return
         owner = Owner.of(run.cr)
+        self._forget_adopted(owner, run)
         unowned = {
             uid
             for uid in run.notes.unowned()
@@ -137,6 +138,12 @@ class LostOwners:
         now = await self._client.merge_patch(resource.gvk, namespace, name, patch)
         self._note_write(str(metadata["uid"]), str(now["metadata"]["resourceVersion"]))
         return f"{resource.gvk.kind} {name}"
+
+    def _forget_adopted(self, owner: Owner, run: EndedRun) -> None:
+        """What was never owned may have got its owner since."""
+        if self._never_owned and run.record is not None:
+            owned = {(owner.uid, each.uid) for each in run.record.requests if each.is_owned}
+            self._never_owned -= owned
 
     def _remember(self, never_owned: set[tuple[str, str]]) -> None:
         if len(self._never_owned) + len(never_owned) > _REMEMBERED:

@@ -36,12 +36,18 @@ class RunProcess(Protocol):
     output: int  # descriptor of the pipe that it prints to; stays its owner's to close
     began_s: float  # when the play began; its limits count from here
     has_ended: bool
-    stood_s: float  # how long it was stopped until it had a slot again; counts for no limit
-    spoke_s: float  # when it last said anything beside its output
 
     @property
     def stands(self) -> bool:
-        """Whether it is stopped now."""
+        """Whether it is stopped now, until it has a slot again."""
+
+    @property
+    def stood_s(self) -> float:
+        """How long it was stopped so, in all; counts for no limit."""
+
+    @property
+    def spoke_s(self) -> float:
+        """When it last said anything beside its output, or could again."""
 
     @property
     def reports(self) -> Sequence[int]:
@@ -71,13 +77,27 @@ class RunStop:
         self.asked: tuple[Ending, str] | None = None
         self._lock = threading.Lock()
         self._process: RunProcess | None = None
-        self.descriptor, self._wake = os.pipe()  # readable once somebody asked
+        self.descriptor, self._wake = os.pipe()  # readable once somebody asked, or wants a look
+        os.set_blocking(self.descriptor, False)
+        os.set_blocking(self._wake, False)
 
     def ask(self, ended_as: Ending, reason: str) -> None:
         with self._lock:
             if self.asked is None:
                 self.asked = (ended_as, reason)
-                os.write(self._wake, b"e")
+                self._ring()
+
+    def look(self) -> None:
+        """Have whoever follows the run look at its limits anew."""
+        with self._lock:
+            if self.asked is None:  # else nothing counts any more, and the pipe may be closed
+                self._ring()
+
+    def is_asked(self) -> bool:
+        """Whether what made the descriptor readable was the end."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self.descriptor, _CHUNK_BYTES)
+        return self.asked is not None
 
     def freeze(self) -> None:
         """Stop all processes of the run before this returns; to go on is not provided for."""
@@ -103,6 +123,10 @@ class RunStop:
             os.close(self.descriptor)
             os.close(self._wake)
 
+    def _ring(self) -> None:
+        with contextlib.suppress(BlockingIOError):  # full of what nobody has read yet
+            os.write(self._wake, b"r")
+
 
 def follow(
     process: RunProcess, limits: TimeLimits, stop: RunStop, feed: Feed, clock: Clock
@@ -121,7 +145,7 @@ def _followed(
         ready = readable(watched, _left_s(process, output, limits, stop, clock))
         if process.output in ready and not output.read():
             watched.discard(process.output)
-        if stop.descriptor in ready:
+        if stop.descriptor in ready and stop.is_asked():
             watched.discard(stop.descriptor)
             process.end()
         for report in ready.intersection(process.reports):

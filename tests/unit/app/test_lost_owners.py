@@ -166,6 +166,22 @@ async def test_object_that_was_there_before_the_role_wrote_it_is_not_taken(tmp_p
     assert not await lost.was_owned(OWNER, "uid-made")
 
 
+async def test_object_that_was_adopted_late_is_owned_again_when_its_owner_was_taken_away(
+    tmp_path: Path,
+) -> None:
+    cluster = Cluster()
+    keep(tmp_path, UNOWNED, run="1", minutes_ago=30)
+    lost = owners(cluster, tmp_path)
+    await lost.run_ended(ran(UNOWNED))
+    keep(tmp_path, looked("made"), run="2", minutes_ago=20)
+    await lost.run_ended(ran(looked("made")))
+    assert cluster.patches == []
+
+    await lost.run_ended(ran(UNOWNED))
+
+    assert len(cluster.patches) == 1
+
+
 async def test_object_that_an_earlier_run_gave_up_is_not_taken_back(tmp_path: Path) -> None:
     cluster = Cluster()
     given_up = asked("update", "made", is_owned=False, leaves=(".metadata.ownerReferences",))

@@ -69,3 +69,15 @@ def test_report_line_tells_when_nobody_holds_it() -> None:
         assert wire.read_report(theirs) == ({"r": "begin"}, [])
         assert wire.read_report(theirs) == ({"r": "end"}, [])
         assert wire.read_report(theirs) is None
+
+
+def test_reports_of_a_run_that_left_its_answer_unread_are_read_to_the_last() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        wire.report(theirs, {"r": "wants", "number": 1})
+        ours.send(b"1")
+        wire.report(theirs, {"r": "end", "rc": 0})
+        theirs.close()
+        assert wire.read_report(ours) == ({"r": "wants", "number": 1}, [])
+        assert wire.read_report(ours) == ({"r": "end", "rc": 0}, [])
+        assert wire.read_report(ours) is None

@@ -23,6 +23,7 @@ from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.kill_found import kill_found
 from rolecall.runner.polling import readable
 from rolecall.runner.warm import processes, wire
+from rolecall.runner.warm.line import Line
 from rolecall.runner.warm.link import HostLink
 from rolecall.runner.warm.marks import MarkedRun
 from rolecall.runner.warm.speed import TaskNotes
@@ -75,9 +76,8 @@ class RunChild:
         self._pid, self._pidfd = 0, -1
         self._rc: int | None = None
         self.cpu_s: float | None = None
-        self.began_s = self.spoke_s = clock.monotonic()
-        self.stood_s = 0.0
-        self._stands_since_s: float | None = None
+        self.began_s = clock.monotonic()
+        self._line = Line(clock)
         with contextlib.ExitStack() as undo:
             self.output, output_end = os.pipe2(os.O_CLOEXEC)
             undo.callback(os.close, self.output)
@@ -104,7 +104,15 @@ class RunChild:
 
     @property
     def stands(self) -> bool:
-        return self._stands_since_s is not None
+        return self._line.stands
+
+    @property
+    def stood_s(self) -> float:
+        return self._line.stood_s
+
+    @property
+    def spoke_s(self) -> float:
+        return self._line.left_s
 
     def wait_begun(self, on_begun: Callable[[], None]) -> bool:
         """Wait for the child's first word; False where no child ever had the order."""
@@ -199,7 +207,7 @@ class RunChild:
             return False
         message, fds = received
         match message.get("r"):
-            case "begin":
+            case "begin" if not self._pid:  # a play may say it again, of somebody else's process
                 self._pid = int(message["pid"])
                 self._pidfd = fds.pop() if fds else -1
             case "event":
@@ -211,7 +219,7 @@ class RunChild:
                 self.notes.take_use(message)
             case "module":
                 self.notes.modules.append(message)
-            case "waits" | "wants" | "stands" | "goes" as what:
+            case "waits" | "wants" | "stands" as what:
                 self._take_word_of_slot(what, message)
             case "end":
                 self._rc, self.notes.crash = message["rc"], message.get("crash", "")
@@ -221,20 +229,19 @@ class RunChild:
         return True
 
     def _take_word_of_slot(self, what: str, message: dict[str, Any]) -> None:
-        now_s = self._clock.monotonic()
         match what:
             case "waits":
                 self.on_wait()
             case "wants":
                 number = int(message["number"])
+                self._line.asks(number)
                 self.on_want(lambda: self._give_slot(number))
             case "stands":
-                self._stands_since_s = now_s
-            case "goes" if self._stands_since_s is not None:
-                self.stood_s += now_s - self._stands_since_s
-                self._stands_since_s, self.spoke_s = None, now_s
+                self._line.stops()
 
     def _give_slot(self, number: int) -> None:
+        self._line.is_given(number)
+        self._stop.look()
         with contextlib.suppress(OSError):  # the run has ended meanwhile
             self._socket.send(str(number).encode())
 

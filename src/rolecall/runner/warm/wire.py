@@ -78,7 +78,10 @@ def read_report(sock: socket.socket) -> tuple[Message, list[int]] | None:
     A descriptor that came along may be missing: this process may have as many as it is allowed. What is
     no report, or was too long for one, is an empty report: a lost note is not worth a run.
     """
-    data, fds = _receive_with_fds(sock, LONGEST_REPORT)
+    try:
+        data, fds = _receive_with_fds(sock, LONGEST_REPORT)
+    except ConnectionResetError:  # said once, where the other end left an answer unread
+        data, fds = _receive_with_fds(sock, LONGEST_REPORT)
     if not data:
         return None
     try:

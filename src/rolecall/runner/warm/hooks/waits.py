@@ -98,7 +98,6 @@ class RunWaits:
         self.ask()
         self._say(self._sock, {"r": "stands"})
         self._wait_for_slot(self._sock, page)
-        self._say(self._sock, {"r": "goes"})
         page[_TOLD] = page[_ASKED] = 0
 
     @contextlib.contextmanager
