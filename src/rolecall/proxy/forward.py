@@ -25,6 +25,9 @@ from rolecall.proxy.exchange import Exchange, end_to_end
 BODY_LIMIT = 3 * 1024 * 1024
 # Bodies up to this are handled in one piece; a write's answer above it is not noted as our own.
 SHORT_BODY = 256 * 1024
+# Answers about Secrets up to this: whoever masks their values must know them before the play does. Any
+# single Secret fits. All else waits while one is read, so a longer list is passed on piece by piece.
+SHORT_SECRETS = 2 * 1024 * 1024
 _CONNECT_S = 10.0
 # Longer than the API server takes to give up on an ordinary request by itself.
 _SILENCE_S = 120.0
@@ -145,7 +148,8 @@ async def pass_answer(
     is_endless = exchange.is_endless and response.status < 400  # a refusal is short, and read whole
     if is_endless or exchange.method == "HEAD":
         return await _stream(exchange, response, b"", on_chunk)
-    start, is_whole = await _read_short(response)
+    most = SHORT_SECRETS if exchange.info.is_about_secrets else SHORT_BODY
+    start, is_whole = await _read_short(response, most)
     if on_chunk is not None:
         on_chunk(start)
     if not is_whole:
@@ -166,11 +170,11 @@ def whole_answer(response: aiohttp.ClientResponse, body: bytes) -> web.Response:
     return web.Response(status=response.status, headers=headers, body=body)
 
 
-async def _read_short(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
+async def _read_short(response: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
     """The beginning of an answer, and whether that is all of it."""
     pieces: list[bytes] = []
     size = 0
-    while size < SHORT_BODY:
+    while size < most:
         piece = await response.content.readany()
         if not piece:
             return b"".join(pieces), True

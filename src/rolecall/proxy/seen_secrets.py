@@ -4,8 +4,8 @@ Promise: what a request was answered with is here before the play has the answer
 even where no event of the play ever shows its Secret: a lookup, or a program, read it and handed on no
 more than the password.
 
-Not seen is what passes piece by piece (more than `SHORT_BODY`, watches) or is not JSON (protobuf, which
-helm asks for): there, a task's result must show the Secret.
+Not seen is what passes piece by piece (more than `SHORT_SECRETS`, watches) or is not JSON (protobuf,
+which helm asks for): there, a task's result must show the Secret.
 """
 
 from __future__ import annotations

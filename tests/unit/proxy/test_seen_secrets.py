@@ -30,6 +30,7 @@ async def play(tmp_path: Path) -> AsyncIterator[Play]:
         ("GET", f"{SECRETS}/x", {"kind": "Secret", "data": {"p": "YQ=="}}),
         ("GET", SECRETS, {"kind": "SecretList", "items": [{"data": {"p": "YQ=="}}]}),
         ("PATCH", f"{SECRETS}/x", {"kind": "Secret", "data": {"p": "YQ=="}}),
+        ("GET", SECRETS, {"items": [{"data": {"p": "YQ=="}}], "filler": "x" * 1_900_000}),
     ],
 )
 async def test_secret_is_known_when_the_play_has_the_answer(
