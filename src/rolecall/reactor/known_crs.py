@@ -31,7 +31,7 @@ from rolecall.reactor.newest_crs import NewestCrs, line_of
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.ports import CrMetrics, ListAgain, Sink
 from rolecall.watches import Watch
-from rolecall.workqueue import DELETION, START, Cause, Key, Urgency
+from rolecall.workqueue import DELETION, SET_BACK, START, Cause, Key, Urgency
 
 _Place = tuple[str, str]  # namespace and name
 # Kinds with a larger object are followed by metadata: it would be decoded for each status write.
@@ -156,7 +156,8 @@ class KnownCrs:
         """The store was set back: what is known of CRs never happened, so begin as at a start.
 
         Their keys are kept, to be told of those that are gone. A generation that comes again may be
-        another edit, so the next list brings every CR.
+        another edit, so the next list brings every CR. Not as at a start, where runs may be skipped: a
+        version that comes again, of what they read, may be another as well.
         """
         self._was_listed = False
         self._own_writes.forget()
@@ -188,7 +189,7 @@ class KnownCrs:
             self._newest.keep(key, line)
             reason = (Urgency.EDIT, cause_of(old, new, metadata))
             if is_new and is_start:
-                reason = (Urgency.STARTUP, START)
+                reason = (Urgency.STARTUP, START if old is None else SET_BACK)
             self._add_unless_own(key, reason, old, new)
         if new != old:
             self._memos[place] = new

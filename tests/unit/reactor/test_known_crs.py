@@ -68,6 +68,17 @@ def test_first_list_is_for_startup_and_what_comes_later_for_now() -> None:
     assert crs.lists(old, new, missed) == [("missed", Urgency.EDIT)]
 
 
+def test_list_after_the_store_was_set_back_brings_all_and_not_as_a_start_whose_runs_may_be_skipped(
+    crs: Crs,
+) -> None:
+    assert crs.keys.causes == ["start"]
+    crs.known.on_history_lost()
+
+    assert crs.lists(metadata(generation=1)) == [("a", Urgency.STARTUP)]
+    assert crs.keys.causes == ["start", "the store was set back"]
+    assert crs.lists(metadata(generation=1)) == []
+
+
 def test_object_that_waits_for_its_deletion_at_startup_is_urgent() -> None:
     dying = metadata(generation=2, deletionTimestamp="2026-11-21T09:00:00Z")
     assert Crs().lists(dying) == [("a", Urgency.EDIT)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolecall.workqueue import EDIT, PERIOD, ROLE, START, Cause
+from rolecall.workqueue import EDIT, PERIOD, ROLE, SET_BACK, START, Cause
 from tests.unit.skip.conftest import READ, World, cr
 
 
@@ -18,7 +18,7 @@ async def test_nothing_runs_where_nothing_changed(world: World) -> None:
     assert await world.why(cause=START)
 
 
-@pytest.mark.parametrize("cause", [EDIT, ROLE, Cause("retry 1"), Cause("dependent x")])
+@pytest.mark.parametrize("cause", [EDIT, ROLE, SET_BACK, Cause("retry 1"), Cause("dependent x")])
 async def test_other_causes_are_run(world: World, cause: Cause) -> None:
     await world.run(READ)
 
