@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rolecall.runner.warm.line import Line
+from rolecall.runner.warm.line import PlaceInLine
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
 async def test_run_stands_from_its_word_until_it_is_given_what_it_asked_for() -> None:
     clock = VirtualClock()
-    line = Line(clock)
+    line = PlaceInLine(clock)
     line.asks(1)
     assert not line.stands
     line.stops()
@@ -22,7 +22,7 @@ async def test_run_stands_from_its_word_until_it_is_given_what_it_asked_for() ->
 
 async def test_run_that_was_given_its_slot_stands_no_more_however_often_it_says_so() -> None:
     clock = VirtualClock()
-    line = Line(clock)
+    line = PlaceInLine(clock)
     line.stops()
     assert not line.stands
     line.asks(1)
@@ -36,7 +36,7 @@ async def test_run_that_was_given_its_slot_stands_no_more_however_often_it_says_
 
 async def test_answer_to_an_earlier_request_is_no_slot() -> None:
     clock = VirtualClock()
-    line = Line(clock)
+    line = PlaceInLine(clock)
     line.asks(1)
     line.asks(2)
     line.stops()
@@ -50,7 +50,7 @@ async def test_answer_to_an_earlier_request_is_no_slot() -> None:
 
 async def test_time_in_line_is_added_up_and_saying_it_twice_begins_nothing_anew() -> None:
     clock = VirtualClock()
-    line = Line(clock)
+    line = PlaceInLine(clock)
     for number in (1, 2):
         line.asks(number)
         line.stops()

@@ -12,7 +12,7 @@ import threading
 from rolecall.clock import Clock
 
 
-class Line:
+class PlaceInLine:
     """One run's place in line. What it says comes in its own thread, slots from any."""
 
     def __init__(self, clock: Clock) -> None:

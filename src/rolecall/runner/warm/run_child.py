@@ -23,7 +23,7 @@ from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.kill_found import kill_found
 from rolecall.runner.polling import readable
 from rolecall.runner.warm import processes, wire
-from rolecall.runner.warm.line import Line
+from rolecall.runner.warm.line import PlaceInLine
 from rolecall.runner.warm.link import HostLink
 from rolecall.runner.warm.marks import MarkedRun
 from rolecall.runner.warm.speed import TaskNotes
@@ -77,7 +77,7 @@ class RunChild:
         self._rc: int | None = None
         self.cpu_s: float | None = None
         self.began_s = clock.monotonic()
-        self._line = Line(clock)
+        self._line = PlaceInLine(clock)
         with contextlib.ExitStack() as undo:
             self.output, output_end = os.pipe2(os.O_CLOEXEC)
             undo.callback(os.close, self.output)
