@@ -68,7 +68,7 @@ def test_appoperator_that_crashes_after_seconds_is_rolled_back_while_it_is_scale
 
 
 def test_podset_keeps_the_logs_of_a_bad_template_and_rolls_to_a_good_one(world: World) -> None:
-    # The kubelet of a busy node tells of a container's end some seconds late, and the pod counts as ready.
+    # The kubelet of a busy node tells of a container's end some seconds late; till then it is ready.
     strategy = {"type": "RollingUpdate", "minReadySeconds": 10}
     good = pod_template("sleep")
     world.apply(
