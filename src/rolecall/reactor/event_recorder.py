@@ -142,9 +142,10 @@ class ApiEventRecorder:
                 await self._clock.sleep(_PAUSE_S)
 
     async def _post(self, subject: _Subject, waiting: _Waiting) -> None:
-        now = self._clock.now()
+        now, now_s = self._clock.now(), self._clock.monotonic()
+        _forget_first(self._posted, lambda posted: now_s - posted.at_s >= _WINDOW_S)
         posted = self._posted.get(subject.mark)
-        if posted is not None and self._clock.monotonic() - posted.at_s < _WINDOW_S:
+        if posted is not None:
             try:
                 count = posted.count + waiting.times
                 await self._count(posted, waiting, count, now)
@@ -179,11 +180,10 @@ class ApiEventRecorder:
         }
 
     def _remember(self, subject: _Subject, name: str, count: int) -> None:
-        mark, now_s = subject.mark, self._clock.monotonic()
-        self._posted[mark] = _Posted(name, count, now_s)
+        mark = subject.mark
+        self._posted[mark] = _Posted(name, count, self._clock.monotonic())
         self._posted.move_to_end(mark)
         _bound(self._posted, _MOST_REMEMBERED)
-        _forget_first(self._posted, lambda posted: now_s - posted.at_s >= _WINDOW_S)
 
     def _is_one_too_many(self, subject: _Subject) -> bool:
         now_s = self._clock.monotonic()

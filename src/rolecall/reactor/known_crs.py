@@ -153,11 +153,11 @@ class KnownCrs:
                 _logger.info("watching again", extra=log_fields(kind=str(self._watch.gvk)))
 
     def on_history_lost(self) -> None:
-        """The store was set back: what is known of CRs never happened, so begin as at a start.
+        """The store was set back: what is known of CRs never happened.
 
         Their keys are kept, to be told of those that are gone. A generation that comes again may be
-        another edit, so the next list brings every CR. Not as at a start, where runs may be skipped: a
-        version that comes again, of what they read, may be another as well.
+        another edit, so the next list brings every CR. The cause is not that of a start, where runs
+        may be skipped: a version that comes again, of what they read, may be another as well.
         """
         self._was_listed = False
         self._own_writes.forget()
