@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -76,5 +77,6 @@ async def test_engine_without_records_says_so(
     name = created["metadata"]["name"]
     person = Person(engine, cluster.kubeconfig, namespace)
     said = person.rolecall("blame", "deployment", f"{name}-memcached", ".spec.replicas")
-    assert "1 of 1 kept runs have no record" in said.stderr
+    # A second run follows where the Deployment changed late.
+    assert re.search(r"(\d) of \1 kept runs have no record", said.stderr), said.stderr
     assert not list(engine.artifacts.glob("**/record.json"))

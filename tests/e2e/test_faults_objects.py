@@ -71,8 +71,9 @@ async def test_namespace_that_is_deleted_with_crs_runs_and_finalizers_in_it_goes
     figure("of which", failed, "failed")
     assert all(ended_runs(each, "absent") == 1 for each in trails.values())  # its finalizer, once
     assert not any(doubled_runs(each) for each in (*trails.values(), trail))
-    assert runs <= 9, engine.log  # a finalizer run each, and what was in flight
-    assert failed <= 2, engine.log
+    # A finalizer run each; and, as what a CR owns may be deleted before it, two that make it in vain.
+    assert failed <= 2 * 4, engine.log
+    assert runs <= 4 + 2 * 4, engine.log
     # The others are served all the same.
     await api.create(KEPT, kept(namespace, "alive"))
     await converged(api, namespace, "alive", "one")
