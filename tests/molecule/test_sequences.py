@@ -46,7 +46,9 @@ def sequences(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> I
         local = ["molecule", "test", "-s", "local"]
         own = MoleculeSequence(ROOT, local, cluster=f"molecule-{mark}")
         ending.callback(own.clean_up)
-        made = MoleculeSequence(project, ["make", "test"], cluster=f"molecule-cache-{mark}")
+        # `rolecall test` takes two minutes of its users, and one here.
+        command = ["make", "test", "BUDGET=1m"]
+        made = MoleculeSequence(project, command, cluster=f"molecule-cache-{mark}")
         ending.callback(made.clean_up)
         yield Sequences(own, made)
 
@@ -62,6 +64,7 @@ def made_project(folder: Path, name: str) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_project_that_was_made_just_now_passes_its_own_checks_and_tests(
     sequences: Sequences,
 ) -> None:
@@ -72,6 +75,7 @@ def test_project_that_was_made_just_now_passes_its_own_checks_and_tests(
         assert f"{kind} | and comes back with the message" in said
 
 
+@pytest.mark.long
 def test_every_role_here_converges_is_idempotent_and_keeps_its_world(sequences: Sequences) -> None:
     assert sequences.own.wait() == 0
     assert "idempotence: Executed: Successful" in sequences.own.said

@@ -128,3 +128,30 @@ def test_second_try_lets_pass_only_what_passes_then_and_tells_all(
     named = [line for line in result.outlines if "failed first: " in line]
     whole = [line for line in named if line.startswith("=")]
     assert (len(whole), len(named) - len(whole)) == (told, told), "once at the end, once at once"
+
+
+LONG_ONE = """
+import pytest
+
+@pytest.mark.long
+def test_long(): pass
+def test_short(): pass
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadfile")])
+def test_files_that_take_long_take_turns_and_those_that_wait_are_named(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makeini("[pytest]\nmarkers = long: takes its turn")
+    names = ["test_a", "test_b", "test_c", "test_d"]
+    pytester.makepyfile(**dict.fromkeys(names, LONG_ONE))
+    ran = []
+    for turn in ["", "7", "8", "9"]:
+        monkeypatch.setenv("TURN", turn)
+        result = pytester.runpytest_subprocess("-p", "tests.fixtures.turns", *workers)
+        waiting = [line for line in result.outlines if line.startswith("waits ")]
+        ran.append(result.parseoutcomes()["passed"] - len(names))
+        assert len(waiting) == len(names) - ran[-1]
+    assert (ran[0], sorted(ran[1:])) == (4, [1, 1, 2])
