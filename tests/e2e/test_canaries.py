@@ -8,8 +8,7 @@ artifacts, in traces, in what the commands (`plan` too), the page and the metric
 command line or in the environment of any process, at any time; and a file that holds one while a run is
 in flight is for its owner alone, and goes with the run.
 
-A search that finds nothing may have looked nowhere. So `marker`, which is no secret, takes the same
-ways, and must be found in each place where plays are quoted.
+A search that finds nothing may have looked nowhere. So `marker`, which is no secret, must be found.
 """
 
 from __future__ import annotations
