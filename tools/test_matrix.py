@@ -62,8 +62,8 @@ THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 # Of fidelity, the groups in which a play does what plays do; the others are about odd surroundings.
 USUAL = "test_fidelity and (variables or loops or errors or modules or handlers or plugins)"
 STORY = ("tests/e2e/test_story.py",)
-# What documents say is the same for any Python.
-CODE = ("tests/unit", "--ignore=tests/unit/house")
+# What documents say is the same for any Python. Two processes, as the other end has far less to do.
+CODE = ("tests/unit", "--ignore=tests/unit/house", "--numprocesses=2")
 # Rooms that import Ansible, or read what it wrote.
 OF_CORE = tuple(
     f"tests/unit/{room}"

@@ -128,6 +128,7 @@ def test_second_try_lets_pass_only_what_passes_then_and_tells_all(
     named = [line for line in result.outlines if "failed first: " in line]
     whole = [line for line in named if line.startswith("=")]
     assert (len(whole), len(named) - len(whole)) == (told, told), "once at the end, once at once"
+    assert sum("AssertionError: the first time" in line for line in named) == told // 2
 
 
 LONG_ONE = """
