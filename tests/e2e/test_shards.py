@@ -24,6 +24,8 @@ from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
+pytestmark = pytest.mark.long
+
 PROJECT = Path(__file__).parent / "sharing"
 PLAIN, MARKING = kind("Plain"), kind("Marking")
 LEASE = Gvk("coordination.k8s.io", "v1", "Lease")

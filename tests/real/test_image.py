@@ -29,6 +29,8 @@ def test_image_weighs_less_than_200_mb(operator: Operator) -> None:
 
 _INSTALLED = """
 import importlib.metadata
+
+pytestmark = pytest.mark.long
 for found in importlib.metadata.distributions():
     print(found.metadata["Name"].lower().replace("_", "-"), found.version)
 """
