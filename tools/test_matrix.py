@@ -28,6 +28,7 @@ from pathlib import Path
 from tools import environments, pythons, setup
 from tools.environments import ROOT, NotMadeError, Pair
 
+THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 LOGS = ROOT / "build" / "matrix"
 # A machine that does something else at the same time is no failure.
 DEMO_S = 300
@@ -54,10 +55,9 @@ class Tier:
     def wanted(self, pair: Pair, *, is_part: bool) -> Sequence[str]:
         if not is_part:
             return self.all
-        return (pair.python == THIS_PYTHON and self.of_core) or self.part
+        is_of_core = self.of_core and pair.python == THIS_PYTHON
+        return self.of_core if is_of_core else self.part
 
-
-THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 # Of fidelity, the groups in which a play does what plays do; the others are about odd surroundings.
 USUAL = "test_fidelity and (variables or loops or errors or modules or handlers or plugins)"

@@ -8,7 +8,7 @@ artifacts, in traces, in what the commands (`plan` too), the page and the metric
 command line or in the environment of any process, at any time; and a file that holds one while a run is
 in flight is for its owner alone, and goes with the run.
 
-A search that finds nothing may have looked nowhere. So `marker`, which is no secret, must be found.
+`marker`, no secret, takes the same ways and must be found: a search may have looked nowhere.
 """
 
 from __future__ import annotations

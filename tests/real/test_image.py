@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.real.operator import Operator
+
+pytestmark = pytest.mark.long
 
 
 def test_image_has_neither_compiler_nor_installer(operator: Operator) -> None:
@@ -29,8 +33,6 @@ def test_image_weighs_less_than_200_mb(operator: Operator) -> None:
 
 _INSTALLED = """
 import importlib.metadata
-
-pytestmark = pytest.mark.long
 for found in importlib.metadata.distributions():
     print(found.metadata["Name"].lower().replace("_", "-"), found.version)
 """
