@@ -10,10 +10,8 @@ pytest_plugins = [
     "tests.fixtures.figures",
     "tests.fixtures.leaks",
     "tests.fixtures.real_cluster",
-    "tests.fixtures.second_try",
     "tests.fixtures.stock_runs",
     "tests.fixtures.tiers",
-    "tests.fixtures.turns",
 ]
 
 # A shell has its background jobs ignore Ctrl-C, and what a test starts and interrupts would do so, too.

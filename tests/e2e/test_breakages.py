@@ -109,7 +109,7 @@ def website(
     cluster.kubectl("delete", "crd", "websites.web.example.com", "--wait=false")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_ten_breakages_are_told_where_their_user_looks(
     website: Website, subtests: pytest.Subtests
 ) -> None:

@@ -140,7 +140,7 @@ async def _plant(api: Client, namespace: str, secret: Canaries) -> None:
         )
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("world", ["warm", "stock"], indirect=True)
 async def test_no_planted_secret_is_found_anywhere(world: World) -> None:
     await _play(world)

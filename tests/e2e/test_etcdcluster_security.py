@@ -57,7 +57,7 @@ async def ready(api: Client, namespace: str) -> Json:
     return condition(await api.get(ETCD, namespace, "db"), "Ready")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_members_wait_for_their_issuer_and_others_are_told_of_them(
     api: Client, cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:

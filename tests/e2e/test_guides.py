@@ -97,7 +97,7 @@ def test_each_command_that_is_treated_apart_is_in_its_guide(name: str) -> None:
     assert GUIDES[name].named - set(commands(name)) == set()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_new_operator_leads_from_an_empty_folder_to_a_kind_that_is_ready(
     terminal: Terminal,
 ) -> None:
@@ -111,7 +111,7 @@ def test_local_cluster_comes_and_goes(terminal: Terminal) -> None:
     terminal.run("rolecall cluster down --all")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_role_can_be_tried(terminal: Terminal) -> None:
     clone(terminal)
     (terminal.folder / "converge.yml").write_text(_CONVERGE)

@@ -105,7 +105,7 @@ async def settle(api: Client, namespace: str) -> None:
     await wait_reason(api, OPERATION, namespace, "reboot", "Succeeded")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_run_without_work_asks_for_no_more_than_it_may(
     api: Client, namespace: str, engine: EngineProcess, tmp_path: Path
 ) -> None:

@@ -84,7 +84,7 @@ async def test_new_kinds_work_with_the_rights_that_they_came_with(
     assert 403 not in codes
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_kind_that_is_added_to_a_project_of_the_sdk_works_beside_the_old_one(
     api: Client,
     namespace: str,

@@ -24,7 +24,7 @@ from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 PROJECT = Path(__file__).parent / "sharing"
 PLAIN, MARKING = kind("Plain"), kind("Marking")

@@ -46,7 +46,7 @@ def wait_for_skips(engine: EngineProcess, count: int) -> None:
     eventually(lambda: engine.metric("rolecall_runs_skipped_total") >= before + count)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("batch", range(BATCHES))
 async def test_world_with_skips_is_the_world_without(
     api: Client, namespace: str, tmp_path: Path, start_engine: StartEngine, batch: int

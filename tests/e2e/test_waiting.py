@@ -15,7 +15,7 @@ from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful, kind
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 PROJECT = Path(__file__).parent / "waiting"
 WAITER, PLAIN = kind("Waiter"), kind("Plain")

@@ -18,7 +18,7 @@ from tests.e2e.wanted_kinds import SECRET, VAULT, WANTED, eventually_data, made,
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually, eventually_async
 
-pytestmark = [pytest.mark.usefixtures("wanted"), pytest.mark.long]
+pytestmark = [pytest.mark.usefixtures("wanted"), pytest.mark.nightly]
 RULES = [
     {"apiGroups": ["wanted.rolecall.dev"], "resources": ["*"], "verbs": ["*"]},
     {"apiGroups": [""], "resources": ["configmaps", "events"], "verbs": ["*"]},

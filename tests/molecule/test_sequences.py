@@ -64,7 +64,7 @@ def made_project(folder: Path, name: str) -> Path:
     return folder
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_project_that_was_made_just_now_passes_its_own_checks_and_tests(
     sequences: Sequences,
 ) -> None:
@@ -75,7 +75,7 @@ def test_project_that_was_made_just_now_passes_its_own_checks_and_tests(
         assert f"{kind} | and comes back with the message" in said
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_every_role_here_converges_is_idempotent_and_keeps_its_world(sequences: Sequences) -> None:
     assert sequences.own.wait() == 0
     assert "idempotence: Executed: Successful" in sequences.own.said

@@ -21,8 +21,6 @@ from tests.real import images
 from tests.real.operator import NAMESPACE, ROOT, Operator
 from tests.real.world import PATIENCE_S, World, condition, is_current, is_ready, mapping
 
-pytestmark = pytest.mark.long
-
 MAPPINGS = "/apis/routing.rolecall.dev/v1"
 CROWD = 40  # ten times as many as may be in flight
 

@@ -20,7 +20,7 @@ from tests.real.etcd import MOMENT_S, Etcd, Witness
 from tests.real.operator import Operator
 from tests.real.world import PATIENCE_S, World, condition, is_current
 
-pytestmark = [pytest.mark.usefixtures("operator"), pytest.mark.long]
+pytestmark = pytest.mark.usefixtures("operator")
 
 OLD, NEW = etcd_versions()
 

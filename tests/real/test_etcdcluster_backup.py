@@ -10,7 +10,7 @@ from tests.fixtures.eventually import eventually
 from tests.real.etcd import Etcd
 from tests.real.world import PATIENCE_S, World, app_pod
 
-pytestmark = [pytest.mark.usefixtures("operator"), pytest.mark.long]
+pytestmark = pytest.mark.usefixtures("operator")
 
 VERSION = etcd_versions()[-1]
 SECRET = "kept-between-the-two"

@@ -29,7 +29,7 @@ from tests.real.etcd import MOMENT_S, REFUSALS, Etcd, Witness, ask, coded
 from tests.real.operator import Operator
 from tests.real.world import PATIENCE_S, World, is_ready
 
-pytestmark = [pytest.mark.usefixtures("operator"), pytest.mark.long]
+pytestmark = pytest.mark.usefixtures("operator")
 
 VERSION = etcd_versions()[-1]
 MI = 1024**2

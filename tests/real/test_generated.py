@@ -17,8 +17,6 @@ from tests.real import images
 from tests.real.make import make
 from tests.real.world import World, names_outside_namespaces
 
-pytestmark = pytest.mark.long
-
 ROLECALL = str(Path(sys.executable).with_name("rolecall"))
 NAME = "cart-operator"
 IMAGE = f"{REGISTRY}/{NAME}:v1"

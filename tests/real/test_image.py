@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.real.operator import Operator
-
-pytestmark = pytest.mark.long
 
 
 def test_image_has_neither_compiler_nor_installer(operator: Operator) -> None:

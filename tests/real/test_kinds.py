@@ -12,7 +12,7 @@ from rolecall_dev.localcluster import APP
 from tests.fixtures.eventually import eventually
 from tests.real.world import OFTEN, PATIENCE_S, World, app_pod, condition, is_current
 
-pytestmark = [pytest.mark.usefixtures("operator"), pytest.mark.long]
+pytestmark = pytest.mark.usefixtures("operator")
 
 POD_SET = ("apps.rolecall.dev/v1alpha1", "PodSet")
 

@@ -19,8 +19,6 @@ from tests.real.operator import NAMESPACE, Operator
 from tests.real.person import Person, person_with
 from tests.real.world import PATIENCE_S, World, mapping
 
-pytestmark = pytest.mark.long
-
 NAME = "shop"
 
 

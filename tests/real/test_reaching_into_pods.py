@@ -20,8 +20,6 @@ from tests.fixtures.eventually import eventually
 from tests.real import images
 from tests.real.world import PATIENCE_S, World, condition
 
-pytestmark = pytest.mark.long
-
 REACH = Gvk("real.example.com", "v1", "Reach")
 PROJECT = Path(__file__).parent / "project"
 WORD = "schöne Grüße: words in UTF-8"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from rolecall.errors import ClusterError
 from rolecall_dev.localcluster import Cluster, etcd_versions
 from tests.fixtures.eventually import eventually
@@ -13,8 +11,6 @@ from tests.real import images
 from tests.real.etcd import Etcd
 from tests.real.operator import NAMESPACE, Operator
 from tests.real.world import PATIENCE_S, World, mapping, names_outside_namespaces
-
-pytestmark = pytest.mark.long
 
 GROUPS = ("rolecall.dev", "mycompany.com")
 

@@ -12,8 +12,6 @@ from tests.molecule.sequence import ROOT, MoleculeSequence
 from tests.real import images
 from tests.real.operator import Operator
 
-pytestmark = pytest.mark.long
-
 # What the samples and the side effects name. An image `bad` is meant not to be there.
 _APPS = [
     f"registry.example.com/{name}:{tag}" for name in ("app", "machine") for tag in ("1.0", "2.0")

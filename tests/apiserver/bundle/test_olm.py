@@ -52,7 +52,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_our_bundle_and_its_catalog_are_flawless(own: Path, judge: Judge) -> None:
     """Examples are of the newest version alone: nobody should begin with an older one."""
     older = "bundle: Warning provided API should have an example annotation"
@@ -60,7 +60,7 @@ def test_our_bundle_and_its_catalog_are_flawless(own: Path, judge: Judge) -> Non
     assert said == ["judged a bundle with 7 CRDs", "judged a catalog with 1 bundles"]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_faults_are_found(own: Path, judge: Judge) -> None:
     csv = own / "bundle" / "manifests" / "rolecall.clusterserviceversion.yaml"
     csv.write_text(csv.read_text().replace("mappings.routing.rolecall.dev", "maps.rolecall.dev"))
@@ -71,7 +71,7 @@ def test_faults_are_found(own: Path, judge: Judge) -> None:
     assert any(line.startswith("catalog: ") and "not found in any channel" in line for line in said)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_second_version_of_a_generated_project_is_flawless(
     binaries: Binaries,
     cluster: Cluster,

@@ -25,7 +25,7 @@ from tests.e2e.own.world import (
 )
 from tests.fixtures.eventually import eventually_async
 
-pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.long]
+pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.nightly]
 
 OPERATION = Gvk("compute.rolecall.dev", "v1alpha1", "MachineOperation")
 MACHINE = Gvk("compute.rolecall.dev", "v1alpha1", "Machine")

@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Path:
     return write_project(tmp_path / "project", [replace(role, name="thing")])
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_finding_can_be_tried_again_until_the_role_is_mended(
     project: Path, tmp_path: Path
 ) -> None:

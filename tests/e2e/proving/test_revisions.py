@@ -19,7 +19,7 @@ from tests.e2e.proving.small_roles import SmallRole, read_roles, write_project
 _MODULE = "kubernetes.core.k8s"
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_object_that_a_new_revision_names_otherwise_is_left_behind_and_found(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

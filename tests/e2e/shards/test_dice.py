@@ -69,7 +69,7 @@ def cluster(binaries: Binaries, tmp_path: Path) -> Iterator[Cluster]:
         yield found
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_two_replicas_never_write_for_one_cr_whatever_befalls_them(
     cluster: Cluster, api: Client, tmp_path: Path
 ) -> None:

@@ -94,7 +94,7 @@ async def test_changed_comment_is_warm_at_once(tmp_path: Path) -> None:
         assert [support.state for support in one.told] == [WarmState.KNOWN]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_function_that_does_the_same_is_proven_and_then_warm(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
