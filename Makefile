@@ -57,7 +57,16 @@ demo: cluster-binaries ## The operator of this folder at work, in a live table (
 ##@ Test
 
 .PHONY: test
-test: cluster-binaries ## All tests, by two workers from both ends (WORKERS=0: none); prints the time of each tier
+test: cluster-binaries ## All tiers without what is nightly, on two workers (WORKERS=0: none); prints the time of each tier
+	@$(PYTEST) --numprocesses=$(WORKERS) -m "not nightly"
+
+.PHONY: test-fast
+test-fast: cluster-binaries ## What to run after each edit: unit tests, and a few of each other tier
+	@$(PYTEST) --numprocesses=$(WORKERS) -m "fast or (unit and not slow and not nightly)"
+
+.PHONY: test-all
+test-all: export SEEDED = 1
+test-all: cluster-binaries ## Everything, also what is nightly
 	@$(PYTEST) --numprocesses=$(WORKERS)
 
 .PHONY: test-unit
