@@ -12,6 +12,7 @@ pytest_plugins = [
     "tests.fixtures.real_cluster",
     "tests.fixtures.stock_runs",
     "tests.fixtures.tiers",
+    "tests.fixtures.shares",  # it imports the one above
 ]
 
 # A shell has its background jobs ignore Ctrl-C, and what a test starts and interrupts would do so, too.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ SETTABLE = [
 ]
 
 
+@cache
 def container() -> dict[str, Any]:
     file = ROOT / "bundle" / "manifests" / "rolecall.clusterserviceversion.yaml"
     (deployment,) = yaml.safe_load(file.read_text())["spec"]["install"]["spec"]["deployments"]

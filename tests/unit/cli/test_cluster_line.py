@@ -24,6 +24,8 @@ from rolecall_dev.proving import ProofReport
 from rolecall_dev.staging import TrialCluster
 from tests.unit.cli.fake_engine import FakeEngine
 
+pytestmark = pytest.mark.slow
+
 SERVER = "https://127.0.0.1:1"
 LINE = f"context elsewhere, {SERVER}"
 KUBECONFIG = f"""\

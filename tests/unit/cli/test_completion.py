@@ -39,6 +39,7 @@ def completed(engine: FakeEngine, *words: str) -> list[str]:
     return [line for line in said.stdout.splitlines() if "compopt" not in line]
 
 
+@pytest.mark.slow
 def test_bash_completes_commands_flags_and_values(engine: FakeEngine) -> None:
     assert completed(engine, "sta") == ["status"]
     assert completed(engine, "re") == ["reconcile", "resume"]
@@ -48,6 +49,7 @@ def test_bash_completes_commands_flags_and_values(engine: FakeEngine) -> None:
     assert completed(engine, "cluster", "u") == ["up"]
 
 
+@pytest.mark.slow
 def test_bash_completes_kinds_and_names_of_the_engine(engine: FakeEngine) -> None:
     engine.crs = [cr("shop"), cr("blog"), {**cr("db"), "kind": "Database"}]
     assert completed(engine, "logs", "") == ["database/", "website/"]
@@ -67,7 +69,15 @@ def test_names_of_what_ran_are_known_without_an_engine(ended_engine: FakeEngine)
     assert ended_engine.rolecall("__complete", "logs", "website/").stdout == "website/shop\n"
 
 
-@pytest.mark.parametrize("shell", [each for each in SHELLS if each not in LEFT_OUT])
+@pytest.mark.parametrize(
+    "shell",
+    [
+        # Machines have a bash; the others are in `make test-all` alone.
+        pytest.param(each, marks=[] if each == "bash" else [pytest.mark.nightly])
+        for each in SHELLS
+        if each not in LEFT_OUT
+    ],
+)
 def test_script_is_understood_by_its_shell(engine: FakeEngine, shell: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text(engine.rolecall("completion", shell).stdout)

@@ -10,6 +10,8 @@ import pytest
 from tests.unit.hostile.campaign import try_many
 from tests.unit.hostile.entries import ENTRY_POINTS
 
+pytestmark = pytest.mark.slow
+
 _SEED = 22
 # Fewer: the generator makes only what is refused at once, and nothing of what follows is tried.
 _LEAST_ACCEPTED = 0.05

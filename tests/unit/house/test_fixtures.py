@@ -21,6 +21,7 @@ async def test_task(): globals().update(task=asyncio.create_task(asyncio.sleep(6
 """
 
 
+@pytest.mark.slow
 def test_test_that_leaves_something_behind_fails(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

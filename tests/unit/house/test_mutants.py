@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tools.mutants.__main__ import ENGINE, ROOMS
 from tools.mutants.argued import arguments, gone
 from tools.mutants.places import Mutant, Name, mutants_of
@@ -68,6 +69,7 @@ def judged(folder: Path, tests: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_what_tests_miss_lives_and_what_they_see_dies(tmp_path: Path) -> None:
     done = judged(tmp_path, TESTS)
     told = [line.split(" | ") for line in done.stdout.splitlines()]
@@ -99,6 +101,7 @@ def test_argument_about_what_is_not_there_any_more_is_found(tmp_path: Path) -> N
     assert gone({old: "why"}, "toy", there) == [old]
 
 
+@pytest.mark.slow
 def test_each_equivalent_mutant_is_still_there() -> None:
     argued = arguments()
     files = {name.where.partition("::")[0] for name in argued}

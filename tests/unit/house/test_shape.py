@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.unit.house.documents import ROOT
 
 LONGEST_FUNCTION = 60
@@ -42,6 +44,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
+@pytest.mark.slow
 def test_no_function_is_longer_than_a_screen() -> None:
     long = [
         f"{path.relative_to(ROOT)}:{function.lineno} {function.name}: {length(function)} lines"

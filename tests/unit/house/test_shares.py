@@ -1,16 +1,18 @@
-"""How workers share the tests of all tiers."""
+"""How workers and shards share the tests of all tiers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tools import placement
 from xdist.remote import Producer
 
-from tests.fixtures.tiers import pytest_xdist_make_scheduler
+from tests.fixtures.shares import pytest_xdist_make_scheduler
 
 TESTS = (
     *("tests/unit/test_a.py::one", "tests/unit/test_b.py::two", "tests/unit/test_c.py::three"),
@@ -48,7 +50,7 @@ class Worker:
         (3, [TESTS[:2], [*ETCD, TESTS[4]], [*OTHERS, TESTS[5]]]),
     ],
 )
-def test_one_worker_takes_what_is_cheap_and_the_others_what_waits_until_they_meet(
+def test_first_worker_begins_with_the_first_tier_and_the_others_with_the_last(
     count: int, begin: list[Sequence[str]]
 ) -> None:
     options = SimpleNamespace(loadscopereorder=True)
@@ -69,3 +71,34 @@ def test_one_worker_takes_what_is_cheap_and_the_others_what_waits_until_they_mee
                 if not shares.assigned_work[worker][shares._split_scope(nodeid)][nodeid]:
                     shares.mark_test_complete(worker, TESTS.index(nodeid))
     assert sorted(nodeid for worker in workers for nodeid in worker.given) == sorted(TESTS)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7])
+def test_shards_are_disjoint_complete_and_balanced(count: int) -> None:
+    seconds = placement.read_seconds()
+    files = placement.test_files()
+    weights = {
+        scope: sum(seconds.get(file, placement.Seconds()).all for file in together)
+        for scope, together in placement.scopes(files).items()
+    }
+    dealt = placement.shards(weights, count)
+    assert sorted(name for names in dealt for name in names) == sorted(weights)
+    taken = [sum(weights[name] for name in names) for names in dealt]
+    longest = max(weights.values())
+    assert max(taken) <= max(sum(weights.values()) / count * 1.02, longest)
+
+
+def test_files_with_a_shared_engine_stay_together() -> None:
+    own = [file for file in placement.test_files() if file.startswith("tests/e2e/own/")]
+    assert placement.scopes(own) == {"tests/e2e/own": own}
+
+
+def test_seconds_leave_out_files_that_are_short_or_gone(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    short, long, gone = ("tests/test_short.py", "tests/test_long.py", "tests/test_gone.py")
+    for file in (short, long):
+        (tmp_path / file).touch()
+    seconds = placement.Seconds(12.3, 60.0)
+    measured = {short: placement.Seconds(0.4, 0.0), long: seconds, gone: seconds}
+    placement.write_seconds(measured, tmp_path)
+    assert placement.read_seconds(tmp_path) == {long: seconds}

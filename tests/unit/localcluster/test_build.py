@@ -140,6 +140,7 @@ def test_file_of_a_build_that_was_killed_is_removed(go: Path, tmp_path: Path) ->
     assert target.read_text() == "whole\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_command_ends_the_compiler_with_it(
     go: Path, tmp_path: Path, number: signal.Signals

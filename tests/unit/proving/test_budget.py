@@ -120,6 +120,7 @@ async def passes(_: Case) -> list[CaseProblem]:
     return []
 
 
+@pytest.mark.slow
 async def test_case_that_hangs_is_broken_off_and_told_as_not_reached(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,7 @@ async def test_operator_that_never_starts_ends_with_the_budget(
     assert trial_cluster.was_closed
 
 
+@pytest.mark.slow
 async def test_second_try_that_hangs_is_no_finding_and_is_told(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

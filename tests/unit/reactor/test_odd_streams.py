@@ -27,6 +27,8 @@ from tests.unit.reactor.small_server import (
 )
 from tests.unit.reactor.test_owned_objects import owned
 
+pytestmark = pytest.mark.slow
+
 
 class World:
     """A server, and what listens to it."""

@@ -65,6 +65,7 @@ def app(version: str, **spec: object) -> Json:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CONVERSIONS)
 def test_random_objects_of_every_version_come_back_from_every_other(kind: str) -> None:
     conversion = CONVERSIONS[kind]

@@ -14,6 +14,8 @@ from tests.unit.shards.model.dice import play_seed
 from tests.unit.shards.model.mutants import MUTANTS, Mutant
 from tests.unit.shards.model.scopes import FAULTS, GAPS_S, play_scope
 
+pytestmark = pytest.mark.slow
+
 WIDER = max(int(os.environ.get("ROLECALL_MODEL", "1")), 1)
 _SEEDS = 60
 _SLICES = 12  # of all pairs of faults, as many are played as there are slices asked for
