@@ -46,7 +46,7 @@ def names_of(node: ast.stmt, exported: frozenset[str]) -> list[str]:
         case ast.ClassDef(name=name):
             return [name]
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            return [name] if name in exported else []
+            return [name] if name in exported and not is_overload(node) else []
         case ast.Assign(value=ast.Call(func=ast.Name(id="TypeVar"))):
             return []
         case ast.Assign(targets=targets):
@@ -54,6 +54,11 @@ def names_of(node: ast.stmt, exported: frozenset[str]) -> list[str]:
         case ast.AnnAssign(target=ast.Name(id=name)):
             return [name]
     return []
+
+
+def is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it only declares another signature of a function."""
+    return any(isinstance(each, ast.Name) and each.id == "overload" for each in node.decorator_list)
 
 
 def exports(package: Path) -> frozenset[str]:

@@ -14,7 +14,7 @@ import os
 import socket
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -50,7 +50,7 @@ from rolecall.reconcile import (
     Workers,
 )
 from rolecall.record import ObjectPlace
-from rolecall.runner import claimed_root, create_runner, folder_of_engine
+from rolecall.runner import MakeRunner, claimed_root, create_runner, folder_of_engine
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.shard_report import ShardReport
 from rolecall.shards import ShardedElection
@@ -81,9 +81,22 @@ SWEEP_EVERY_S = 3600.0
 _logger = logging.getLogger(__name__)
 
 
-async def serve(settings: Settings, environment: Mapping[str, str], plays: PlayLog) -> None:
-    """Run the engine until it is told to stop; raises whatever else ended it."""
-    stop = Stop()
+async def serve(
+    settings: Settings,
+    environment: Mapping[str, str],
+    plays: PlayLog,
+    *,
+    make_runner: MakeRunner = create_runner,
+    stop: Stop | None = None,
+) -> None:
+    """Run the engine until it is asked to stop; raises whatever else ended it.
+
+    Without a `stop`, SIGTERM and SIGINT ask.
+    """
+    signals: AbstractContextManager[None] = nullcontext()
+    if stop is None:
+        stop = Stop()
+        signals = signals_asking(stop)
     project = project_of(settings, environment)
     runner = with_search_paths(settings, environment, project.watches)
     settings = replace(settings, runner=runner)
@@ -91,7 +104,7 @@ async def serve(settings: Settings, environment: Mapping[str, str], plays: PlayL
     server = (await credentials.current()).server
     metrics = EngineMetrics(__version__, api_host=server.authority)
     listeners = Listeners(settings, metrics, SystemClock())
-    with signals_asking(stop):
+    with signals:
         async with AsyncExitStack() as stack:
             variables = await listeners.open_to_roles(stack)
             runner = await _settled(settings.runner, credentials, stack)
@@ -101,7 +114,9 @@ async def serve(settings: Settings, environment: Mapping[str, str], plays: PlayL
             settings = replace(settings, runner=runner, proxy=proxy)
             webhooks = with_folder_for_admission(settings, project.watches, stack)
             settings = replace(settings, webhooks=webhooks)
-            engine = Engine(settings, project, credentials, metrics, plays, environment)
+            engine = Engine(
+                settings, project, credentials, metrics, plays, environment, make_runner=make_runner
+            )
             await engine.open(stack, listeners)
             await run_parts(engine.parts(), engine.drain, stop)
 
@@ -117,7 +132,7 @@ async def _settled(
 
 
 class Engine:
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that comes from outside
         self,
         settings: Settings,
         project: ProjectFiles,
@@ -125,6 +140,8 @@ class Engine:
         metrics: EngineMetrics,
         plays: PlayLog,
         environment: Mapping[str, str],
+        *,
+        make_runner: MakeRunner,
     ) -> None:
         self._settings = settings
         self._watches = watches = project.watches
@@ -156,7 +173,7 @@ class Engine:
             was_owned=self._lost_owners.was_owned,
         )
         self._warm_state = self._made_warm_state()
-        self._runner = create_runner(settings.runner, self._warm_state.update)
+        self._runner = make_runner(settings.runner, self._warm_state.update)
         self._runner.on_way_change = queue.hand_out
         self._skips = self._made_skips()
         self._reconciler = self._made_reconciler(plays)

@@ -3,6 +3,8 @@
 from rolecall.runner.choice import create_runner
 from rolecall.runner.contract import (
     Ending,
+    EngineRunner,
+    MakeRunner,
     OnEvent,
     OnWarmSupport,
     PlayAnswer,
@@ -17,6 +19,8 @@ from rolecall.runner.contract import (
     WarmState,
     WarmSupport,
 )
+from rolecall.runner.followed import FollowedRuns, PlayProcess, Reports, StartWay
+from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.installed import (
     find_collection,
     require_installed,
@@ -37,7 +41,7 @@ from rolecall.runner.purity import (
 )
 from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
 from rolecall.runner.run_file import outcome_of
-from rolecall.runner.run_task import in_thread
+from rolecall.runner.run_task import RunThread, in_thread
 from rolecall.runner.secrets import Redactor
 from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
@@ -45,19 +49,27 @@ __all__ = [
     "BESIDE_A_PLAYBOOK",
     "FILE_VARIABLES",
     "Ending",
+    "EngineRunner",
+    "FollowedRuns",
+    "MakeRunner",
     "Nature",
     "OnEvent",
     "OnWarmSupport",
     "PlayAnswer",
+    "PlayProcess",
+    "PreparedRun",
     "Purity",
     "Recap",
     "Redactor",
+    "Reports",
     "RunEvent",
     "RunHandle",
     "RunRequest",
     "RunResult",
     "RunSlot",
+    "RunThread",
     "Runner",
+    "StartWay",
     "TaskFailure",
     "Unsafe",
     "Used",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rolecall.json_object import Json
+from rolecall.settings import RunnerSettings
 from rolecall.watches import Watch
 
 
@@ -213,3 +214,21 @@ class Runner(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class EngineRunner(Runner, Protocol):
+    """A runner as an engine needs it, which asks it about runs before they start."""
+
+    on_way_change: Callable[[], None]  # called, on the loop, when `bytes_of` changed for a watch
+
+    def bytes_of(self, watch: Watch) -> int:
+        """The memory that a run of this watch would take if it began now."""
+        ...
+
+    async def warm_up(self, watches: Sequence[Watch]) -> None:
+        """Get ready for the first run, where a run would otherwise have to wait."""
+        ...
+
+
+# One of the engine's seams: `create_runner`, or what a test puts in its place.
+MakeRunner = Callable[[RunnerSettings, OnWarmSupport], EngineRunner]

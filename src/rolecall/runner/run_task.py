@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -199,5 +200,7 @@ def in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
         else:
             tell(future.set_result, result)
 
-    threading.Thread(target=body, name="run", daemon=True).start()
+    # With its context, by which the log lines of several engines in one process are attributed.
+    run_body = partial(contextvars.copy_context().run, body)
+    threading.Thread(target=run_body, name="run", daemon=True).start()
     return future

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.runner import RunRequest
-from rolecall.runner.stock import StockRunner, runner
+from rolecall.runner import RunRequest, followed
+from rolecall.runner.stock import StockRunner
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play, Watch
 
@@ -19,7 +19,7 @@ async def test_bug_in_a_run_is_raised_instead_of_hanging_its_key_for_ever(
     def broken(*_: object) -> None:
         raise KeyError("bug")
 
-    monkeypatch.setattr(runner, "prepare", broken)
+    monkeypatch.setattr(followed, "prepare", broken)
     watch = Watch(Gvk("demo.example.com", "v1", "App"), Play(tmp_path, is_role=True))
     request = RunRequest(
         "1", watch, {"metadata": {"name": "x"}}, False, tmp_path / "kubeconfig", 0, 1

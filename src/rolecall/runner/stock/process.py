@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rolecall.clock import Clock
 from rolecall.process_environ import SCRATCH_VARIABLE, processes_with
+from rolecall.runner.contract import RunResult
 from rolecall.runner.descent import freeze_below
 from rolecall.runner.folders import CannotStartError, remove
 from rolecall.runner.kill_found import kill_found
@@ -62,6 +63,12 @@ class SupervisedProcess:
         self._supervisor.wait()
         self._stdout.close()
         os.close(*self.reports)
+
+    def report_to(self, reports: object) -> None:
+        """Nothing: ansible-runner's callback leaves its events in files."""
+
+    def completed(self, result: RunResult) -> RunResult:
+        return result
 
     def end(self) -> None:
         with contextlib.suppress(OSError):

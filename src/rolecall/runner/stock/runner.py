@@ -6,108 +6,38 @@ output would be read on the loop.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from dataclasses import replace
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 
-from rolecall.capacity import STOCK_RUN_BYTES
 from rolecall.clock import Clock, SystemClock
-from rolecall.runner.contract import Ending, OnEvent, RunRequest, RunResult
-from rolecall.runner.fold import Exit
-from rolecall.runner.folders import CannotStartError
-from rolecall.runner.follow import Feed, RunStop, follow
-from rolecall.runner.given_up import (
-    result_of_cancelled,
-    result_of_given_up,
-    result_of_no_plan,
-)
-from rolecall.runner.inputs import PreparedRun, prepare
-from rolecall.runner.limits import TimeLimits
+from rolecall.runner.followed import FollowedRuns
+from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.memory import Memory
-from rolecall.runner.roots import alone_with
-from rolecall.runner.run_task import RunTask, RunThread, play_in_thread
-from rolecall.runner.scratch import scratch
+from rolecall.runner.run_task import RunThread
 from rolecall.runner.stock.process import SupervisedProcess
 from rolecall.settings import RunnerSettings
 
 
-class StockRunner:
+class StockRunner(FollowedRuns):
     """Runs plays the stock way, each as soon as there is memory for it."""
 
     def __init__(
         self, settings: RunnerSettings, clock: Clock | None = None, memory: Memory | None = None
     ) -> None:
-        self._settings = settings
-        self._clock = clock or SystemClock()
-        self._memory = memory or Memory(None)
-        self._runs: set[RunTask] = set()
+        clock = clock or SystemClock()
+        super().__init__(settings, _Stock(clock), clock, memory)
 
-    async def start(self, request: RunRequest, on_event: OnEvent) -> RunTask:
-        run = RunTask(lambda run: self._run(request, on_event, run))
-        self._runs.add(run)
-        run.task.add_done_callback(lambda _: self._runs.discard(run))
-        return run
 
-    async def close(self) -> None:
-        tasks = [run.task for run in self._runs]
-        for run in list(self._runs):
-            run.cancel("the operator stopped")
-        if tasks:
-            await asyncio.wait(tasks)
+class _Stock:
+    name = "stock"
 
-    async def _run(self, request: RunRequest, on_event: OnEvent, run: RunTask) -> RunResult:
-        goes_first = request.admission is not None
-        async with self._memory.held(STOCK_RUN_BYTES, run, goes_first=goes_first) as is_held:
-            if not is_held:
-                return result_of_cancelled(request.run_id, run.cancelled)
-            if request.plan_notes is not None:  # it would act
-                why = "the way `stock` was chosen, or this machine has no warm runs"
-                return result_of_no_plan(request.run_id, why)
-            asked_s = self._clock.monotonic()
-            try:
-                return await play_in_thread(
-                    run, request, on_event, lambda thread: self._play(request, thread, asked_s)
-                )
-            except CannotStartError as error:
-                why = error.message
-                return RunResult(request.run_id, Ending.NOT_STARTED, None, reason_text=why)
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
 
-    def _play(self, request: RunRequest, thread: RunThread, asked_s: float) -> RunResult:
-        """The whole of one run; raises only for a bug before it began."""
-        with alone_with(request, self._settings):
-            prepared = prepare(request, self._settings)
-            try:
-                return self._follow_and_record(prepared, thread, asked_s)
-            except BaseException as error:  # its process is gone, whatever happened
-                return result_of_given_up(request.run_id, error, "stock")
-            finally:
-                with contextlib.suppress(OSError):
-                    prepared.clean_up()
+    def why_no_plan(self) -> str:  # it would act
+        return "the way `stock` was chosen, or this machine has no warm runs"
 
-    def _follow_and_record(
-        self, prepared: PreparedRun, thread: RunThread, asked_s: float
-    ) -> RunResult:
-        from rolecall.runner.recording import Recording  # noqa: PLC0415 - 0.1 s, at the first run
-
-        with Recording(prepared, self._settings, thread.tell, self._clock) as recording:
-            try:
-                exit_ = self._start_and_follow(prepared, recording.feed, thread.stop, asked_s)
-            except CannotStartError as error:
-                exit_ = Exit(None, ended_as=Ending.NOT_STARTED, reason=error.message)
-            return recording.finish(exit_)
-
-    def _start_and_follow(
-        self, prepared: PreparedRun, feed: Feed, stop: RunStop, asked_s: float
-    ) -> Exit:
-        limits = TimeLimits.of(prepared.request, self._settings)
-        began_s = self._clock.monotonic()
-        with (
-            scratch(prepared, self._settings) as env,
-            SupervisedProcess(prepared.command, env, prepared.cwd, self._clock) as process,
-        ):
-            exit_ = follow(process, limits, stop, feed, self._clock)
-            return replace(
-                exit_,
-                started_late_s=process.began_s - asked_s,
-                seconds=self._clock.monotonic() - began_s,
-            )
+    def start(
+        self, prepared: PreparedRun, env: Mapping[str, str], _: RunThread
+    ) -> AbstractContextManager[SupervisedProcess]:
+        return SupervisedProcess(prepared.command, env, prepared.cwd, self._clock)
