@@ -57,17 +57,25 @@ demo: cluster-binaries ## The operator of this folder at work, in a live table (
 ##@ Test
 
 .PHONY: test
-test: cluster-binaries ## All tiers without what is nightly, on two workers (WORKERS=0: none); prints the time of each tier
+test: cluster-binaries ## The tests of all tiers that need no root, without nightly ones, in minutes (WORKERS=0: one process)
 	@$(PYTEST) --numprocesses=$(WORKERS) -m "not nightly"
 
 .PHONY: test-fast
-test-fast: cluster-binaries ## What to run after each edit: unit tests, and a few of each other tier
+test-fast: cluster-binaries ## What to run after each edit: unit tests without slow ones, a few of the API server and the engine
 	@$(PYTEST) --numprocesses=$(WORKERS) -m "fast or (unit and not slow and not nightly)"
 
+# Such as 2/4: the second of four shards that take equally long.
+SHARD ?=
+# The room whose mutants `make test-all` makes; another one each day where it is empty.
+MUTANTS ?=
+
 .PHONY: test-all
-test-all: export SEEDED = 1
-test-all: cluster-binaries ## Everything, also what is nightly
-	@$(PYTEST) --numprocesses=$(WORKERS)
+test-all: cluster-binaries ## Everything: nightly tests, browser, real nodes, matrix, mutants; at the end, what was not run (SHARD=2/4 MUTANTS=proxy)
+	@$(BIN)/python -m tools.test_all --shard "$(SHARD)" --workers "$(WORKERS)" --room "$(MUTANTS)"
+
+.PHONY: affected
+affected: setup ## The nightly tests that CI runs for HEAD (TOUCHING=src/rolecall/skip: for a commit of that)
+	@$(BIN)/python -m tools.affected $(if $(TOUCHING),--touching $(TOUCHING))
 
 .PHONY: test-unit
 test-unit: setup ## Rules of one room each: no network, no Ansible

@@ -26,6 +26,7 @@ CHECKS = {
     "names": ("python", "-m", "tools.names"),
     "rooms": ("python", "-m", "tools.architecture"),
     "glossary": ("python", "-m", "tools.glossary"),
+    "affected": ("python", "-m", "tools.affected", "--check"),
     "yaml": ("yamllint", "--strict", "."),
     "types": ("mypy", *PYTHON_CODE),
     "kinds": ("python", "tools/check_crds.py"),

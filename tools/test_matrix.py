@@ -62,19 +62,28 @@ class Tier:
 # Of fidelity, the groups in which a play does what plays do; the others are about odd surroundings.
 USUAL = "test_fidelity and (variables or loops or errors or modules or handlers or plugins)"
 STORY = ("tests/e2e/test_story.py",)
-# What documents say is the same for any Python. Two processes, as the other end has far less to do.
-CODE = ("tests/unit", "--ignore=tests/unit/house", "--numprocesses=2")
+# What documents say is the same for any Python, and what slow tests search for nearly so. Two
+# processes, as the other end has far less to do.
+QUICK = ("-m", "not slow and not nightly")
+CODE = ("tests/unit", "--ignore=tests/unit/house", "--numprocesses=2", *QUICK)
 # Rooms that import Ansible, or read what it wrote.
-OF_CORE = tuple(
-    f"tests/unit/{room}"
-    for room in (
-        *("admission", "app", "checks", "collection", "logs", "prune", "reconcile", "record"),
-        *("roles", "runner", "runner_warm", "skip"),
-    )
+OF_CORE = (
+    *(
+        f"tests/unit/{room}"
+        for room in (
+            *("admission", "app", "checks", "collection", "logs", "prune", "reconcile", "record"),
+            *("roles", "runner", "runner_warm", "skip"),
+        )
+    ),
+    *QUICK,
 )
 TIERS = (
     Tier("unit", ("tests/unit",), CODE, OF_CORE),
-    Tier("play", ("tests/play",), ("tests/play", "-k", f"({USUAL}) or test_seams")),
+    Tier(
+        "play",
+        ("tests/play",),
+        ("tests/play", "-k", f"({USUAL}) or test_seams", "-m", "not nightly"),
+    ),
     Tier("e2e", (*STORY, "tests/e2e/test_ending.py", "tests/e2e/test_listeners.py"), STORY),
 )
 DEMO = "demo"

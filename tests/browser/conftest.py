@@ -27,7 +27,7 @@ from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually
 from tests.fixtures.lacking import skip_or_fail
 
-# `.ci/run` sets the one where no browser can be installed, and says so; elsewhere the last lines do.
+# `tools.ready` sets it where no browser can be installed; elsewhere the last lines name the reason.
 _IS_LEFT_OUT = os.environ.get("WITHOUT_BROWSER") or (
     what_is_missing() and not os.environ.get("REQUIRE_ALL")
 )

@@ -12,7 +12,7 @@ from tools.shells_ready import SHELLS, missing
 from tests.fixtures.lacking import skip_or_fail
 from tests.unit.cli.fake_engine import FakeEngine, cr
 
-# `.ci/run` tells of those that the machine cannot have.
+# `tools.ready` names those that the machine cannot have.
 LEFT_OUT = os.environ.get("WITHOUT_SHELLS", "").split()
 
 ASK = """

@@ -68,3 +68,40 @@ async def test_coroutine_may_be_looked_at() -> None:
         return next(values)
 
     assert await eventually_async(look, lambda value: value == 3) == 3
+
+
+SKIPPING = """
+import pytest
+
+def test_runs(): pass
+@pytest.mark.{mark}
+def test_skips(): pytest.skip("not here")
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize(
+    ("mark", "required", "code"), [("slow", "1", 1), ("slow", "", 0), ("nightly", "1", 0)]
+)
+def test_skip_fails_where_all_is_required_unless_it_is_nightly(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    mark: str,
+    required: str,
+    code: int,
+    workers: str,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("REQUIRE_ALL", required)
+    pytester.makeini("[pytest]\nmarkers =\n slow: s\n nightly: n")
+    pytester.mkpydir("some")
+    pytester.mkpydir("some/unit")
+    pytester.path.joinpath("some/unit/test_a.py").write_text(SKIPPING.format(mark=mark))
+    plugin = "from tests.fixtures import tiers\npytest_configure = tiers.pytest_configure\n"
+    pytester.path.joinpath("plugged.py").write_text(plugin)
+    result = pytester.runpytest_subprocess(
+        "-p", "plugged", "--strict-markers", "-n", workers, "some/unit"
+    )
+    assert result.ret == code
+    said = "error: REQUIRE_ALL=1, but skipped: some/unit/test_a.py::test_skips"
+    assert (said in result.outlines) is bool(code)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tools import placement
+from tools import placement, test_all
+from tools.mutants.__main__ import ROOMS
+from tools.ready import Machine
 from xdist.remote import Producer
 
 from tests.fixtures.shares import pytest_xdist_make_scheduler
@@ -86,6 +90,41 @@ def test_shards_are_disjoint_complete_and_balanced(count: int) -> None:
     taken = [sum(weights[name] for name in names) for names in dealt]
     longest = max(weights.values())
     assert max(taken) <= max(sum(weights.values()) / count * 1.02, longest)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_shards_of_everything_are_disjoint_and_complete(count: int) -> None:
+    works = [test_all.work_of(number, count) for number in range(1, count + 1)]
+    everything = sorted([*placement.test_files(), *test_all.PARTS])
+    assert sorted(name for work in works for name in work) == everything
+
+
+@pytest.mark.parametrize("text", ["0/4", "5/4", "2", "2/", "a/b", "-1/4", "2/4/8", " 1/2", "1/0"])
+def test_bad_shard_is_refused_in_one_line(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert test_all.main([f"--shard={text}"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: SHARD must be a number and a count such as 2/4, not `{text}`\n"
+    )
+
+
+def test_table_lists_what_was_not_run_with_reasons(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    skips = '<testcase><skipped message="no strace"/></testcase>' * 2
+    report.write_text(f"<testsuites><testsuite>{skips}<testcase/></testsuite></testsuites>")
+    machine = Machine(lacks={"tests/real/": "needs root"})
+    left = test_all.not_run(machine, report, test_all.work_of(2, 4))
+    said = "\n".join(test_all.table([test_all.Part("tests", 1, 12.0)], left))
+    assert re.search(r"^tests +12 s   FAILED \(1\)$", said, re.MULTILINE)
+    assert re.search(r"^not run: tests/real/ +needs root$", said, re.MULTILINE)
+    assert re.search(
+        r"^not run: \d+ files and parts +they are in other shards$", said, re.MULTILINE
+    )
+    assert re.search(r"^not run: 2 tests, reason \d +no strace$", said, re.MULTILINE)
+
+
+def test_mutants_are_of_another_room_each_day() -> None:
+    rooms = {test_all.room_of_day(date(2026, 11, day)) for day in range(1, 8)}
+    assert rooms == set(ROOMS)
 
 
 def test_files_with_a_shared_engine_stay_together() -> None:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import install_collections, lock, setup, shells_ready
+from tools import install_collections, lock, ready, setup
 
 from tests.unit.house.documents import ROOT
 
@@ -247,13 +247,23 @@ def test_unknown_check_is_named() -> None:
     assert "`spelling` is not one of format, lint" in result.stderr
 
 
-def test_shells_that_cannot_be_had_are_named_for_the_tests_and_for_people(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_shells_that_cannot_be_installed_are_named_for_the_tests_and_for_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "bash").write_text("")
     (tmp_path / "bash").chmod(0o700)
-    assert shells_ready.main() == 0
-    said = capsys.readouterr()
-    assert said.out == "zsh fish\n"
-    assert said.err == "completion is not tested in zsh fish: `apt-get install zsh fish`\n"
+    machine = ready.make_ready(["tests/unit/cli/test_completion.py"])
+    assert machine.environment == {"WITHOUT_SHELLS": "zsh fish"}
+    assert machine.lines() == ["not run: completion in zsh fish: `apt-get install zsh fish`"]
+    assert not machine.excludes("tests/unit/cli/test_completion.py")
+
+
+def test_machine_is_asked_only_for_what_the_tests_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert ready.make_ready(["tests/unit/house/test_tools.py"]) == ready.Machine()
+    machine = ready.make_ready(["tests/browser/test_live.py"])
+    assert machine.environment == {"WITHOUT_BROWSER": "1"}
+    assert machine.excludes("tests/browser/test_live.py")

@@ -1,0 +1,1 @@
+"""Which nightly tests are worth their time for a commit, by the rooms that it touches."""
