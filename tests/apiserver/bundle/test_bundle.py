@@ -90,6 +90,7 @@ def test_examples_are_accepted(kubectl: Kubectl, csv: Json, namespace: str) -> N
     assert said.count("(server dry run)") == len(examples)
 
 
+@pytest.mark.nightly
 def test_scorecard_on_a_cluster_of_its_own_passes_our_bundle(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

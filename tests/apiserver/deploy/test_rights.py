@@ -75,7 +75,13 @@ def expect(kubectl: Kubectl, account: str, *, inside: list[str], outside: list[s
         assert may(kubectl, account, verb, resource, ELSEWHERE), (verb, resource)
 
 
-@pytest.mark.parametrize("overlay", ["default", "all-namespaces", "replicas", "shards"])
+@pytest.mark.parametrize(
+    "overlay",
+    [
+        *("default", "all-namespaces"),
+        *(pytest.param(overlay, marks=pytest.mark.nightly) for overlay in ("replicas", "shards")),
+    ],
+)
 def test_overlay_grants_rights_where_its_operator_watches(
     kubectl: Kubectl, grant: Grant, namespace: str, overlay: str
 ) -> None:

@@ -159,6 +159,7 @@ async def start(cluster: Cluster, namespace: str) -> AsyncIterator[StartCandidat
         await candidate.client.close()
 
 
+@pytest.mark.fast
 async def test_lease_reads_like_that_of_every_component(
     start: StartCandidate, namespace: str
 ) -> None:

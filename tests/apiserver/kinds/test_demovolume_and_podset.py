@@ -62,6 +62,7 @@ def test_what_cannot_work_is_refused_and_said_plainly(
     assert said in refused.stderr
 
 
+@pytest.mark.fast
 def test_what_may_change_is_taken(kubectl: Kubectl, namespace: str) -> None:
     kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(volume(cloneFrom="a")))
     after = volume(cloneFrom="a", size=3, retainPolicy="Retain", snapshots=["one"])

@@ -11,6 +11,7 @@ from rolecall_dev.localcluster import Cluster
 SELF = Gvk("authentication.k8s.io", "v1", "SelfSubjectReview")
 
 
+@pytest.mark.fast
 async def test_token_is_the_accounts(cluster: Cluster, namespace: str) -> None:
     cluster.kubectl("create", "serviceaccount", "looker", "-n", namespace)
     credentials = Credentials.load({"KUBECONFIG": str(cluster.kubeconfig)})

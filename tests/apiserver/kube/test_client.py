@@ -38,6 +38,7 @@ def config_map(namespace: str, name: str = "a", **data: str) -> dict[str, object
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
+@pytest.mark.fast
 async def test_object_lives_its_life(client: Client, namespace: str) -> None:
     made = await client.create(CONFIG_MAP, config_map(namespace, k="1"))
     assert await client.get(CONFIG_MAP, namespace, "a") == made
@@ -93,6 +94,7 @@ async def test_empty_list_of_metadata_is_empty(client: Client, namespace: str) -
     assert [page.items async for page in pages] == [[]]
 
 
+@pytest.mark.fast
 async def test_watch_tells_what_happens_from_a_version_on(client: Client, namespace: str) -> None:
     made = await client.create(CONFIG_MAP, config_map(namespace, text="x" * 300_000))
     version = made["metadata"]["resourceVersion"]

@@ -89,6 +89,7 @@ def test_cluster_goes_up_once_and_down_without_a_trace(shell: Shell, tmp_path: P
     assert "there was no cluster" in shell.run("down")
 
 
+@pytest.mark.nightly
 def test_two_clusters_run_side_by_side(shell: Shell) -> None:
     starting = [shell.start("up", "--name", name) for name in ("one", "two")]
     for process in starting:
@@ -131,6 +132,7 @@ def test_interrupted_up_leaves_nothing(shell: Shell) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.nightly
 def test_up_starts_what_died_on_the_data_it_had(shell: Shell) -> None:
     shell.run("up")
     shell.run("kubectl", "create", "namespace", "keep-me")

@@ -27,6 +27,7 @@ def header(kubeconfig: Path) -> str:
     return f"Bearer {yaml.safe_load(kubeconfig.read_text())['users'][0]['user']['token']}"
 
 
+@pytest.mark.fast
 async def test_token_with_the_right_may_scrape_and_only_that_path(
     reviewer: Reviewer, service_account_kubeconfig: ServiceAccountKubeconfig
 ) -> None:

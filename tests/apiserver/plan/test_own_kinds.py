@@ -44,7 +44,14 @@ async def bench(cluster: Cluster, namespace: str, tmp_path: Path) -> AsyncIterat
         yield opened
 
 
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize(
+    "kind",
+    # The plan of an EtcdCluster takes a minute; that of the others is the same claim.
+    [
+        pytest.param(kind, marks=[pytest.mark.nightly] if kind == "EtcdCluster" else [])
+        for kind in CASES
+    ],
+)
 @pytest.mark.usefixtures("crds")
 async def test_plan_of_an_own_kind_is_what_its_first_run_does(bench: PlanBench, kind: str) -> None:
     edit, made = CASES[kind]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.apiserver.plan.comparison import differences_from
 from tests.apiserver.plan.harness import PlanBench
 from tests.apiserver.plan.random_roles import random_objects, random_role
@@ -10,6 +12,7 @@ from tests.apiserver.plan.random_roles import random_objects, random_role
 SEEDS = range(12)
 
 
+@pytest.mark.nightly
 async def test_plans_of_random_roles_are_what_their_runs_do(bench: PlanBench) -> None:
     wrong: list[str] = []
     for seed in SEEDS:

@@ -33,6 +33,7 @@ async def test_kubeconfig_has_the_known_shape(
     )
 
 
+@pytest.mark.fast
 async def test_without_a_credential_nothing_is_answered(
     running_proxy: RunningProxy, run: Run
 ) -> None:
@@ -56,6 +57,7 @@ async def test_name_of_another_owner_with_a_live_password_is_refused(run: Run) -
         assert response.status == 401
 
 
+@pytest.mark.fast
 async def test_credential_ends_with_its_run(running_proxy: RunningProxy, cr: Json) -> None:
     async with running_proxy.run_for(cr) as run:
         async with run.request("GET", "/version") as response:

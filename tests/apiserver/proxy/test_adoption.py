@@ -91,6 +91,7 @@ async def test_the_play_is_told_of_the_object_as_it_is_after_the_adoption(
             assert (now["metadata"]["uid"], version) in running.notes.own_writes
 
 
+@pytest.mark.fast
 async def test_object_of_another_owner_is_never_taken(
     open_proxy: OpenProxy, namespace: str
 ) -> None:

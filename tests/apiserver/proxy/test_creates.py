@@ -13,6 +13,7 @@ def owners(made: Json) -> list[Json]:
     return found
 
 
+@pytest.mark.fast
 async def test_created_from_a_manifest(
     running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:
@@ -22,6 +23,7 @@ async def test_created_from_a_manifest(
     assert (CONFIG_MAP, CONFIG_MAP, False, namespace) in running_proxy.notes.dependents
 
 
+@pytest.mark.fast
 async def test_created_imperatively_in_protobuf(
     running_proxy: RunningProxy, run: Run, cr: Json, namespace: str
 ) -> None:

@@ -38,6 +38,7 @@ async def test_kubectl_reads_waits_and_deletes(run: Run, namespace: str) -> None
     assert "NotFound" in gone.stderr
 
 
+@pytest.mark.fast
 async def test_what_was_just_written_is_read(
     running_proxy: RunningProxy, run: Run, namespace: str
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from rolecall.gvk import Gvk
 from rolecall.watches import Selector
 from rolecall.workqueue import Key, Urgency
@@ -20,6 +22,7 @@ from tests.fixtures.eventually import eventually_async
 from tests.unit.reactor.objects import watch
 
 
+@pytest.mark.fast
 async def test_every_cr_is_brought_at_start_and_new_ones_sooner(
     cluster: Cluster, namespace: str
 ) -> None:
@@ -37,6 +40,7 @@ async def test_every_cr_is_brought_at_start_and_new_ones_sooner(
             assert following.keys.added == [(Key(app, namespace, "new"), Urgency.EDIT)]
 
 
+@pytest.mark.fast
 async def test_only_changes_of_the_spec_and_deletion_bring_a_cr(
     cluster: Cluster, namespace: str
 ) -> None:

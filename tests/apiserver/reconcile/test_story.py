@@ -28,6 +28,7 @@ def setting_of(client: Client, gvk: Gvk, namespace: str) -> Setting:
     return Setting(Shop(client, gvk, namespace), watch_of(gvk), SystemClock())
 
 
+@pytest.mark.fast
 async def test_first_success_reads_as_the_go_operators(setting: Setting) -> None:
     await setting.shop.create()
 
@@ -45,6 +46,7 @@ async def test_first_success_reads_as_the_go_operators(setting: Setting) -> None
     assert conditions[1]["ansibleResult"]["ok"] == 3
 
 
+@pytest.mark.fast
 async def test_failure_and_recovery_read_right(setting: Setting) -> None:
     await setting.shop.create()
     setting.runner.will(BAD, GOOD)
@@ -91,6 +93,7 @@ async def test_ready_of_a_role_does_not_outlive_a_failed_run_and_its_bad_news_do
     assert await setting.told("Ready") == ("False", "Retrying", "its own words")
 
 
+@pytest.mark.fast
 async def test_status_is_about_the_generation_that_ran(setting: Setting) -> None:
     await setting.shop.create()
 
@@ -200,6 +203,7 @@ async def test_write_after_somebody_elses_is_noted_with_the_version_before_it(
     assert held["data"] == {"theirs": "1"}
 
 
+@pytest.mark.fast
 async def test_object_deleted_during_its_run_gets_its_finalizer_run_and_goes(
     holding_setting: Setting,
 ) -> None:

@@ -45,6 +45,7 @@ async def crs_at_work(
     return names
 
 
+@pytest.mark.fast
 async def test_status_catches_up_with_edits_and_no_object_has_two_runs(
     holding_setting: Setting, hands: tuple[Queue, Workers]
 ) -> None:

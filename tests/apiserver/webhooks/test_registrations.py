@@ -17,6 +17,7 @@ BY_SERVICE = WebhookSettings(service="webhooks", namespace="default", is_in_pod=
 BY_URL = WebhookSettings()
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("settings", [BY_SERVICE, BY_URL], ids=["service", "url"])
 @pytest.mark.parametrize("is_mutating", [False, True], ids=["validate", "mutate"])
 def test_api_server_takes_a_kind_whose_name_has_capital_letters(
