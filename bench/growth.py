@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bench.figures import Figure
+from bench.figures import Figure, halves
 
-_WARM_UP = 5  # one of so many samples
-FEWEST = 10  # samples from which halves say something
 _LEAST = {"MB PSS": 2.0, "MB": 2.0}
 _LEAST_COUNT = 3.0
 _PART = 0.03
@@ -48,14 +46,14 @@ class Growth:
 
 def growth_of(course: Figure) -> Growth:
     """The verdict on one course."""
-    earlier, later = (statistics.median(half) for half in _halves(course.values))
+    earlier, later = (statistics.median(half) for half in halves(course.values))
     limit = max(_LEAST.get(course.unit, _LEAST_COUNT), earlier * _PART)
     return Growth(course.name, course.unit, earlier, later, limit)
 
 
-def _halves(values: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
-    if len(values) < FEWEST:
-        raise ValueError(f"{len(values)} samples say nothing about growth; {FEWEST} do: more runs")
-    warm = values[len(values) // _WARM_UP :]
-    middle = len(warm) // 2
-    return warm[:middle], warm[middle:]
+def with_growth_limits(figures: Sequence[Figure]) -> list[Figure]:
+    """The figures, each course with the growth that it may have."""
+    return [
+        replace(figure, limit=round(growth_of(figure).limit, 2)) if figure.is_course else figure
+        for figure in figures
+    ]

@@ -9,19 +9,25 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
+import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figure, markdown
+from bench.figures import Figure, failed, markdown
 from bench.plot import plot
 
 ROOT = Path(__file__).resolve().parents[1]
 RELEASE = ROOT / "bench" / "release.json"
 PAGE, PLOT = (ROOT / "docs" / "reference" / name for name in ("bench.md", "bench.svg"))
 _PICTURE = "![Seconds from a CR to Successful, stock and warm](bench.svg)"
+
+_ORIGIN = ("date", "commit", "machine")
+_FIGURE = ("name", "unit", "values", "is_course", "is_difference", "judges_most", "limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +50,14 @@ class Table:
 
     def shown_in(self, text: str, first: str = "") -> str:
         """The text of the page with the table of these figures."""
-        machine, figures = read_json(self.file)
+        origins, figures = read_json(self.file)
         begin, end = self.marks
         before, _, rest = text.partition(begin)
         after = rest.partition(end)[2]
-        words = ", ".join(f"{name} {value}" for name, value in machine.items())
-        return f"{before}{begin}\n{first}{words}\n\n{markdown(figures)}{end}{after}"
+        words = "; ".join(dict.fromkeys(map(str, origins)))
+        wrong = failed(figures)
+        told = f"\n\n**FAILED**: {len(wrong)} over the limit" if wrong else ""
+        return f"{before}{begin}\n{first}{words}{told}\n\n{markdown(figures)}{end}{after}"
 
 
 def _table(name: str, page: Path, mark: str = "") -> Table:
@@ -70,18 +78,43 @@ SOAK = _table("soak", RELIABILITY)
 TABLES = (ADMISSION, CONVERSION, MANY_CRS, RECORD, SHARDED, SKIP, WAITS, LOOKED_AT, CHURN, SOAK)
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """When a figure was measured, of which commit, and on what: cores, versions, load; no names."""
+
+    date: str
+    commit: str
+    machine: str
+
+    def __str__(self) -> str:
+        return f"{self.date}, commit {self.commit}, {self.machine}"
+
+
 def write_json(figures: Sequence[Figure], file: Path) -> None:
-    """All values, and what they were measured on."""
+    """All values with limit and verdict, and where each comes from."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    rows = [asdict(figure) | {"median": figure.median} for figure in figures]
-    file.write_text(json.dumps({"machine": _machine(), "figures": rows}, indent=1) + "\n")
+    rows = [row_of(figure, origin_now()) for figure in figures]
+    file.write_text(json.dumps({"figures": rows}, indent=1) + "\n")
 
 
-def read_json(file: Path) -> tuple[dict[str, Any], list[Figure]]:
-    """The machine and the figures of such a file."""
-    content = json.loads(file.read_text())
-    rows = ({key: row[key] for key in row if key != "median"} for row in content["figures"])
-    return content["machine"], [Figure(**{**row, "values": tuple(row["values"])}) for row in rows]
+def row_of(figure: Figure, origin: Origin) -> dict[str, Any]:
+    """A figure as the file has it."""
+    judged = {"median": figure.median, "verdict": figure.verdict}
+    return asdict(figure) | judged | asdict(origin)
+
+
+def read_json(file: Path) -> tuple[list[Origin], list[Figure]]:
+    """Where the figures of such a file come from, and the figures."""
+    rows = json.loads(file.read_text())["figures"]
+    origins = [Origin(**{name: row[name] for name in _ORIGIN}) for row in rows]
+    figures = [
+        Figure(
+            **{name: row[name] for name in _FIGURE if name in row}
+            | {"values": tuple(row["values"])}
+        )
+        for row in rows
+    ]
+    return origins, figures
 
 
 def write_plot(figures: Sequence[Figure], file: Path) -> None:
@@ -102,7 +135,19 @@ def page_with_release(text: str) -> str:
     return Table(RELEASE, PAGE, "figures").shown_in(text, f"{_PICTURE}\n\n")
 
 
-def _machine() -> dict[str, Any]:
+def origin_now() -> Origin:
+    """Of what is measured now; `+` stands behind a commit that files differ from."""
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     packages = {name: version(name) for name in ("ansible-core", "ansible-runner", "kubernetes")}
-    return {"cores": os.cpu_count(), "Python": platform.python_version(), **packages, "load": load}
+    parts = {"cores": os.cpu_count(), "Python": platform.python_version(), **packages, "load": load}
+    machine = ", ".join(f"{name} {value}" for name, value in parts.items())
+    return Origin(datetime.now(UTC).date().isoformat(), commit_now(), machine)
+
+
+def commit_now() -> str:
+    """The commit of this tree; empty where there is none."""
+    if (git := shutil.which("git")) is None:
+        return ""
+    command = [git, "-C", str(ROOT), "describe", "--always", "--abbrev=7", "--dirty=+"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    return said.stdout.strip()

@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.clusters import given_or_own
 from bench.engines import KINDS, PATIENCE_S, Engine, World, running
-from bench.figures import Figure, table
-from bench.growth import FEWEST, growth_of
+from bench.figures import FEWEST, Figure, failed, limited, table
+from bench.growth import growth_of, with_growth_limits
 from bench.many_crs import free_port
 from bench.measures import quiet
 from bench.processes import family, named, open_files, private_mb, threads
@@ -45,6 +45,7 @@ AT_ONCE = 10
 ROUNDS_TO_FILL = 20  # so many runs of a CR are kept; growth before is none
 _LOOK_S = 0.25
 _RUNS = re.compile(r"^rolecall_runs_total\{(.*)\} (\S+)$", re.MULTILINE)
+NOTHING = "objects left behind"
 SAMPLED = (
     ("engine, private memory", "MB"),
     ("warm host, private memory", "MB"),
@@ -69,7 +70,7 @@ def main() -> int:
     options = parser.parse_args()
     with given_or_own(options.kubeconfig, "soak") as kubeconfig:
         soak = asyncio.run(soaked(kubeconfig, options.runs, options.minutes))
-    figures = soak.figures()
+    figures = judged(soak.figures())
     print(table(figures))
     if options.json:
         write_json(figures, options.json)
@@ -77,7 +78,13 @@ def main() -> int:
         SOAK.publish(figures)
     verdicts = [growth_of(figure) for figure in figures if figure.is_course]
     print("\n".join([*map(str, verdicts), *(f"LEFT: {what}" for what in soak.left)]))
-    return int(bool(soak.left) or not all(verdict.is_flat for verdict in verdicts))
+    return int(bool(failed(figures)))
+
+
+def judged(figures: list[Figure]) -> list[Figure]:
+    """No course may grow, and nothing may be left."""
+    nothing = {each.name: 0.0 for each in figures if each.name.endswith(NOTHING)}
+    return limited(with_growth_limits(figures), nothing)
 
 
 @dataclass

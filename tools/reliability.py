@@ -3,7 +3,8 @@
     python -m tools.reliability [--only WORD] [--write]      (`make reliability`)
 
 Each row of a table of faults names a test. They are run, one pytest for each tier, and what came of
-each is kept in bench/reliability.json: result, seconds, figures told by the fixture `figure`. The
+each is kept in bench/reliability.json: result, seconds, date, commit, machine and load, and the figures
+that the fixture `figure` was given. The
 column `last run` is written from that file and nothing else, which a test compares. `--only`: of rows
 whose fault or test has the word; what is known of the others stays. `--write`: run nothing.
 """
@@ -27,6 +28,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench.publish import commit_now  # noqa: E402
+
 PAGE, RESULTS = ROOT / "docs" / "reliability.md", ROOT / "bench" / "reliability.json"
 ROW = re.compile(
     r"^\| (?P<fault>[^|]+) \| (?P<promise>[^|]+) \| `(?P<file>tests/[^`:]+)::(?P<test>\w+)` \|"
@@ -59,10 +64,16 @@ class Ran:
     result: str = "passed"
     seconds: float = 0.0
     figures: list[str] = field(default_factory=list)
+    commit: str = ""
+    machine: str = ""  # cores and versions
+    load: str = (
+        ""  # over one, five and fifteen minutes, when its tier was done; empty: not recorded
+    )
 
     def __str__(self) -> str:
         told = f": {', '.join(self.figures)}" if self.figures else ""
-        return f"{self.result} in {self.seconds:.1f} s{told}"
+        load = f" (load {self.load})" if self.load else ""
+        return f"{self.result} in {self.seconds:.1f} s on {self.at}{load}{told}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,11 +120,15 @@ def ran(nodes: Sequence[str]) -> dict[str, Ran]:
 
 def results_in(report: str) -> dict[str, Ran]:
     """What a JUnit report says, by test."""
-    at = datetime.now(UTC).date().isoformat()
+    at, load = datetime.now(UTC).date().isoformat(), _load()
+    commit, machine = commit_now(), _machine()
     found: dict[str, Ran] = {}
     for case in ElementTree.fromstring(report).iter("testcase"):  # noqa: S314 - our own
         file = case.get("classname", "").replace(".", "/") + ".py"
-        one = found.setdefault(f"{file}::{case.get('name', '').partition('[')[0]}", Ran(at))
+        one = found.setdefault(
+            f"{file}::{case.get('name', '').partition('[')[0]}",
+            Ran(at, commit=commit, machine=machine, load=load),
+        )
         one.result = max(one.result, _result_of(case), key=_WORST_LAST.index)
         one.seconds = round(one.seconds + float(case.get("time", "0")), 1)
         one.figures += [each.get("value", "") for each in case.iter("property")]
@@ -131,7 +146,7 @@ def keep(fresh: Mapping[str, Ran]) -> None:
     known = kept() | dict(fresh)
     named = {row.node for row in rows_of(PAGE.read_text())}
     tests = {node: asdict(known[node]) for node in sorted(known) if node in named}
-    RESULTS.write_text(json.dumps({"machine": _machine(), "tests": tests}, indent=1) + "\n")
+    RESULTS.write_text(json.dumps({"tests": tests}, indent=1) + "\n")
 
 
 def kept() -> dict[str, Ran]:
@@ -167,20 +182,21 @@ def _summary(text: str, known: Mapping[str, Ran]) -> str:
     passed = sum(one.result == "passed" for one in there)
     days = sorted({one.at for one in there})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    machine = json.loads(RESULTS.read_text())["machine"]
-    words = ", ".join(f"{name} {value}" for name, value in machine.items())
-    return f"Run {when}: {len(there)} of {len(rows)} tests, {passed} passed; {words}."
+    machines = " or ".join(sorted({one.machine for one in there if one.machine}))
+    unknown = sum(not one.load for one in there)
+    words = [f"on {machines}"] if machines else []
+    words += [f"load not recorded for {unknown}"] if unknown else []
+    passed_of = f"{len(there)} of {len(rows)} tests, {passed} passed"
+    return f"Run {when}: {'; '.join([passed_of, *words])}."
 
 
-def _machine() -> dict[str, object]:
-    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+def _machine() -> str:
     core = version("ansible-core")
-    return {
-        "cores": os.cpu_count(),
-        "Python": platform.python_version(),
-        "ansible-core": core,
-        "load": load,
-    }
+    return f"cores {os.cpu_count()}, Python {platform.python_version()}, ansible-core {core}"
+
+
+def _load() -> str:
+    return " ".join(f"{value:.1f}" for value in os.getloadavg())
 
 
 if __name__ == "__main__":

@@ -236,7 +236,20 @@ def _is_outdated(pod: Json, template: str) -> bool:
 
 def _lacks_mark(pod: Json, cr: Json) -> bool:
     is_found = _label(pod, OWNER_LABEL) == cr["metadata"]["uid"]
-    return not is_found or not _label(pod, TEMPLATE_LABEL)
+    return not is_found or not _label(pod, TEMPLATE_LABEL) or _lacks_owner(pod, cr)
+
+
+def _lacks_owner(pod: Json, cr: Json) -> bool:
+    """Without an owner, the pod would outlive its PodSet. A pod may have one controller only."""
+    owners = pod["metadata"].get("ownerReferences", [])
+    is_owned = any(owner["uid"] == cr["metadata"]["uid"] for owner in owners)
+    return not is_owned and not any(owner.get("controller") for owner in owners)
+
+
+def _owner(cr: Json) -> Json:
+    owner = {key: cr[key] for key in ("apiVersion", "kind")}
+    owner |= {key: cr["metadata"][key] for key in ("name", "uid")}
+    return {**owner, "controller": True, "blockOwnerDeletion": True}
 
 
 def _marks(pod: Json, cr: Json, template: str) -> Json:
@@ -246,7 +259,8 @@ def _marks(pod: Json, cr: Json, template: str) -> Json:
         TEMPLATE_LABEL: _label(pod, TEMPLATE_LABEL) or template,
     }
     named = _named(pod)
-    return {**named, "metadata": {**named["metadata"], "labels": labels}}
+    owners = {"ownerReferences": [_owner(cr)]} if _lacks_owner(pod, cr) else {}
+    return {**named, "metadata": {**named["metadata"], "labels": labels, **owners}}
 
 
 def _named(pod: Json) -> Json:
@@ -257,8 +271,6 @@ def _named(pod: Json) -> Json:
 def _pod(name: str, cr: Json, template: Json) -> Json:
     metadata = template.get("metadata", {})
     ours = {OWNER_LABEL: cr["metadata"]["uid"], TEMPLATE_LABEL: _hash(template)}
-    owner = {key: cr[key] for key in ("apiVersion", "kind")}
-    owner |= {key: cr["metadata"][key] for key in ("name", "uid")}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -267,7 +279,7 @@ def _pod(name: str, cr: Json, template: Json) -> Json:
             "namespace": cr["metadata"]["namespace"],
             "labels": {**metadata.get("labels", {}), **ours},
             "annotations": metadata.get("annotations", {}),
-            "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
+            "ownerReferences": [_owner(cr)],
         },
         "spec": template["spec"],
     }

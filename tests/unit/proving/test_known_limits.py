@@ -12,9 +12,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from rolecall.errors import ProblemsError
-from rolecall_dev.proving import ProofReport, prove, report_text, write_junit
+from rolecall_dev.cli.test import exit_code_of
+from rolecall_dev.proving import CHECKS, ProofReport, prove, report_text, write_junit
 from rolecall_dev.proving import proof as proof_module
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.known_limits import (
@@ -25,9 +27,11 @@ from rolecall_dev.proving.known_limits import (
     load_known_limits,
 )
 from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject
+from rolecall_dev.proving.report import Finding
 from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.staging import NO_LEEWAY, EndState
+from tests.unit.house.documents import ROOT
 from tests.unit.proving.small_project import write_project
 
 CASE = Case("edits", "Site/blog", "spec.ports[0].name web2", {})
@@ -40,6 +44,7 @@ ENTRY = f"""\
   check: edits
   case: spec.ports[0].name *
   reason: {REASON}
+  found: ["Service/* .spec", Pod/b]
 """
 
 
@@ -54,8 +59,20 @@ def told(folder: Path, text: str) -> str:
     return "\n".join(map(str, caught.value.problems))
 
 
+def finding(found: str) -> str:
+    """The entry with another `found`."""
+    return ENTRY.replace('["Service/* .spec", Pod/b]', found)
+
+
 def test_project_without_the_file_accepts_nothing(tmp_path: Path) -> None:
     assert load_known_limits(tmp_path, ["Site"], ["edits"]) == ()
+
+
+def test_our_own_entries_say_what_they_accept() -> None:
+    kinds = [watch["kind"] for watch in yaml.safe_load((ROOT / "watches.yaml").read_text())]
+    limits = load_known_limits(ROOT, kinds, CHECKS)
+    assert all(limit.found for limit in limits)
+    assert {limit.kind for limit in limits} <= set(kinds)
 
 
 def test_entry_covers_the_cases_of_its_pattern(tmp_path: Path) -> None:
@@ -88,19 +105,49 @@ def test_entry_covers_nothing_else(tmp_path: Path, other: Case) -> None:
 def test_entry_that_says_what_may_be_found_covers_nothing_beside_it(
     tmp_path: Path, found: list[str], is_covered: bool
 ) -> None:
-    limits = loaded(tmp_path, f"{ENTRY}  found: {json.dumps(found)}\n")
+    limits = loaded(tmp_path, finding(json.dumps(found)))
     assert (covering(limits, CASE, PROBLEM) is not None) == is_covered
 
 
 def test_differences_that_are_too_many_to_be_shown_count_as_well(tmp_path: Path) -> None:
-    limits = loaded(tmp_path, f"{ENTRY}  found: [Pod/]\n")
+    limits = loaded(tmp_path, finding("[Pod/]"))
     shown = replace(PROBLEM, found="Pod/a: is missing", differences=("Pod/a", "Secret/b"))
     assert covering(limits, CASE, shown) is None
 
 
 def test_entry_without_a_reason_is_refused_with_its_line(tmp_path: Path) -> None:
-    text = told(tmp_path, ENTRY + "- kind: Site\n  check: edits\n  case: '*'\n")
-    assert "rolecall-test.yaml:5: `reason` is missing" in text
+    text = told(tmp_path, ENTRY + "- kind: Site\n  check: edits\n  case: a\n  found: [b]\n")
+    assert "rolecall-test.yaml:6: `reason` is missing" in text
+
+
+@pytest.mark.parametrize("found", ["[]", "null"])
+def test_entry_that_does_not_say_what_is_found_is_refused(tmp_path: Path, found: str) -> None:
+    text = told(tmp_path, finding(found))
+    assert "rolecall-test.yaml:5: `found` is missing, so whatever the case finds" in text
+    without = "".join(line for line in ENTRY.splitlines(keepends=True) if "found" not in line)
+    assert "`found` is missing" in told(tmp_path, without)
+
+
+@pytest.mark.parametrize(
+    "found", ["Site/blog .status", "Site/* .status", "Site/blog .status*", ".status", "* .status *"]
+)
+def test_entry_that_accepts_any_status_is_refused(tmp_path: Path, found: str) -> None:
+    text = told(tmp_path, finding(json.dumps(["Pod/b", found])))
+    assert f"`found` has `{found}`, which accepts any wrong status" in text
+
+
+def test_entry_may_accept_a_field_of_the_status(tmp_path: Path) -> None:
+    assert loaded(tmp_path, finding('["Site/blog .status.replicas"]'))
+
+
+@pytest.mark.parametrize("found", ["*", "", " ** "])
+def test_entry_that_accepts_everything_is_refused(tmp_path: Path, found: str) -> None:
+    assert "which accepts everything" in told(tmp_path, finding(json.dumps([found])))
+
+
+def test_entry_for_every_case_of_a_check_is_refused(tmp_path: Path) -> None:
+    text = told(tmp_path, ENTRY.replace("spec.ports[0].name *", "'*'"))
+    assert "rolecall-test.yaml:3: `case` is `*`, which accepts every case" in text
 
 
 def test_reason_of_blanks_is_none(tmp_path: Path) -> None:
@@ -111,7 +158,7 @@ def test_reason_of_blanks_is_none(tmp_path: Path) -> None:
 
 def test_key_that_is_not_known_is_refused_with_the_one_that_was_meant(tmp_path: Path) -> None:
     text = told(tmp_path, ENTRY + "  reasons: more\n")
-    assert "rolecall-test.yaml:5: unknown key `reasons`; did you mean `reason`?" in text
+    assert "rolecall-test.yaml:6: unknown key `reasons`; did you mean `reason`?" in text
 
 
 def test_kinds_and_checks_that_are_not_there_are_refused_with_those_that_are(
@@ -137,7 +184,33 @@ def test_met_limit_is_told_with_its_reason_and_is_no_finding(tmp_path: Path) -> 
 def test_limit_that_nothing_meets_any_more_is_told_with_its_line(tmp_path: Path) -> None:
     (limit,) = loaded(tmp_path, ENTRY)
     line = f"{limit.place}: {limit.shown}"
-    assert line in report_text(ProofReport(limits_not_met=[line]))
+    text = report_text(ProofReport(limits_not_met=[line]))
+    assert line in text
+    assert "1 known limit not met" in text
+
+
+@pytest.mark.parametrize(
+    ("report", "code"),
+    [
+        (ProofReport(), 0),
+        (ProofReport(passed=["Site/blog: edits: spec.size 2"]), 0),
+        (ProofReport(limits_not_met=["rolecall-test.yaml:1"]), 1),
+        (ProofReport(findings=[Finding("edits", "Site", CASE.name, "", "", "")]), 1),
+    ],
+)
+def test_command_fails_for_findings_and_for_limits_that_nothing_meets(
+    report: ProofReport, code: int
+) -> None:
+    assert exit_code_of(report) == code
+
+
+def test_limit_that_nothing_meets_is_a_failure_in_junit(tmp_path: Path) -> None:
+    write_junit(ProofReport(limits_not_met=["rolecall-test.yaml:1: Site"]), tmp_path / "x.xml")
+    suite = ElementTree.parse(tmp_path / "x.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert "nothing meets" in (failure.get("message") or "")
 
 
 class NoCluster:
@@ -207,4 +280,5 @@ async def test_test_of_a_project_names_entries_that_nothing_meets(
 ) -> None:
     (tmp_path / KNOWN_LIMITS_FILE).write_text(ENTRY)
     report = await proved(tmp_path, monkeypatch, {CASE.told: []})
-    assert report.limits_not_met == ["rolecall-test.yaml:1: Site: edits: `spec.ports[0].name *`"]
+    place = "rolecall-test.yaml:1: Site: edits: `spec.ports[0].name *`"
+    assert report.limits_not_met == [f"{place}, `Service/* .spec`, `Pod/b`"]

@@ -47,6 +47,7 @@ def pod(
     labels = {"apps.rolecall.dev/podset": uid, "apps.rolecall.dev/template": mark}
     metadata: Json = {"name": name, "namespace": "shop", "creationTimestamp": since}
     metadata |= {"labels": {key: text for key, text in labels.items() if text}}
+    metadata["ownerReferences"] = [{"uid": uid, "controller": True}]
     if going:
         metadata["deletionTimestamp"] = "2026-01-01T00:01:00Z"
     condition = {"type": "Ready", "status": str(ready), "lastTransitionTime": since}

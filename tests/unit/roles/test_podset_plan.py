@@ -70,6 +70,24 @@ def test_pod_of_ours_that_lost_its_label_is_marked_and_its_spec_left_alone() -> 
     assert "spec" not in plan([], CR, wish(1), NOW, [lost])["mark"][0]
 
 
+def test_pod_of_ours_that_lost_its_owner_gets_it_back() -> None:
+    lost = pod("web-0")
+    lost["metadata"]["ownerReferences"] = [{"uid": "another", "name": "watcher"}]
+
+    (mark,) = plan([lost], CR, wish(1), NOW)["mark"]
+
+    created = plan([], CR, wish(1), NOW)["create"][0]
+    assert mark["metadata"]["ownerReferences"] == created["metadata"]["ownerReferences"]
+    assert mark["metadata"]["labels"] == lost["metadata"]["labels"]
+
+
+def test_pod_that_another_controller_took_is_not_claimed() -> None:
+    taken = pod("web-0")
+    taken["metadata"]["ownerReferences"] = [{"uid": "another", "controller": True}]
+
+    assert step([taken], 1) == {"keep": ["web-0"], "create": [], "remove": [], "mark": []}
+
+
 def test_surplus_takes_pods_that_are_not_ready_before_ready_ones() -> None:
     pods = [pod("web-0", ready=False, created="01"), pod("web-1", created="02")]
 

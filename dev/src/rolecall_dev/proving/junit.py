@@ -17,11 +17,12 @@ def write_junit(report: ProofReport, path: Path) -> None:
         for name in report.not_tried_again
     ]
     skipped += [(it.case, f"known limit: {it.limit.reason}") for it in report.limits]
+    failures = len(report.findings) + len(report.limits_not_met)
     suite = ElementTree.Element(
         "testsuite",
         name="rolecall test",
-        tests=str(len(report.passed) + len(report.findings) + len(skipped)),
-        failures=str(len(report.findings)),
+        tests=str(len(report.passed) + failures + len(skipped)),
+        failures=str(failures),
         skipped=str(len(skipped)),
         time=f"{report.seconds:.1f}",
     )
@@ -29,6 +30,9 @@ def write_junit(report: ProofReport, path: Path) -> None:
         _timed(_case(suite, name), report, name)
     for finding in report.findings:
         _failed(suite, finding)
+    for entry in report.limits_not_met:
+        case = _case(suite, entry)
+        ElementTree.SubElement(case, "failure", message="nothing meets this known limit any more")
     for name, message in skipped:
         ElementTree.SubElement(_case(suite, name), "skipped", message=message)
     path.parent.mkdir(parents=True, exist_ok=True)

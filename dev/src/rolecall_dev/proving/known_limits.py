@@ -1,8 +1,8 @@
 """Findings that a project accepts, each with the reason: its `rolecall-test.yaml`.
 
-A limit is told with its reason, and does not fail the test. Lists of accepted faults rot, so an entry
-that is met by nothing any more is told with its line, an entry without a reason is refused, and so is
-one for a kind or a check that is not there.
+A limit is reported with its reason, and does not fail the test. Lists of accepted faults rot, so an
+entry that nothing meets fails the test, and an entry is refused that has no reason, that does not say
+what is found, that accepts any case or any status, or that is for an unknown kind or check.
 
 Rejected: a mark on the sample, which is for people who copy it; and the hash of a finding, which nobody
 can read in a review.
@@ -37,14 +37,15 @@ LIMIT_KEYS = (
         Form.TEXTS,
         "",
         "each line of what was found begins like one of these; `*` is any text",
+        is_required=True,
     ),
     YamlKey("reason", Form.TEXT, "", "why this is accepted", is_required=True),
 )
 _LIST = MapList(
-    entry="`kind`, `check`, `case`, `reason`",
+    entry="`kind`, `check`, `case`, `found`, `reason`",
     first="kind",
     empty="accepts nothing",
-    wanted="`kind`, `check`, `case`, `reason`, or remove the file",
+    wanted="`kind`, `check`, `case`, `found`, `reason`, or remove the file",
 )
 
 
@@ -62,9 +63,7 @@ class KnownLimit:
     def covers(self, case: Case, problem: CaseProblem) -> bool:
         if (case.subject.partition("/")[0], case.check) != (self.kind, self.check):
             return False
-        return _matches(self.case, case.told) and (
-            not self.found or all(map(self._accepts, problem.lines))
-        )
+        return _matches(self.case, case.told) and all(map(self._accepts, problem.lines))
 
     def _accepts(self, line: str) -> bool:
         return any(_matches(f"{each}*", line) for each in self.found)
@@ -114,7 +113,8 @@ def _read_entry(
 ) -> KnownLimit:
     fields = Fields(node, LIMIT_KEYS, report, is_strict=True)
     found = tuple(fields.texts("found"))
-    required = [key for key in LIMIT_KEYS if key.is_required]
+    _check_found(found, fields, report)
+    required = [key for key in LIMIT_KEYS if key.is_required and key.form is Form.TEXT]
     values = {key.name: fields.text(key.name).strip() for key in required}
     for key in required:
         if not values[key.name]:
@@ -127,7 +127,33 @@ def _read_entry(
                 f"{name} `{values[name]}` is not there, so this entry can accept nothing",
                 hint=f"there are {', '.join(known)}",
             )
+    if values["case"] and not values["case"].strip("* "):
+        report.error(
+            fields.line_of("case"),
+            f"`case` is `{values['case']}`, which accepts every case of the check",
+            hint="name the case, or the part that its cases have in common",
+        )
     return KnownLimit(**values, found=found, place=f"{report.file}:{fields.line}")
+
+
+def _check_found(found: Sequence[str], fields: Fields, report: Report) -> None:
+    line = fields.line_of("found")
+    if not found:
+        report.error(
+            line,
+            "`found` is missing, so whatever the case finds would be accepted",
+            hint="copy the lines below `found:` of the report; `*` is any text",
+        )
+    for text in found:
+        path = text.strip("* ")
+        if not path:
+            report.error(line, f"`found` has `{text}`, which accepts everything")
+        elif path.rpartition(" ")[2].endswith(".status"):
+            report.error(
+                line,
+                f"`found` has `{text}`, which accepts any wrong status",
+                hint="name the field, such as `.status.replicas`",
+            )
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -45,7 +45,7 @@ def report_text(report: ProofReport) -> str:
     """All of it: findings first, since they were asked for."""
     parts = [as_text(finding) + "\n" for finding in report.findings]
     parts += _listed("known limits", list(map(str, report.limits)))
-    parts += _listed("known limits that nothing meets any more", report.limits_not_met)
+    parts += _listed("known limits that nothing meets any more: remove them", report.limits_not_met)
     parts += _listed("worth knowing", report.notes)
     parts += _listed("failed once and not again, so no finding", report.not_repeated)
     parts += _listed(
@@ -72,6 +72,8 @@ def summary_of(report: ProofReport) -> str:
     findings = f"{len(report.findings)} finding{'' if len(report.findings) == 1 else 's'}"
     if report.limits:
         findings += f", {len(report.limits)} known"
+    if unmet := len(report.limits_not_met):
+        findings += f", {unmet} known limit{'' if unmet == 1 else 's'} not met"
     took = shown_seconds(report.seconds)
     cases = f"{report.cases} case{'' if report.cases == 1 else 's'}"
     return f"test: {findings} in {cases}{late}; {report.runs} runs, {took}"
