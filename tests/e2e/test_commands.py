@@ -16,13 +16,15 @@ import pytest
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
-from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, install, kind
+from tests.e2e.kinds import cr, kind
+from tests.e2e.shared import SharedEngine
 from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually
 
 SLOW = kind("Slow")
+SHARED_ENGINE = (BEHAVIOURS,)
+KINDS = [crd_for(SLOW)]
 WAITING_TASK = "wait to be let go"
 
 
@@ -83,14 +85,8 @@ def wait_for_line(process: subprocess.Popen[str], words: str) -> None:
 
 
 @pytest.fixture
-async def engine(api: Client, start_engine: StartEngine) -> EngineProcess:
-    await install(api, crd_for(SLOW))
-    return start_engine(BEHAVIOURS).wait_ready()
-
-
-@pytest.fixture
-def person(engine: EngineProcess, cluster: Cluster, namespace: str) -> Person:
-    return Person(engine, cluster.kubeconfig, namespace)
+def person(shared_engine: SharedEngine, cluster: Cluster, namespace: str) -> Person:
+    return Person(shared_engine, cluster.kubeconfig, namespace)
 
 
 async def test_person_follows_a_slow_run_reconciles_again_and_pauses(

@@ -68,7 +68,7 @@ async def ran(
     return view
 
 
-@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("width", [80, pytest.param(200, marks=pytest.mark.nightly)])
 async def test_each_task_is_a_line_that_fits_and_a_failure_is_told_in_full(
     api: Client,
     cluster: Cluster,
@@ -100,6 +100,7 @@ async def test_each_task_is_a_line_that_fits_and_a_failure_is_told_in_full(
     assert "\x1b[0;33m" in view.said
 
 
+@pytest.mark.nightly
 async def test_without_colours_nothing_is_coloured(
     api: Client, cluster: Cluster, namespace: str, project: Path, ending: ExitStack
 ) -> None:

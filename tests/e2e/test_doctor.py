@@ -11,7 +11,7 @@ from tests.e2e.engine import BEHAVIOURS
 from tests.e2e.terminal import AtTerminal
 
 
-@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("width", [80, pytest.param(200, marks=pytest.mark.nightly)])
 def test_lines_fit_and_say_what_to_do(cluster: Cluster, width: int) -> None:
     view = AtTerminal(("doctor",), BEHAVIOURS, width, KUBECONFIG=str(cluster.kubeconfig))
     try:
@@ -31,6 +31,7 @@ def test_lines_fit_and_say_what_to_do(cluster: Cluster, width: int) -> None:
         view.end()
 
 
+@pytest.mark.nightly
 def test_without_colours_nothing_is_coloured(cluster: Cluster) -> None:
     settings = {"KUBECONFIG": str(cluster.kubeconfig), "NO_COLOR": "1"}
     view = AtTerminal(("doctor",), BEHAVIOURS, 80, **settings)

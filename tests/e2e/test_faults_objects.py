@@ -30,7 +30,8 @@ from tests.e2e.faulty_world import (
     gone_with_all,
     kept,
 )
-from tests.e2e.kinds import CONFIG_MAP, install, is_gone
+from tests.e2e.kinds import CONFIG_MAP, is_gone
+from tests.e2e.shared import SharedEngine
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 from tests.fixtures.figures import Figure
@@ -40,17 +41,26 @@ NAMESPACE = Gvk("", "v1", "Namespace")
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 
 
+SHARED_ENGINE = (FAULTS,)
+KINDS = [crd_for(KEPT)]
+
+
 @pytest.fixture(autouse=True)
-async def kind_is_there(api: Client) -> None:
-    await install(api, crd_for(KEPT))
+def kind_is_there(kinds_of_module: None) -> None:
+    pass
+
+
+def errors_of(engine: EngineProcess) -> float:
+    """How many reconciles ended with an error."""
+    return engine.metric("controller_runtime_reconcile_errors_total")
 
 
 async def test_namespace_that_is_deleted_with_crs_runs_and_finalizers_in_it_goes_without_a_storm(
-    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path, figure: Figure
+    api: Client, namespace: str, shared_engine: SharedEngine, tmp_path: Path, figure: Figure
 ) -> None:
-    doomed = f"{namespace[:50]}-doomed"
+    doomed, engine = f"{namespace[:50]}-doomed", shared_engine
     await api.create(NAMESPACE, {"metadata": {"name": doomed}})
-    engine = start_engine(FAULTS, namespaces=f"{namespace},{doomed}")
+    engine.begin_test(namespace, doomed)
     trails = {name: tmp_path / name for name in ("a", "b", "c")}
     for name, trail in trails.items():
         await api.create(KEPT, kept(doomed, name, trail=str(trail)))
@@ -173,12 +183,12 @@ async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_
     api: Client,
     cluster: Cluster,
     namespace: str,
-    start_engine: StartEngine,
+    shared_engine: SharedEngine,
     tmp_path: Path,
     figure: Figure,
 ) -> None:
     trail = tmp_path / "trail"
-    engine = start_engine(FAULTS)
+    engine, errors_before = shared_engine, errors_of(shared_engine)
     await api.create(KEPT, kept(namespace, "a", trail=str(trail)))
     await converged(api, namespace, "a", "one")
     runs = engine.runs()
@@ -188,7 +198,7 @@ async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_
         await eventually_async(
             lambda: told_by_events(api, namespace, "a"), lambda said: "down.example.com" in said
         )
-        eventually(lambda: engine.metric("controller_runtime_reconcile_errors_total") >= 3)
+        eventually(lambda: errors_of(engine) - errors_before >= 3)
         assert "down.example.com" in engine.log
         assert engine.runs() == runs  # nothing is run whose outcome could not be told
     began = time.monotonic()
@@ -200,27 +210,28 @@ async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_
     assert not doubled_runs(trail)
 
 
+@pytest.mark.nightly
 async def test_webhook_that_is_down_while_the_finalizer_is_taken_off_holds_it_and_lets_it_go_later(
     api: Client,
     cluster: Cluster,
     namespace: str,
-    start_engine: StartEngine,
+    shared_engine: SharedEngine,
     tmp_path: Path,
     figure: Figure,
 ) -> None:
     trail = tmp_path / "trail"
-    engine = start_engine(FAULTS)
+    engine, errors_before = shared_engine, errors_of(shared_engine)
     await api.create(KEPT, kept(namespace, "a", trail=str(trail)))
     await converged(api, namespace, "a", "one")
     with webhook_down(cluster, namespace, "kepts"):
         await webhook_refuses(api, namespace, "a", "")
         await api.delete(KEPT, namespace, "a")
-        eventually(lambda: engine.metric("controller_runtime_reconcile_errors_total") >= 2)
+        eventually(lambda: errors_of(engine) - errors_before >= 2)
         held = await api.get(KEPT, namespace, "a")
         assert FINALIZER in held["metadata"]["finalizers"]
         assert "down.example.com" in engine.log
         assert "down.example.com" in await told_by_events(api, namespace, "a")
-        refused = engine.metric("controller_runtime_reconcile_errors_total")
+        refused = errors_of(engine) - errors_before
         attempts = len(re.findall(r"cannot|could not patch kepts", engine.log))
         assert refused <= attempts + 20
     began = time.monotonic()
@@ -231,6 +242,7 @@ async def test_webhook_that_is_down_while_the_finalizer_is_taken_off_holds_it_an
     assert not doubled_runs(trail)
 
 
+@pytest.mark.nightly
 async def test_webhook_that_is_down_while_the_finalizer_is_put_on_costs_no_run(
     api: Client,
     cluster: Cluster,

@@ -42,6 +42,7 @@ def store_at_rest(cluster: Cluster) -> Iterator[Path]:
     cluster.apiserver.start()
 
 
+@pytest.mark.nightly
 async def test_store_that_is_restored_to_an_older_state_is_followed_and_no_edit_is_missed(
     own_cluster: Cluster,
     own_api: Client,

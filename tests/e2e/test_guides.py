@@ -105,6 +105,7 @@ def test_new_operator_leads_from_an_empty_folder_to_a_kind_that_is_ready(
     terminal.run("rolecall cluster down --name memcached-operator")
 
 
+@pytest.mark.nightly
 def test_local_cluster_comes_and_goes(terminal: Terminal) -> None:
     clone(terminal)
     follow(terminal, "local-cluster")
@@ -118,6 +119,7 @@ def test_role_can_be_tried(terminal: Terminal) -> None:
     follow(terminal, "try-a-role")
 
 
+@pytest.mark.nightly
 def test_plan_is_made_and_nothing_is_written(terminal: Terminal) -> None:
     clone(terminal)
     use_cluster(terminal)
@@ -130,6 +132,7 @@ def test_plan_is_made_and_nothing_is_written(terminal: Terminal) -> None:
     assert "/demovolume-sample" not in left, left
 
 
+@pytest.mark.nightly
 def test_operator_at_work_can_be_looked_at(terminal: Terminal) -> None:
     use_cluster(terminal)
     terminal.run("rolecall init --domain example.com --project-name website")
@@ -146,6 +149,7 @@ def test_operator_at_work_can_be_looked_at(terminal: Terminal) -> None:
     follow(terminal, "operate")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["migrate", "deploy"])
 def test_commands_end_well_in_the_folder_of_an_operator(terminal: Terminal, name: str) -> None:
     clone(terminal)
@@ -153,6 +157,7 @@ def test_commands_end_well_in_the_folder_of_an_operator(terminal: Terminal, name
     follow(terminal, name)
 
 
+@pytest.mark.nightly
 def test_bundle_and_catalog_are_made_and_an_operator_leaves(terminal: Terminal) -> None:
     clone(terminal)
     use_cluster(terminal)

@@ -13,13 +13,16 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, install, is_successful, kind
+from tests.e2e.kinds import cr, is_successful, kind
+from tests.e2e.shared import SharedEngine
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 from tests.play.warm.patched_core import GONE, patched_core
 
-PLAIN = kind("Plain")
+COUNTING, PLAIN = kind("Counting"), kind("Plain")
+SHARED_ENGINE = (BEHAVIOURS,)
+KINDS = [crd_for(gvk) for gvk in (COUNTING, PLAIN)]
 REVIEWS = [
     {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
     {
@@ -36,7 +39,6 @@ def token_of(kubeconfig: Path) -> str:
 
 
 async def run_one(api: Client, namespace: str) -> None:
-    await install(api, crd_for(PLAIN))
     await api.create(PLAIN, cr(PLAIN, namespace))
     await eventually_async(
         lambda: api.get(PLAIN, namespace, "x"), is_successful, timeout_s=PATIENCE_S
@@ -44,9 +46,9 @@ async def run_one(api: Client, namespace: str) -> None:
 
 
 async def test_metrics_have_the_known_names_and_labels(
-    api: Client, namespace: str, start_engine: StartEngine
+    api: Client, namespace: str, shared_engine: SharedEngine
 ) -> None:
-    engine = start_engine(BEHAVIOURS).wait_ready()
+    engine = shared_engine
     await run_one(api, namespace)
     gvk = "e2e.rolecall.dev/v1, Kind=Plain"
     await eventually_async(lambda: engine.metric("controller_runtime_reconcile_time_seconds_count"))
@@ -68,8 +70,8 @@ async def test_metrics_have_the_known_names_and_labels(
     await eventually_async(lambda: engine.metric("resource_created_at_seconds", **labels) == 0)
 
 
-async def test_probes_answer_as_every_component_of_kubernetes(start_engine: StartEngine) -> None:
-    engine = start_engine(BEHAVIOURS).wait_ready()
+async def test_probes_answer_as_every_component_of_kubernetes(shared_engine: SharedEngine) -> None:
+    engine = shared_engine
     assert engine.ask("probes", "/healthz") == (200, "ok")
     assert engine.ask("probes", "/healthz/ping") == (200, "ok")
     assert engine.ask("probes", "/readyz/readyz") == (200, "ok")
@@ -107,15 +109,13 @@ async def test_ansible_core_that_cannot_be_warm_is_told_where_people_look(
 
 
 async def test_roles_set_metrics_of_their_own(
-    api: Client, namespace: str, start_engine: StartEngine
+    api: Client, namespace: str, shared_engine: SharedEngine
 ) -> None:
-    counting = kind("Counting")
-    await install(api, crd_for(counting))
-    engine = start_engine(BEHAVIOURS).wait_ready()
+    engine = shared_engine
     request = {"name": "cakes", "description": "how many", "counter": {"add": 2}}
     assert engine.ask("role_metrics", "/metrics", body=json.dumps(request).encode()) == (200, "")
 
-    await api.create(counting, cr(counting, namespace))
+    await api.create(COUNTING, cr(COUNTING, namespace))
     await eventually_async(lambda: engine.metric("cakes"), lambda cakes: cakes == 3)
 
 

@@ -105,6 +105,7 @@ async def test_mended_file_brings_back_what_failed_in_it_whatever_the_backoff(
     assert causes[:3] == ["creation", "retry 1", "retry 2"]
 
 
+@pytest.mark.nightly
 async def test_person_asks_for_a_run_past_the_backoff(
     api: Client, namespace: str, start_engine: StartEngine, project: Path
 ) -> None:
@@ -185,6 +186,7 @@ async def test_run_whose_engine_was_killed_is_told_as_lost(
     assert state["engine"]["pid"] == other.process.pid
 
 
+@pytest.mark.nightly
 async def test_engines_beside_each_other_answer_for_themselves(
     api: Client,
     own_cluster: Cluster,

@@ -35,7 +35,7 @@ async def create_all(api: Client, namespace: str, count: int) -> None:
             tasks.create_task(create(number))
 
 
-@pytest.mark.parametrize("there_before", [0, 5000])
+@pytest.mark.parametrize("there_before", [0, pytest.param(5000, marks=pytest.mark.nightly)])
 async def test_nothing_works_on_the_loop_for_longer_than_twenty_milliseconds(
     api: Client, namespace: str, start_engine: StartEngine, there_before: int
 ) -> None:

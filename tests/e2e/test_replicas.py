@@ -107,6 +107,7 @@ async def test_leader_that_died_is_followed_when_its_lease_ran_out(
     await succeeds(api, namespace, "a")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kinds")
 async def test_frozen_leader_writes_nothing_when_it_wakes_up_and_ends_with_four(
     api: Client, namespace: str, start_replica: StartReplica, tmp_path: Path

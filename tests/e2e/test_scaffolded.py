@@ -167,6 +167,7 @@ async def test_upgrade_and_rollback_reach_custom_resources_that_live(
     assert conditions["Ready"] == "True"
 
 
+@pytest.mark.nightly
 async def test_both_versions_of_a_kind_are_served_and_reconciled_once(
     api: Client, namespace: str, project: Path, start_engine: StartEngine
 ) -> None:

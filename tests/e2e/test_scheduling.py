@@ -13,7 +13,8 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import condition, cr, install, is_successful, kind
+from tests.e2e.kinds import condition, cr, is_successful, kind
+from tests.e2e.shared import SharedEngine
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
@@ -21,17 +22,13 @@ AGAIN, PLAIN = kind("Again"), kind("Plain")
 SERVICE = Gvk("", "v1", "Service")
 SELECTED, UNMANAGED = kind("Selected"), kind("Unmanaged")
 PERIOD = "ansible.sdk.operatorframework.io/reconcile-period"
+SHARED_ENGINE = (BEHAVIOURS,)
+KINDS = [crd_for(gvk) for gvk in (AGAIN, PLAIN, SELECTED, UNMANAGED)]
 
 
 @pytest.fixture
-async def kinds(api: Client) -> None:
-    for gvk in (AGAIN, PLAIN, SELECTED, UNMANAGED):
-        await install(api, crd_for(gvk))
-
-
-@pytest.fixture
-def engine(kinds: None, start_engine: StartEngine) -> EngineProcess:
-    return start_engine(BEHAVIOURS).wait_ready()
+def engine(shared_engine: SharedEngine) -> SharedEngine:
+    return shared_engine
 
 
 async def came_to(
@@ -47,7 +44,7 @@ def ran(engine: EngineProcess, gvk: Gvk, times: int) -> None:
 
 
 async def test_requeue_after_lets_the_play_end_and_runs_again(
-    api: Client, namespace: str, engine: EngineProcess
+    api: Client, namespace: str, engine: SharedEngine
 ) -> None:
     await api.create(AGAIN, cr(AGAIN, namespace, after="1s"))
     ran(engine, AGAIN, times=3)
@@ -62,7 +59,7 @@ def at_rest(cr: Json, generation: int) -> bool:
 
 
 async def test_period_annotation_of_a_cr_goes_before_everything(
-    api: Client, namespace: str, engine: EngineProcess
+    api: Client, namespace: str, engine: SharedEngine
 ) -> None:
     periodic = cr(PLAIN, namespace)
     periodic["metadata"]["annotations"] = {PERIOD: "1s"}
@@ -71,7 +68,7 @@ async def test_period_annotation_of_a_cr_goes_before_everything(
 
 
 async def test_period_annotation_that_is_none_is_told_in_status(
-    api: Client, namespace: str, engine: EngineProcess
+    api: Client, namespace: str, engine: SharedEngine
 ) -> None:
     wrong = cr(PLAIN, namespace)
     wrong["metadata"]["annotations"] = {PERIOD: "soon"}
@@ -84,16 +81,17 @@ async def test_period_annotation_that_is_none_is_told_in_status(
 
 
 async def test_status_is_left_alone_where_it_is_not_managed(
-    api: Client, namespace: str, engine: EngineProcess
+    api: Client, namespace: str, engine: SharedEngine
 ) -> None:
     await api.create(UNMANAGED, cr(UNMANAGED, namespace))
     ran(engine, UNMANAGED, times=1)
     assert "status" not in await api.get(UNMANAGED, namespace, "x")
-    assert engine.metric("ansible_operator_reconcile_result", result="succeeded") == 1
+    succeeded = {"GVK": f"{UNMANAGED.api_version}, Kind=Unmanaged", "result": "succeeded"}
+    assert engine.metric("ansible_operator_reconcile_result", **succeeded) == 1
 
 
 async def test_only_selected_objects_are_reconciled(
-    api: Client, namespace: str, engine: EngineProcess
+    api: Client, namespace: str, engine: SharedEngine
 ) -> None:
     await api.create(SELECTED, cr(SELECTED, namespace, "other"))
     chosen = cr(SELECTED, namespace, "chosen")
@@ -125,11 +123,11 @@ async def test_kind_without_generation_is_not_run_for_ever_by_its_own_status(
 
 
 async def test_own_status_writes_and_label_edits_run_nothing(
-    api: Client, namespace: str, engine: EngineProcess
+    api: Client, namespace: str, engine: SharedEngine
 ) -> None:
     await api.create(PLAIN, cr(PLAIN, namespace))
     await came_to(api, PLAIN, namespace, is_successful)
     await api.merge_patch(PLAIN, namespace, "x", {"metadata": {"labels": {"a": "b"}}})
     await api.merge_patch(PLAIN, namespace, "x", {"spec": {"word": "hello"}})
     await came_to(api, PLAIN, namespace, lambda cr: is_successful(cr) and at_rest(cr, 2))
-    assert engine.runs("Plain") == 2
+    assert engine.started_runs("Plain") == 2

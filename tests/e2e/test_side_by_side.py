@@ -58,6 +58,7 @@ def runs_below(root: Path) -> set[Path]:
     return {path.parent.relative_to(root) for path in root.rglob("x/artifacts")}
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("slow")
 async def test_engines_of_two_clusters_share_a_machine(
     api: Client,
@@ -113,6 +114,7 @@ async def test_engines_of_two_clusters_share_a_machine(
     assert other.process.poll() is None
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("slow")
 async def test_engine_that_takes_the_folder_of_another_cluster_over_keeps_its_runs(
     api: Client,

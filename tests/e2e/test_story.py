@@ -11,14 +11,17 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
-from tests.e2e.conftest import StartEngine
+from tests.e2e.conftest import MEMCACHED_CRD, StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
 from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_gone, is_successful
+from tests.e2e.shared import SharedEngine
 from tests.fixtures.eventually import eventually_async
 
 MEMCACHED = Gvk("cache.example.com", "v1alpha1", "Memcached")
 DEPLOYMENT = Gvk("apps", "v1", "Deployment")
 SETTINGS = "x-settings"
+SHARED_ENGINE = (PROJECT,)
+KINDS = [MEMCACHED_CRD]
 
 pytestmark = pytest.mark.usefixtures("memcached")
 
@@ -105,10 +108,9 @@ async def test_new_cr_gets_its_objects_and_exactly_the_known_conditions(
     assert "failed=0" in engine.play_output
 
 
-async def test_drift_of_a_dependent_is_repaired(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    start_engine(PROJECT).wait_ready()
+@pytest.mark.fast
+@pytest.mark.usefixtures("shared_engine")
+async def test_drift_of_a_dependent_is_repaired(api: Client, namespace: str) -> None:
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
     await reconciled(api, namespace)
 
@@ -121,10 +123,9 @@ async def test_drift_of_a_dependent_is_repaired(
     )
 
 
-async def test_edit_of_the_spec_is_carried_out(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    start_engine(PROJECT).wait_ready()
+@pytest.mark.fast
+@pytest.mark.usefixtures("shared_engine")
+async def test_edit_of_the_spec_is_carried_out(api: Client, namespace: str) -> None:
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
     await reconciled(api, namespace)
     await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": 3}})
@@ -133,15 +134,17 @@ async def test_edit_of_the_spec_is_carried_out(
     assert made["spec"]["replicas"] == 3
 
 
+@pytest.mark.fast
 async def test_finalizer_play_runs_before_the_cr_goes(
-    api: Client, namespace: str, start_engine: StartEngine
+    api: Client, namespace: str, shared_engine: SharedEngine
 ) -> None:
-    engine = start_engine(PROJECT).wait_ready()
     # Not made by the play, so it does not go with its owner.
     await api.create(CONFIG_MAP, {"metadata": {"name": "farewell", "namespace": namespace}})
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
     await reconciled(api, namespace)
-    folder = engine.artifacts / "cache.example.com" / "v1alpha1" / "Memcached" / namespace / "x"
+    folder = (
+        shared_engine.artifacts / "cache.example.com" / "v1alpha1" / "Memcached" / namespace / "x"
+    )
     assert folder.is_dir()
 
     await api.delete(MEMCACHED, namespace, "x")
@@ -152,10 +155,10 @@ async def test_finalizer_play_runs_before_the_cr_goes(
     await eventually_async(lambda: not folder.exists())
 
 
+@pytest.mark.usefixtures("shared_engine")
 async def test_failure_names_task_and_place_and_recovery_clears_it(
-    api: Client, namespace: str, start_engine: StartEngine
+    api: Client, namespace: str
 ) -> None:
-    start_engine(PROJECT).wait_ready()
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size="many"))
     failed = await eventually_async(
         lambda: api.get(MEMCACHED, namespace, "x"),

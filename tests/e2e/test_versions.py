@@ -124,6 +124,7 @@ async def test_status_and_scale_are_written_at_one_version_and_read_at_another(
     assert (scale["spec"]["replicas"], scale["status"]["replicas"]) == (7, 6)
 
 
+@pytest.mark.nightly
 async def test_object_of_a_megabyte_and_a_thousand_objects_are_read_at_another_version(
     api: Client, engine: EngineProcess, namespace: str
 ) -> None:

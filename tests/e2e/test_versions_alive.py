@@ -147,6 +147,7 @@ async def all_show(api: Client, replicas: Replicas, namespace: str) -> None:
     await eventually_async(differ)
 
 
+@pytest.mark.nightly
 async def test_no_request_fails_while_certificate_and_authority_are_made_anew(
     api: Client, replicas: Replicas, load: Load, namespace: str
 ) -> None:
@@ -208,6 +209,7 @@ async def test_no_request_fails_while_replicas_are_rolled_and_only_those_in_flig
     assert late == []
 
 
+@pytest.mark.nightly
 async def test_first_replica_is_ready_before_anybody_can_list_its_kind_and_then_runs(
     api: Client, replicas: Replicas, namespace: str, start_engine: StartEngine
 ) -> None:

@@ -44,6 +44,7 @@ async def kind(api: Client) -> AsyncIterator[None]:
     await delete_kind(api)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kind")
 async def test_engine_says_what_it_may_not_tell_and_mends_what_others_change_once_it_may(
     api: Client,

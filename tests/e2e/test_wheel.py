@@ -20,6 +20,8 @@ from tests.e2e.kinds import CONFIG_MAP, install
 from tests.fixtures.eventually import eventually_async
 from tests.fixtures.lacking import skip_or_fail
 
+pytestmark = pytest.mark.nightly
+
 KIND = Gvk("wheel.example.com", "v1", "Site")
 # A module of the collection that the wheel carries; it must be found without any install step.
 REQUEUE = """

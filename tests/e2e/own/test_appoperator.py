@@ -45,6 +45,7 @@ async def test_image_that_loses_its_tag_is_pulled_for_each_pod_as_if_it_never_ha
     assert await wait(pull_policy) == "Always"
 
 
+@pytest.mark.nightly
 async def test_extras_come_and_go_and_the_number_of_pods_is_the_autoscalers(
     api: Client, namespace: str
 ) -> None:

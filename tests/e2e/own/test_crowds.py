@@ -72,6 +72,7 @@ async def test_rebuild_goes_on_where_a_new_pod_took_hold_of_the_old_disk(
     assert (await api.get(CLAIM, namespace, "m-disk"))["metadata"]["uid"] != disk
 
 
+@pytest.mark.nightly
 async def test_many_of_each_kind_at_once_become_ready(api: Client, namespace: str) -> None:
     samples = (
         create_sample(api, case, namespace, f"{case.sample}-{number}")

@@ -25,15 +25,24 @@ from tests.e2e.own.world import (
 )
 from tests.fixtures.eventually import eventually_async
 
-pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.nightly]
+pytestmark = pytest.mark.usefixtures("engine")
 
 OPERATION = Gvk("compute.rolecall.dev", "v1alpha1", "MachineOperation")
 MACHINE = Gvk("compute.rolecall.dev", "v1alpha1", "Machine")
+QUICK = ("demovolume", "mapping", "podset")  # their whole life takes some seconds
 
 
 # The one that takes longest comes first: meanwhile the garbage collector, which looks for new kinds
 # each 30 s, gets to know ours, and no later test waits for it.
-@pytest.mark.parametrize("case", CASES[::-1], ids=lambda case: case.sample)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case, id=case.sample, marks=[] if case.sample in QUICK else [pytest.mark.nightly]
+        )
+        for case in CASES[::-1]
+    ],
+)
 async def test_kind_lives_through_create_edit_damage_bad_spec_and_delete(
     api: Client, namespace: str, case: Case
 ) -> None:
@@ -57,6 +66,7 @@ async def test_kubectl_scale_works_on_a_kind_that_has_replicas(
     assert (await api.get(APPOPERATOR, namespace, "a"))["status"]["progress"] == "2/2"
 
 
+@pytest.mark.nightly
 async def test_rebuild_replaces_pod_and_disk_after_the_reboot_before_it_ended(
     api: Client, namespace: str
 ) -> None:

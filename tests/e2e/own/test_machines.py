@@ -36,6 +36,7 @@ async def operate(api: Client, namespace: str, name: str, kind: str, **spec: obj
     await api.create(OPERATION, make(OPERATION, namespace, name, body))
 
 
+@pytest.mark.nightly
 async def test_disk_that_may_not_grow_is_told_while_the_pod_is_cared_for(
     api: Client, namespace: str
 ) -> None:
@@ -140,6 +141,7 @@ async def no_deletion(api: Client, namespace: str) -> AsyncIterator[None]:
             await api.delete(gvk, "", name)
 
 
+@pytest.mark.nightly
 async def test_operation_that_may_not_remove_the_pod_fails_and_the_next_one_goes(
     api: Client, namespace: str, no_deletion: None
 ) -> None:
@@ -157,7 +159,9 @@ async def test_operation_that_may_not_remove_the_pod_fails_and_the_next_one_goes
     assert await uid(api, namespace) != before
 
 
-@pytest.mark.parametrize(("kind", "name"), [(CLAIM, "m-disk"), (POD, "m")])
+@pytest.mark.parametrize(
+    ("kind", "name"), [(CLAIM, "m-disk"), pytest.param(POD, "m", marks=pytest.mark.nightly)]
+)
 async def test_labels_that_somebody_takes_off_disk_or_pod_come_back(
     api: Client, namespace: str, kind: Gvk, name: str
 ) -> None:
@@ -174,6 +178,7 @@ async def test_labels_that_somebody_takes_off_disk_or_pod_come_back(
     await wait(are_back)
 
 
+@pytest.mark.nightly
 async def test_operation_whose_last_run_was_cut_off_says_again_how_it_ended(
     api: Client, namespace: str
 ) -> None:

@@ -68,6 +68,7 @@ def look(cluster: Cluster, namespace: str, gvk: Gvk, name: str = "x") -> Any:
     return yaml.safe_load(cluster.kubectl(*words))
 
 
+@pytest.mark.nightly
 async def test_appoperator_is_the_same_at_every_version_whichever_was_written(
     api: Client, cluster: Cluster, namespace: str
 ) -> None:

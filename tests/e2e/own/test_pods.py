@@ -9,7 +9,7 @@ from rolecall.kube import Client
 from tests.e2e.own.cases import POD
 from tests.e2e.own.world import POD_SET, create, make, pod_spec, wait, wait_settled
 
-pytestmark = pytest.mark.usefixtures("engine")
+pytestmark = [pytest.mark.usefixtures("engine"), pytest.mark.nightly]
 
 OWNER = "apps.rolecall.dev/podset"
 

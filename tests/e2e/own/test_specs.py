@@ -153,6 +153,7 @@ async def test_name_that_no_dependent_could_have_is_refused_at_once(
         await api.create(gvk, make(gvk, namespace, name, spec))
 
 
+@pytest.mark.nightly
 async def test_longest_names_work(api: Client, namespace: str) -> None:
     crs = [
         make(APPOPERATOR, namespace, "a" * 63, {**APP, "port": 80}),

@@ -102,6 +102,7 @@ async def test_budget_of_somebody_else_keeps_an_etcd_cluster_from_starting(
     assert (await api.get(BUDGET, namespace, "x"))["spec"]["maxUnavailable"] == 5
 
 
+@pytest.mark.nightly
 async def test_mark_that_somebody_took_off_a_dependent_does_not_make_it_foreign(
     api: Client, namespace: str
 ) -> None:

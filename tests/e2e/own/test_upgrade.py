@@ -20,6 +20,8 @@ from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PATIENCE_S, ROOT, EngineProcess
 from tests.fixtures.eventually import eventually
 
+pytestmark = pytest.mark.nightly
+
 Start = Callable[[Path], EngineProcess]
 
 # The version that was there alone. test_kind_versions.py holds its schema to what it was.

@@ -120,6 +120,7 @@ async def test_snapshots_leave_the_status_with_the_field_that_asked_for_them(
     await wait(is_taken_back)
 
 
+@pytest.mark.nightly
 async def test_snapshots_whose_api_was_removed_are_not_served_rather_than_page_not_found(
     api: Client, namespace: str
 ) -> None:

@@ -9,11 +9,13 @@ import pytest
 
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
-from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PROJECT, EngineProcess
 from tests.e2e.kinds import cr
 from tests.e2e.page.reading import Browser, token_of
+from tests.e2e.shared import SharedEngine
 from tests.e2e.skipping import MEMCACHED
+
+WITH_PAGE = (PROJECT, "--page-bind-address=127.0.0.1:0")
 
 
 @dataclass
@@ -52,16 +54,10 @@ async def shown(
     cluster: Cluster,
     namespace: str,
     other_namespace: str,
-    memcached: None,
-    start_engine: StartEngine,
+    shared_engine: SharedEngine,
 ) -> Shown:
     """Users of the cluster log in."""
+    shared_engine.begin_test(namespace, other_namespace)
     for each in (namespace, other_namespace):
         await api.create(MEMCACHED, cr(MEMCACHED, each, size=1))
-    engine = start_engine(
-        PROJECT,
-        "--page-bind-address=127.0.0.1:0",
-        namespaces=f"{namespace},{other_namespace}",
-    )
-    engine.wait_ready()
-    return Shown(engine, cluster, namespace, other_namespace)
+    return Shown(shared_engine, cluster, namespace, other_namespace)

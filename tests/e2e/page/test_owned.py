@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-from tests.e2e.page.conftest import Shown
+from tests.e2e.conftest import MEMCACHED_CRD
+from tests.e2e.page.conftest import WITH_PAGE, Shown
 from tests.fixtures.eventually import eventually
 
+SHARED_ENGINE, KINDS = WITH_PAGE, [MEMCACHED_CRD]
 _LOOKED_INTO = 5  # runs, at most
 
 

@@ -57,7 +57,14 @@ def test_a_finding_can_be_tried_again_until_the_role_is_mended(
     assert "test: 0 findings in 1 case; " in mended.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, marks=pytest.mark.nightly),
+        signal.SIGTERM,
+        pytest.param(signal.SIGKILL, marks=pytest.mark.nightly),
+    ],
+)
 def test_whoever_ends_it_finds_no_process_and_no_cluster_after_it(
     project: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
