@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import ipaddress
+import itertools
 import json
 import re
 import urllib.parse
@@ -21,6 +23,14 @@ RULES = {
 }
 
 
+_NUMBERS = itertools.count(1)
+
+
+def _new_address() -> str:
+    """Another address of this machine: the page limits how often one address logs in."""
+    return str(ipaddress.ip_address("127.1.0.0") + next(_NUMBERS))
+
+
 @dataclass
 class Browser:
     """Speaks HTTP as a browser does: keeps its cookie, goes where it is sent."""
@@ -29,6 +39,7 @@ class Browser:
     token: str = ""  # sent each time, as a program does it
     cookies: dict[str, str] = field(default_factory=dict)
     answer: dict[str, str] = field(default_factory=dict)  # headers of the last one
+    address: str = field(default_factory=_new_address)
 
     def asks(
         self, path: str, form: dict[str, str] | None = None, headers: dict[str, str] | None = None
@@ -53,7 +64,7 @@ class Browser:
 
     def events(self, path: str, last: str = "") -> Iterator[tuple[str, str, object]]:
         """Kind, number and data of each server-sent event."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = self._connection(timeout_s=120)
         headers = self._headers() | ({"Last-Event-ID": last} if last else {})
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
@@ -71,7 +82,7 @@ class Browser:
     def _asks_once(
         self, path: str, form: dict[str, str] | None, headers: dict[str, str]
     ) -> tuple[http.client.HTTPResponse, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = self._connection(timeout_s=60)
         sent, body = self._headers() | headers, None
         if form is not None:
             body = urllib.parse.urlencode(form)
@@ -85,6 +96,12 @@ class Browser:
                     name, _, rest = line.partition("=")
                     self.cookies[name] = rest.partition(";")[0].strip('"')
         return answer, text
+
+    def _connection(self, timeout_s: float) -> http.client.HTTPConnection:
+        here = (self.address, 0)
+        return http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=timeout_s, source_address=here
+        )
 
     def _headers(self) -> dict[str, str]:
         if self.token:

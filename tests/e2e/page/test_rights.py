@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rolecall.kube import Client
-from tests.e2e.conftest import MEMCACHED_CRD, StartEngine
+from tests.e2e.conftest import MEMCACHED_CRD
 from tests.e2e.page.conftest import WITH_PAGE, Shown
 from tests.e2e.page.reading import Browser, token_of
 from tests.e2e.skipping import MEMCACHED
@@ -120,10 +120,8 @@ async def test_change_that_another_site_sends_is_refused(shown: Shown) -> None:
     assert "Resume" not in browser.asks(shown.path())[1]
 
 
-async def test_a_guesser_of_tokens_is_slowed_down(start_engine: StartEngine) -> None:
-    folder, *flags = WITH_PAGE  # an engine of its own, which may lock out this address
-    engine = start_engine(folder, *flags).wait_ready()
-    browser = Browser(engine.ports["page"])
+async def test_a_guesser_of_tokens_is_slowed_down(shown: Shown) -> None:
+    browser = Browser(shown.port)
     codes = [browser.asks("/login", {"token": f"guess-{number}"})[0] for number in range(14)]
     assert codes[0] == 401
     assert codes[-1] == 429
