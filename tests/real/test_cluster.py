@@ -14,11 +14,13 @@ import pytest
 from rolecall.errors import ClusterError, InputError
 from rolecall_dev.localcluster import (
     APP,
+    ETCD,
     PROGRAMS,
     REAL_PROGRAMS,
     Cluster,
     Wanted,
     bring_up,
+    etcd_versions,
     find_binaries,
     frozen_node,
     processes,
@@ -160,3 +162,48 @@ def test_frozen_node_is_noticed_and_comes_back(world: World) -> None:
         lambda status: status == "True",
         timeout_s=PATIENCE_S,
     )
+
+
+@pytest.mark.parametrize(("frozen", "other"), [("node-1", "node-2"), ("node-2", "node-1")])
+def test_pods_resolve_names_while_the_other_node_is_frozen(
+    world: World, frozen: str, other: str
+) -> None:
+    name = f"names-on-{other}"
+    labels = {"app": name}
+    container = {
+        "name": "etcd",
+        "image": f"{ETCD}:v{etcd_versions()[-1]}",
+        "command": ["etcd"],
+        "args": [
+            "--data-dir=/tmp/data",
+            "--listen-client-urls=http://0.0.0.0:2379",
+            f"--advertise-client-urls=http://{name}:2379",
+        ],
+        "readinessProbe": {"httpGet": {"path": "/readyz", "port": 2379}, "periodSeconds": 1},
+    }
+    world.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {
+                "nodeName": other,
+                "terminationGracePeriodSeconds": 1,
+                "containers": [
+                    container | {"volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}]}
+                ],
+                "volumes": [{"name": "tmp", "emptyDir": {}}],
+            },
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": name},
+            "spec": {"selector": labels, "ports": [{"port": 2379}]},
+        },
+    )
+    world.kubectl("wait", "--for=condition=Ready", f"pod/{name}", f"--timeout={PATIENCE_S:.0f}s")
+    ask = (name, "etcdctl", f"--endpoints=http://{name}.{world.namespace}:2379", "member", "list")
+    eventually(lambda: world.execute(*ask), timeout_s=PATIENCE_S, ignoring=(ClusterError,))
+    with frozen_node(world.cluster, frozen):
+        world.execute(*ask)

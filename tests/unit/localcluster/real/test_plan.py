@@ -24,7 +24,9 @@ def test_addresses_lie_in_the_networks_that_are_routed() -> None:
     plan = Plan(3)
     services = ipaddress.ip_network(plan.service_network)
     assert ipaddress.ip_address(plan.first_service) == services[1]
-    assert ipaddress.ip_address(plan.dns) in services
+    servers = [ipaddress.ip_address(plan.name_server(node)) for node in (1, 2)]
+    assert len(set(servers)) == 2
+    assert all(server in services for server in servers)
     assert ipaddress.ip_address(plan.node_address(2)) in ipaddress.ip_network(plan.node_network)
 
 

@@ -74,8 +74,8 @@ def write_configuration(layout: Layout, plan: Plan, nodes: int) -> None:
     folder = layout.folder / "config"
     (folder / "network").mkdir(parents=True)
     (folder / "network" / "10-pods.conflist").write_text(json.dumps(_network(plan)))
-    # Names outside of the cluster do not resolve: what runs here needs no internet.
-    (folder / "resolv.conf").write_text(f"nameserver {plan.dns}\n")
+    # Only name servers read it. Names outside of the cluster do not resolve: pods need no internet.
+    (folder / "resolv.conf").write_text(f"nameserver {plan.name_server(1)}\n")
     config_of(layout, "kube-proxy").write_text(yaml.safe_dump(_kube_proxy(layout, plan)))
     for node in range(1, nodes + 1):
         name = node_name(node)
@@ -158,7 +158,7 @@ def _kubelet(layout: Layout, plan: Plan, node: int) -> dict[str, Any]:
         "authorization": {"mode": "Webhook"},
         "tlsCertFile": str(pki / f"kubelet-{name}.crt"),
         "tlsPrivateKeyFile": str(pki / f"kubelet-{name}.key"),
-        "clusterDNS": [plan.dns],
+        "clusterDNS": [plan.name_server(node)],
         "clusterDomain": "cluster.local",
         "resolvConf": str(layout.folder / "config" / "resolv.conf"),
         "podLogsDir": str(nodes_folder(layout) / name / "logs"),

@@ -45,6 +45,7 @@ from rolecall_dev.localcluster.waiting import attempts
 _READY_S = 120.0
 _LOOK_S = 2.0  # between two looks for programs that ended: each reads the process table
 _MANIFESTS = Path(__file__).parent / "manifests.yaml"
+_NAME_SERVER = Path(__file__).parent / "name_server.yaml"
 
 
 def start(layout: Layout, nodes: int, programs: Mapping[str, str]) -> Cluster:
@@ -138,8 +139,18 @@ def _import(layout: Layout, name: str, archives: Sequence[Path]) -> None:
 
 
 def _apply_manifests(cluster: Cluster, plan: Plan) -> None:
-    text = _MANIFESTS.read_text().replace("{dns}", plan.dns).replace("{coredns}", COREDNS)
-    cluster.kubectl("apply", "--server-side", "-f", "-", stdin=text)
+    texts = [_MANIFESTS.read_text()]
+    texts += [_name_server(plan, node) for node in range(1, cluster.record.nodes + 1)]
+    cluster.kubectl("apply", "--server-side", "-f", "-", stdin="---\n".join(texts))
+
+
+def _name_server(plan: Plan, node: int) -> str:
+    """The objects of a node's own name server, which no other node depends on."""
+    values = {"node": node_name(node), "address": plan.name_server(node), "coredns": COREDNS}
+    text = _NAME_SERVER.read_text()
+    for key, value in values.items():
+        text = text.replace(f"{{{key}}}", value)
+    return text
 
 
 def wait_until_complete(cluster: Cluster) -> None:
@@ -192,7 +203,7 @@ def _lack(cluster: Cluster) -> str:
     if not cluster.api.get("/api/v1/namespaces/default/serviceaccounts")["items"]:
         return "the service account of namespace `default`"
     servers = cluster.api.get("/apis/apps/v1/namespaces/kube-system/daemonsets")["items"]
-    if not any(_is_everywhere(each, cluster.record.nodes) for each in servers):
+    if sum(map(_is_available, servers)) < cluster.record.nodes:
         return "the name server of each node"
     return ""
 
@@ -202,8 +213,8 @@ def _has(thing: Mapping[str, Any], condition: str) -> bool:
     return any(one["type"] == condition and one["status"] == "True" for one in conditions)
 
 
-def _is_everywhere(server: Mapping[str, Any], nodes: int) -> bool:
-    return int(server.get("status", {}).get("numberReady", 0)) == nodes
+def _is_available(server: Mapping[str, Any]) -> bool:
+    return bool(server.get("status", {}).get("numberReady"))
 
 
 def _why(node: Mapping[str, Any]) -> str:

@@ -62,10 +62,9 @@ class Plan:
         """The address of `kubernetes.default`, which the API server gives itself."""
         return f"10.{220 + self.number}.0.1"
 
-    @property
-    def dns(self) -> str:
-        """The cluster address of the name server."""
-        return f"10.{220 + self.number}.0.10"
+    def name_server(self, node: int) -> str:
+        """The cluster address of the name server that the node's pods ask."""
+        return f"10.{220 + self.number}.0.{10 + node}"
 
     @property
     def cgroup(self) -> str:
