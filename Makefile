@@ -62,7 +62,7 @@ test: cluster-binaries ## The tests of all tiers that need no root, without nigh
 
 .PHONY: test-fast
 test-fast: cluster-binaries ## What to run after each edit: unit tests without slow ones, a few of the API server and the engine
-	@$(PYTEST) --numprocesses=$(WORKERS) -m "fast or (unit and not slow and not nightly)"
+	@$(PYTEST) --numprocesses=$(WORKERS) -m "fast or (unit and not slow and not nightly)" tests/unit tests/play tests/apiserver tests/e2e
 
 # Such as 2/4: the second of four shards that take equally long.
 SHARD ?=

@@ -30,7 +30,10 @@ SHIPPED = f"{ENGINE}/collections"
 _OF_EVERY_ENTRY = {"group", "version", "kind", "role", "playbook", "vars", "reconcilePeriod"}
 # Outside of the packages; `src`, `dev`, `roles`, `playbooks` and `tests` have rooms of their own.
 _OTHERS = ("bundle", "config", "crds", "docs/", "lock", "molecule", "tools")
-_RUNS_THE_ENGINE = ("tests.e2e.engine.EngineProcess", "rolecall.app", "rolecall_dev.testing")
+_RUNS_THE_ENGINE = (
+    *("tests.e2e.engine.EngineProcess", "rolecall.app"),
+    *("rolecall_dev.testing.EngineInProcess", "rolecall_dev.testing.in_process"),
+)
 _OF_COLLECTIONS = ("operator_sdk.util", "rolecall.operator", "operator_sdk/util")
 
 

@@ -70,6 +70,7 @@ def test_bundle_has_no_fault(
     assert code == 0, capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_csv_is_strictly_valid_for_olm(kubectl: Kubectl, csv: Json, namespace: str) -> None:
     if not (OLM_CRDS / CSV_CRD).is_file():
         pytest.skip("the CRDs of OLM are not here; OLM_CRDS=DIR names a folder with them")
