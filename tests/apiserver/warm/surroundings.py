@@ -27,10 +27,12 @@ from rolecall.runner.warm.proof.groups import CaseGroup
 from rolecall.runner.warm.proof.normal import Normal, Words
 from rolecall.settings import ProxySettings
 from rolecall_dev.localcluster import Cluster, ClusterAccess, write_kubeconfig
+from rolecall_dev.localcluster.programs import MODULES
 from tests.fixtures.cluster import grant, unique_name
 from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually_async
 from tests.play.fidelity.harness import ReadyRun, Surroundings
+from tests.play.fidelity.recorded import SOURCES
 
 CASE = Gvk("test.example.com", "v1", "Case")
 NAMESPACE, NODE = Gvk("", "v1", "Namespace"), Gvk("", "v1", "Node")
@@ -70,6 +72,13 @@ _SERVERS_TEXTS = (
     (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "<date>"),
     (r"\b(web|waited)-[0-9a-f]{8,10}-\w{5}\b", r"\1-<pod>"),
 )
+
+
+def inputs_of_requests() -> list[Path]:
+    """Files that decide what a module's request comes to: of the proxy and of the control plane."""
+    rooms = ("proxy", "kube", "record", "metrics")
+    ours = [path for room in rooms for path in (SOURCES / "rolecall" / room).rglob("*.py")]
+    return sorted([Path(__file__), *ours, *MODULES.glob("*/go.mod")])
 
 
 class ApiServer(Surroundings):
@@ -120,7 +129,6 @@ class ApiServer(Surroundings):
             login = _login_in(access.kubeconfig)
             normal = _ServersNormal(
                 [
-                    *words,
                     (f"{login[0]}:{login[1]}", "<login>"),
                     (login[0], "<user>"),
                     (login[1], "<password>"),
@@ -128,6 +136,7 @@ class ApiServer(Surroundings):
                     (place, "<namespace>"),
                     (str(access.modules_kubeconfig), "<kubeconfig>"),
                     (str(access.kubeconfig), "<kubeconfig>"),
+                    *words,  # parts of the above
                 ],
                 _SERVERS_KEYS,
                 _SERVERS_TEXTS,

@@ -9,8 +9,7 @@ import pytest
 
 from rolecall.runner.warm.proof.groups import CaseGroup
 from rolecall_dev.localcluster import Cluster
-from rolecall_dev.localcluster.programs import MODULES
-from tests.apiserver.warm.surroundings import ApiServer
+from tests.apiserver.warm.surroundings import ApiServer, inputs_of_requests
 from tests.fixtures.stock_runs import RECORD_STOCK, STOCK_RUN
 from tests.play.fidelity.harness import MOST_REPEATED, Both, groups
 from tests.play.fidelity.recorded import Recorded
@@ -26,7 +25,7 @@ def both(
 ) -> Iterator[Both]:
     """All chosen groups, run both ways."""
     folder = tmp_path_factory.mktemp("fidelity")
-    recorded = Recorded(_HERE / "recorded", [_HERE / "surroundings.py", *MODULES.glob("*/go.mod")])
+    recorded = Recorded(_HERE / "recorded", inputs_of_requests())
     is_recording = bool(request.config.getoption(RECORD_STOCK))
     both = Both(folder, recorded, ApiServer(cluster, folder), is_recording=is_recording)
     try:

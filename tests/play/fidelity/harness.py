@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import os
 import sys
 import threading
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import pytest
 from ansible.parsing.vault import VaultLib, VaultSecret
@@ -45,6 +48,8 @@ WAYS = ("stock", "warm")
 # What differs by chance is equal the next time; what the warm way does otherwise, never is. Each repeat
 # counts: with more than a handful of them it is no longer chance.
 _REPEATS, MOST_REPEATED = 2, 5
+# Where a Linux machine has its programs.
+_PROGRAMS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _T = TypeVar("_T")
 
 
@@ -109,13 +114,17 @@ class Both:
         self._count = 0
         self.repeated: list[str] = []  # groups that were not equal the first time
         self.anew: dict[str, str] = {}  # groups whose stock run was made, and why
+        for name in ("tmp", "home"):
+            (root / name).mkdir()
         self._call(self._around.open())
 
     def outcomes(self, group: CaseGroup) -> dict[str, GroupOutcome]:
         """The group's outcome by way; what could not be run is not tried for each case again."""
         if group.name not in self._done:
             try:
-                self._done[group.name] = self._call(self._run_until_equal(group))
+                # Plays inherit the environment of the engine: here one that is the same everywhere.
+                with patch.dict(os.environ, engine_environment(self._root), clear=True):
+                    self._done[group.name] = self._call(self._run_until_equal(group))
             except Exception as error:
                 self._done[group.name] = error
         done = self._done[group.name]
@@ -155,12 +164,13 @@ class Both:
 
     async def _run_first(self, group: CaseGroup) -> dict[str, GroupOutcome]:
         """The warm way alone, where that is as the recorded stock run was."""
-        stock = "recording" if self._is_recording else self._recorded.find(group)
+        conditions = conditions_of(group)
+        stock = "recording" if self._is_recording else self._recorded.find(group, conditions)
         if isinstance(stock, str):
             self.anew[group.name] = stock
             outcomes = await self._run_both(group)
             if self._is_recording and not list(differing(group, *outcomes.values())):
-                self._recorded.keep(group, outcomes["stock"])
+                self._recorded.keep(group, conditions, outcomes["stock"])
             return outcomes
         folder = self._folder(group)
         warm = await self._run(group, "warm", folder)
@@ -183,7 +193,7 @@ class Both:
         return folder
 
     async def _run(self, group: CaseGroup, way: str, folder: Path) -> GroupOutcome:
-        settings = self._settings(group, folder)
+        settings = settings_of(group, folder)
         stock = StockRunner(settings)
         runner: Runner = WarmRunner(settings, stock, hosts=self._hosts) if way == "warm" else stock
         work = folder / f"work-{way}"
@@ -202,26 +212,39 @@ class Both:
         await stock.close()
         return outcome_of(result, ready.normal, work, world)
 
-    def _settings(self, group: CaseGroup, folder: Path) -> RunnerSettings:
-        data = group.data
-        inventory = folder / "project" / "inventory" if "inventory" in data else None
-        arguments = str(data.get("args", "")).replace("PROJECT", str(folder / "project"))
-        return RunnerSettings(
-            root=folder / "root",
-            ansible_args=arguments,
-            inventory=inventory,
-            collections_path=str(COLLECTIONS),
-            environment=_environment(data.get("environment", {}), folder),
-        )
+
+def settings_of(group: CaseGroup, folder: Path) -> RunnerSettings:
+    """Those of the group's runs in this folder."""
+    data = group.data
+    inventory = folder / "project" / "inventory" if "inventory" in data else None
+    arguments = str(data.get("args", "")).replace("PROJECT", str(folder / "project"))
+    return RunnerSettings(
+        root=folder / "root",
+        ansible_args=arguments,
+        inventory=inventory,
+        collections_path=str(COLLECTIONS),
+        environment=_environment(data.get("environment", {}), folder),
+    )
+
+
+def conditions_of(group: CaseGroup) -> str:
+    """Settings and environment of its runs, in words that are the same in every clone."""
+    root = Path("/root-of-runs")
+    settings = asdict(settings_of(group, root / "group"))
+    conditions = json.dumps([settings, engine_environment(root)], sort_keys=True, default=str)
+    return conditions.replace(str(ROOT), "<clone>").replace(sys.prefix, "<environment>")
+
+
+def engine_environment(root: Path) -> dict[str, str]:
+    """All that the engine would inherit: nothing of the machine, of pytest or of `make`."""
+    programs = [Path(sys.prefix) / "bin", *_PROGRAMS]
+    return {"PATH": ":".join(map(str, programs)), "HOME": str(root / "home"), "LANG": "C.UTF-8"}
 
 
 def _environment(asked: dict[str, str], folder: Path) -> dict[str, str]:
     # What background jobs need outlives their run, so it goes where it is removed with all else.
-    temporary = folder.parent / "tmp"
-    temporary.mkdir(exist_ok=True)
-    home = str(folder.parent / "ansible-home")
-    quiet = {"ANSIBLE_HOME": home, "TMPDIR": str(temporary), "LC_ALL": "C.UTF-8"}
-    quiet["PYTEST_CURRENT_TEST"] = ""  # pytest's own, and another host for each test
+    temporary, home = str(folder.parent / "tmp"), str(folder.parent / "ansible-home")
+    quiet = {"ANSIBLE_HOME": home, "TMPDIR": temporary, "LC_ALL": "C.UTF-8"}
     named = {key: value.replace("PROJECT", str(folder / "project")) for key, value in asked.items()}
     return quiet | named
 

@@ -1,15 +1,18 @@
-"""What stock runs of groups came to, checked in: half of a comparison that need not be made anew.
+"""Recorded outcomes of stock runs, checked in: half of a comparison that need not be made anew.
 
-`--record-stock` writes an outcome, once both ways were equal. It is used while its digest holds: of the
-group, of this harness, of what starts a stock run, and of what runs in it (Ansible, its libraries and
-collections, Python); so nothing is compared with what another Ansible did. Where there is none that
-fits, the stock run is made; `STOCK=1` makes all of them.
+`--record-stock` writes an outcome once both ways were equal. It is used while its digest holds. The
+digest covers the group, the settings and the environment of its runs, this harness, the engine's code
+that a stock run goes through, and what runs in it (Ansible, its libraries and collections, Python). A
+tier adds what its runs depend on besides, such as the proxy. Without a recording that fits, the stock
+run is made; `STOCK=1` makes all of them. A group with `anew` in its file is never recorded: the value
+is the reason.
 
-What a digest cannot know is the machine. So an outcome proves that both ways are equal, never that they
-differ: where a warm run is not as recorded, the stock run is made, and that counts.
+A recording does not depend on the folder of the clone, nor on the environment of the caller: plays get
+an environment of their own. It still depends on the machine. So it proves that both ways are equal,
+never that they differ: where a warm run differs from the recording, the stock run is made, and counts.
 
 Rejected: recordings that a test fails for when they are old, since then each change of the runner would
-be red until somebody recorded it; the run's last lines name them.
+be red until it is recorded; the last lines of the run name them.
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ import json
 import lzma
 import os
 import platform
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -32,12 +36,14 @@ from rolecall.runner.warm.proof.groups import CaseGroup, GroupOutcome
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-RUNNER = ROOT / "src" / "rolecall" / "runner"
+SOURCES = ROOT / "src"
+RUNNER = SOURCES / "rolecall" / "runner"
 ALL_ANEW = "STOCK"
 _LIBRARIES = (
     *("ansible-core", "ansible-runner", "cryptography", "jinja2", "kubernetes"),
     *("markupsafe", "pyyaml", "requests", "resolvelib", "urllib3"),
 )
+_IMPORT = re.compile(r"^\s*from (rolecall\.[\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 @dataclass
@@ -46,28 +52,31 @@ class Recorded:
 
     folder: Path
     more: Iterable[Path] = ()
-    _inputs: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self._inputs = _digest_of([*_files(), *self.more], _versions())
+        self._inputs = digest_of([*inputs_of_stock_runs(), *self.more], _versions())
 
-    def find(self, group: CaseGroup) -> GroupOutcome | str:
-        """The outcome of its stock run, or why there is none."""
+    def find(self, group: CaseGroup, conditions: str) -> GroupOutcome | str:
+        """The outcome of its stock run under these conditions, or why there is none."""
+        if reason := group.data.get("anew"):
+            return str(reason)
         if os.environ.get(ALL_ANEW):
             return "asked for"
         path = self._path(group)
         if not path.exists():
             return f"none recorded for {path.parent.name}"
         kept = json.loads(lzma.decompress(path.read_bytes()))
-        if kept["digest"] != self._digest(group):
+        if kept["digest"] != self._digest(group, conditions):
             return "recorded before something of it changed"
         return _outcome(kept["outcome"])
 
-    def keep(self, group: CaseGroup, stock: GroupOutcome) -> None:
-        """For whoever comes next; the file is the same for the same outcome."""
+    def keep(self, group: CaseGroup, conditions: str, stock: GroupOutcome) -> None:
+        """Write it down; the file is the same for the same outcome."""
+        if group.data.get("anew"):
+            return
         path = self._path(group)
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"digest": self._digest(group), "outcome": _as_json(stock)}
+        kept = {"digest": self._digest(group, conditions), "outcome": _as_json(stock)}
         # In ASCII, as what a play says may be no UTF-8.
         text = json.dumps(kept, sort_keys=True, indent=0)
         path.write_bytes(lzma.compress(text.encode(), preset=9))
@@ -77,17 +86,39 @@ class Recorded:
         python = ".".join(platform.python_version_tuple()[:2])
         return self.folder / f"core-{core}-python-{python}" / f"{group.name}.json.xz"
 
-    def _digest(self, group: CaseGroup) -> str:
-        said = json.dumps(group.data, sort_keys=True, default=str)
-        return hashlib.sha256(f"{self._inputs} {group.name} {said}".encode()).hexdigest()
+    def _digest(self, group: CaseGroup, conditions: str) -> str:
+        data = json.dumps(group.data, sort_keys=True, default=str)
+        words = f"{self._inputs} {group.name} {data} {conditions}"
+        return hashlib.sha256(words.encode()).hexdigest()
 
 
-def _files() -> list[Path]:
+def inputs_of_stock_runs() -> list[Path]:
     """All that a stock run goes through, and what makes two runs comparable."""
+    # The supervisor is a program of its own, so nothing imports it.
+    ours = [*RUNNER.glob("*.py"), *(RUNNER / "stock").glob("*.py")]
     proof = [RUNNER / "warm" / "proof" / name for name in ("groups.py", "normal.py")]
-    ours = [*RUNNER.glob("*.py"), *(RUNNER / "stock").glob("*.py"), *proof]
     harness = [path for path in HERE.glob("*.py") if not path.name.startswith("test_")]
-    return sorted([*ours, *harness, ROOT / "lock" / "collections.toml"])
+    return sorted({*with_imports(ours), *proof, *harness, ROOT / "lock" / "collections.toml"})
+
+
+def with_imports(files: Iterable[Path]) -> set[Path]:
+    """These files, and those of the engine that they import, directly or not, but for the warm way."""
+    found: set[Path] = set()
+    ahead = list(files)
+    while ahead:
+        path = ahead.pop()
+        if path in found or RUNNER / "warm" in path.parents:
+            continue
+        found.add(path)
+        ahead += _imported(path)
+    return found
+
+
+def _imported(path: Path) -> Iterator[Path]:
+    for module, names in _IMPORT.findall(path.read_text()):
+        named = SOURCES.joinpath(*module.split("."))
+        for each in (named, *(named / name for name in re.findall(r"\w+", names))):
+            yield from filter(Path.exists, (each.with_suffix(".py"), each / "__init__.py"))
 
 
 def _versions() -> list[str]:
@@ -95,7 +126,8 @@ def _versions() -> list[str]:
     return [python, *(f"{name} {metadata.version(name)}" for name in _LIBRARIES)]
 
 
-def _digest_of(files: Iterable[Path], words: Iterable[str]) -> str:
+def digest_of(files: Iterable[Path], words: Iterable[str]) -> str:
+    """Of what these files hold and where they are in the clone, and of the words."""
     digest = hashlib.sha256("\n".join(words).encode())
     for path in files:
         digest.update(f"\n{path.relative_to(ROOT)}\n".encode() + path.read_bytes())

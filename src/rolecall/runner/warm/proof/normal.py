@@ -63,8 +63,10 @@ class Normal:
     def value(self, value: Any) -> Any:
         """Anything that JSON can say."""
         if isinstance(value, dict):
+            # Of a file: the generation of its inode.
+            keys = {*self._keys, "version"} if "inode" in value else self._keys
             return {
-                self.value(key): "<volatile>" if key in self._keys else self.value(item)
+                self.value(key): "<volatile>" if key in keys else self.value(item)
                 for key, item in value.items()
             }
         if isinstance(value, list):
