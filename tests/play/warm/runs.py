@@ -34,6 +34,8 @@ class Workshop:
         self.folder = folder
         self.runner = runner
         self.hosts = hosts
+        # A host that outlives its runner must not take a run for one of an earlier test.
+        self._prefix = f"{folder.name}-" if isinstance(hosts, KeptHosts) else ""
         self._count = 0
 
     def role(self, name: str, tasks: Tasks, **files: str) -> Path:
@@ -48,7 +50,7 @@ class Workshop:
         """Start a run of a role; events arrive in the list."""
         self._count += 1
         events: list[RunEvent] = []
-        request = request_for(role, f"run-{self._count}", self.folder, **changes)
+        request = request_for(role, f"{self._prefix}run-{self._count}", self.folder, **changes)
         return await self.runner.start(request, events.append), events
 
     async def run(self, role: Path, **changes: Any) -> RunResult:
@@ -63,11 +65,29 @@ class Workshop:
         return pid
 
 
+class KeptHosts(Hosts):
+    """Hosts that outlive the runners which use them, since starting one takes over a second.
+
+    For tests that neither harm a host nor look into it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(SystemClock(), HostLimits(start_wait_s=PATIENCE_S))
+        self.environment = {"ANSIBLE_HOME": str(folder / "home")}
+
+    def close(self, timeout_s: float = 5.0) -> None:
+        """Of one runner: they stay."""
+
+    def end(self) -> None:
+        """End them."""
+        super().close()
+
+
 @asynccontextmanager
 async def workshop(
-    folder: Path, limits: HostLimits | None = None, **settings: Any
+    folder: Path, limits: HostLimits | None = None, kept: KeptHosts | None = None, **settings: Any
 ) -> AsyncIterator[Workshop]:
-    """A warm runner that is closed, whatever happens."""
+    """A warm runner that is closed, whatever happens; with hosts of its own unless some are kept."""
     values = {
         "root": folder / "root",
         "skip_facts": True,
@@ -76,9 +96,11 @@ async def workshop(
     # Temporary files of background jobs stay where jobs outlive their run.
     own = {"ANSIBLE_HOME": str(folder / "home"), "TMPDIR": str(folder)}
     own["PYTEST_CURRENT_TEST"] = ""  # pytest's own, and it changes in the middle of a test
+    if kept is not None:
+        own |= kept.environment
     values["environment"] = own | values.get("environment", {})
     chosen = RunnerSettings(**values)
-    hosts = Hosts(SystemClock(), limits or HostLimits(start_wait_s=PATIENCE_S))
+    hosts = kept or Hosts(SystemClock(), limits or HostLimits(start_wait_s=PATIENCE_S))
     stock = StockRunner(chosen)
     runner = WarmRunner(chosen, stock, hosts=hosts)
     try:

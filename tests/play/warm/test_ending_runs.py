@@ -10,11 +10,11 @@ import pytest
 
 from rolecall.runner import Ending
 from rolecall.runner.descent import children_of
-from tests.play.warm.runs import debug, is_alive, kill, marked, shell, until, workshop
+from tests.play.warm.runs import KeptHosts, debug, is_alive, kill, marked, shell, until, workshop
 
 
-async def test_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_cancelled_run_leaves_no_process(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         word = f"9876{tmp_path.name[-1]}"
         sleep = f"sleep {word}"
         tasks = [
@@ -30,8 +30,8 @@ async def test_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
         await until(lambda: not marked(word), "its processes to be gone")
 
 
-async def test_cancelling_the_wait_cancels_the_run(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_cancelling_the_wait_cancels_the_run(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         word = f"sleep 8765{tmp_path.name[-1]}"
         handle, _events = await shop.start(shop.role("sleeps", [shell(word)]))
         waiting = asyncio.create_task(handle.result())
@@ -42,32 +42,34 @@ async def test_cancelling_the_wait_cancels_the_run(tmp_path: Path) -> None:
         assert not marked(word)
 
 
-async def test_cancel_before_the_host_is_warm_is_not_forgotten(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_cancel_before_the_host_is_warm_is_not_forgotten(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         handle, _events = await shop.start(shop.role("sleeps", [shell("sleep 600")]))
         handle.cancel("too late")
         result = await handle.result()
         assert result.ending is Ending.CANCELLED
 
 
-async def test_run_over_its_time_is_ended(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_run_over_its_time_is_ended(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         await shop.run(shop.role("fine", [debug("fine")]))
         result = await shop.run(shop.role("sleeps", [shell("sleep 600")]), timeout_s=0.5)
         assert result.ending is Ending.TIMED_OUT
         assert "longer than 0.5 s" in result.reason_text
 
 
-async def test_silent_run_is_ended(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_silent_run_is_ended(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         await shop.run(shop.role("fine", [debug("fine")]))
         role = shop.role("sleeps", [debug("speaks"), shell("sleep 600")])
         result = await shop.run(role, no_progress_timeout_s=2.0)
         assert result.ending is Ending.NO_PROGRESS
 
 
-async def test_fork_bomb_is_ended_whole(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_fork_bomb_is_ended_whole(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         await shop.run(shop.role("fine", [debug("fine")]))
         word = f"7654{tmp_path.name[-1]}"
         bomb = f"i=0; while [ $i -lt 300 ]; do setsid sleep {word} & i=$((i+1)); done; sleep {word}"
@@ -78,8 +80,8 @@ async def test_fork_bomb_is_ended_whole(tmp_path: Path) -> None:
         await until(lambda: not marked(f"sleep\0{word}"), "all to be gone")
 
 
-async def test_background_job_of_a_finished_run_lives_on(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_background_job_of_a_finished_run_lives_on(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         job = "while [ ! -e {{ work }}/stop ]; do sleep 0.05; done; touch {{ work }}/stopped"
         role = shop.role("job", [{**shell(job), "async": 900, "poll": 0}])
         result = await shop.run(role)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.runner import Ending, RunResult
-from tests.play.warm.runs import debug, workshop
+from tests.play.warm.runs import KeptHosts, debug, workshop
 
 LONG = 300_000
 # Ends the play in the middle of a task, as the kernel does where memory is short.
@@ -18,7 +18,7 @@ class FilterModule:
 """
 
 
-def kept(result: RunResult) -> list[dict[str, Any]]:
+def kept_events(result: RunResult) -> list[dict[str, Any]]:
     """The events of a run, in order, as their files have them."""
     assert result.artifacts is not None
     folder = result.artifacts / "job_events"
@@ -27,22 +27,26 @@ def kept(result: RunResult) -> list[dict[str, Any]]:
     return sorted(events, key=lambda event: event["counter"])
 
 
-async def test_events_are_kept_whole_though_a_report_cannot_hold_them(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_events_are_kept_whole_though_a_report_cannot_hold_them(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         fact = {"ansible.builtin.set_fact": {"long": f"{{{{ 'x' * {LONG} }}}}"}}
         handle, told = await shop.start(shop.role("long", [fact, debug("after")]))
         result = await handle.result()
         assert (result.succeeded, result.way) == (True, "warm")
-        events = kept(result)
+        events = kept_events(result)
         facts = next(it for it in events if it["event"] == "runner_on_ok")
         assert facts["event_data"]["res"]["ansible_facts"]["long"] == "x" * LONG
         assert [event.name for event in told] == [event["event"] for event in events]
 
 
-async def test_events_from_before_a_kill_are_kept(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_events_from_before_a_kill_are_kept(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         tasks = [debug("spoke"), debug("{{ 'x' | die }}")]
         result = await shop.run(shop.role("dies", tasks, filter_plugins__die_py=DIES))
         assert (result.ending, result.way) == (Ending.KILLED, "warm")
-        said = [event["stdout"] for event in kept(result) if event["event"] == "runner_on_ok"]
+        said = [
+            event["stdout"] for event in kept_events(result) if event["event"] == "runner_on_ok"
+        ]
         assert len(said) == 1 and '"msg": "spoke"' in said[0]

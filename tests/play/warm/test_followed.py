@@ -17,6 +17,7 @@ from rolecall.runner.recording import Recording
 from rolecall.runner.warm import run_child, runner
 from tests.play.warm.runs import (
     PATIENCE_S,
+    KeptHosts,
     Workshop,
     debug,
     marked,
@@ -59,9 +60,10 @@ def sleeping(tmp_path: Path) -> str:
 
 async def test_run_is_followed_though_its_descriptors_are_beyond_what_select_knows(
     tmp_path: Path,
+    kept: KeptHosts,
 ) -> None:
     with many_descriptors():
-        async with workshop(tmp_path) as shop:
+        async with workshop(tmp_path, kept=kept) as shop:
             result = await shop.run(shop.role("fine", [shell("true"), debug("fine")]))
             assert (result.succeeded, result.way) == (True, "warm")
             assert result.recap is not None and result.recap.ok == 2
@@ -94,8 +96,10 @@ async def test_run_whose_pidfd_found_no_descriptor_is_ended_and_told(
         assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
 
 
-async def test_run_that_says_what_nobody_can_read_is_ended_and_told(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_run_that_says_what_nobody_can_read_is_ended_and_told(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         tasks = [debug("{{ 'x' | deep }}"), shell(f"{sleeping(tmp_path)}; touch {{{{ work }}}}/on")]
         role = shop.role("deep", tasks, filter_plugins__deep_py=DEEP)
         result = await asyncio.wait_for(shop.run(role), PATIENCE_S)
@@ -108,13 +112,13 @@ async def test_run_that_says_what_nobody_can_read_is_ended_and_told(tmp_path: Pa
 
 @pytest.mark.parametrize("bug", [KeyError("a bug"), MemoryError()])
 async def test_run_is_ended_and_told_where_following_it_fails_for_a_bug_of_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: BaseException
+    tmp_path: Path, kept: KeptHosts, monkeypatch: pytest.MonkeyPatch, bug: BaseException
 ) -> None:
     class Broken(Recording):
         def feed(self, text: str) -> None:
             raise bug
 
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         with monkeypatch.context() as patched:
             patched.setattr(runner, "Recording", Broken)
             role = shop.role("sleeps", [debug("speaks"), shell(sleeping(tmp_path))])
@@ -125,14 +129,16 @@ async def test_run_is_ended_and_told_where_following_it_fails_for_a_bug_of_ours(
         assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
 
 
-async def test_bug_of_whoever_listens_to_events_does_not_touch_the_run(tmp_path: Path) -> None:
+async def test_bug_of_whoever_listens_to_events_does_not_touch_the_run(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
     told: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context))
 
     def broken(_event: RunEvent) -> None:
         raise KeyError("a bug")
 
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("fine", [debug("fine")])
         handle = await shop.runner.start(request_for(role, "run-1", tmp_path), broken)
         result = await handle.result()
@@ -160,12 +166,12 @@ def test_run_does_not_go_on_when_the_loop_was_closed_over_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("way", ["warm", "stock"])
 async def test_run_for_which_there_is_no_thread_is_told_as_not_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+    tmp_path: Path, kept: KeptHosts, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     def none_left(_self: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("fine", [debug("fine")])
         chosen = shop.runner if way == "warm" else shop.runner._stock
         with monkeypatch.context() as patched:

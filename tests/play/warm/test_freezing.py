@@ -7,12 +7,23 @@ from pathlib import Path
 import pytest
 
 from rolecall.runner import Ending
-from tests.play.warm.runs import is_alive, marked, request_for, shell, state_of, until, workshop
+from tests.play.warm.runs import (
+    KeptHosts,
+    is_alive,
+    marked,
+    request_for,
+    shell,
+    state_of,
+    until,
+    workshop,
+)
 
 
 @pytest.mark.parametrize("way", ["warm", "stock"])
-async def test_all_processes_of_a_frozen_run_stand_still(tmp_path: Path, way: str) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_all_processes_of_a_frozen_run_stand_still(
+    tmp_path: Path, kept: KeptHosts, way: str
+) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         word = f"9753{tmp_path.name[-1]}"
         tasks = [
             {**shell(f"sleep {word}"), "async": 900, "poll": 0},
@@ -39,8 +50,10 @@ async def test_all_processes_of_a_frozen_run_stand_still(tmp_path: Path, way: st
         await until(lambda: not any(map(is_alive, found)), "its processes to be gone")
 
 
-async def test_run_that_is_over_or_has_not_begun_is_frozen_in_vain(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_run_that_is_over_or_has_not_begun_is_frozen_in_vain(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         handle, _ = await shop.start(shop.role("short", [shell("true")]))
         handle.freeze()
         assert (await handle.result()).succeeded

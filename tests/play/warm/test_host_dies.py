@@ -26,6 +26,11 @@ from tests.play.warm.runs import (
     workshop,
 )
 
+# Parts of the time that a run takes.
+MOMENTS = [
+    0.5,
+    *(pytest.param(at, marks=pytest.mark.nightly) for at in (0.0, 0.1, 0.25, 0.75, 0.95)),
+]
 ONCE = "echo done >> {{ work }}/done"
 
 
@@ -200,7 +205,7 @@ async def test_host_that_cannot_start_costs_only_speed(tmp_path: Path) -> None:
         assert result.succeeded and result.way == "stock"
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.1, 0.25, 0.5, 0.75, 0.95])
+@pytest.mark.parametrize("moment", MOMENTS)
 async def test_host_killed_at_any_instant_costs_no_run_and_doubles_none(
     tmp_path: Path, moment: float
 ) -> None:

@@ -9,6 +9,8 @@ import os
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.fixtures.figures import Figure
 from tests.fixtures.traced import Call, calls_of, killed_at, needs_strace, spread, traced
 from tests.play.warm.runs import Workshop, is_alive, kill, shell, until, workshop
@@ -39,6 +41,7 @@ async def path_of_a_run(shop: Workshop, role: Path, trace: Path) -> list[Call]:
     return calls_of(trace)
 
 
+@pytest.mark.nightly
 async def test_host_killed_at_calls_of_its_path_costs_no_run_and_doubles_none(
     tmp_path: Path, figure: Figure
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.runner import Ending
-from tests.play.warm.runs import PATIENCE_S, marked, shell, workshop
+from tests.play.warm.runs import PATIENCE_S, KeptHosts, marked, shell, workshop
 from tests.play.warm.test_waits import SHORT_S, Slot
 
 PLUGIN = """
@@ -43,9 +43,11 @@ def writes(messages: list[Any]) -> dict[str, Any]:
     return {"name": "write", "ansible.builtin.command": {"argv": ["test", said, "=", "written"]}}
 
 
-async def test_play_that_says_it_stands_still_is_ended_by_its_time_limit(tmp_path: Path) -> None:
+async def test_play_that_says_it_stands_still_is_ended_by_its_time_limit(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
     word = f"sleep 600.{os.getpid()}{tmp_path.name[-1]}"
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role(
             "hostile", [writes(STANDS), shell(word)], filter_plugins__hostile_py=PLUGIN
         )
@@ -59,9 +61,10 @@ async def test_play_that_says_it_stands_still_is_ended_by_its_time_limit(tmp_pat
 
 async def test_play_that_reports_another_process_as_its_own_is_ended_itself(
     tmp_path: Path,
+    kept: KeptHosts,
 ) -> None:
     word = f"sleep 600.{os.getpid()}{tmp_path.name[-1]}"
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         begins = [{"r": "begin", "pid": os.getpid()}]
         role = shop.role(
             "hostile", [writes(begins), shell(word)], filter_plugins__hostile_py=PLUGIN

@@ -17,7 +17,15 @@ from rolecall.runner import Ending, RunResult, inputs
 from rolecall.runner.follow import RunStop, follow
 from rolecall.runner.limits import TimeLimits
 from rolecall.runner.stock.process import SupervisedProcess
-from tests.play.warm.runs import PATIENCE_S, Workshop, debug, request_for, until, workshop
+from tests.play.warm.runs import (
+    PATIENCE_S,
+    KeptHosts,
+    Workshop,
+    debug,
+    request_for,
+    until,
+    workshop,
+)
 
 LONG = 50 * 1024 * 1024
 # The same in a play of the warm way, and instead of one of the stock way.
@@ -50,9 +58,9 @@ CASES = ["garbage", "long_line", "deep", "closed"]
 
 @pytest.mark.parametrize("what", CASES)
 async def test_warm_run_that_prints_something_odd_ends_with_a_true_result(
-    tmp_path: Path, what: str
+    tmp_path: Path, kept: KeptHosts, what: str
 ) -> None:
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         tasks = [debug(f"{{{{ '{what}' | odd }}}}"), debug("after")]
         role = shop.role("odd", tasks, filter_plugins__odd_py=ODD)
         result = await asyncio.wait_for(shop.run(role), PATIENCE_S)

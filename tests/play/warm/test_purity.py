@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.play.warm.runs import Tasks, workshop
+from tests.play.warm.runs import KeptHosts, Tasks, workshop
 
 _COLLECTIONS = Path(__file__).parents[3] / ".collections"
 _K8S_INFO = {"kubernetes.core.k8s_info": {"kind": "ConfigMap", "host": "https://elsewhere:1"}}
@@ -120,8 +120,8 @@ _FILES = {
 
 
 @pytest.mark.parametrize("what", PURE)
-async def test_nothing_impure_is_seen_in(tmp_path: Path, what: str) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_nothing_impure_is_seen_in(tmp_path: Path, kept: KeptHosts, what: str) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("pure", PURE[what], **_FILES)
 
         for _ in range(2):
@@ -145,8 +145,10 @@ async def test_each_thing_that_is_not_pure_is_seen_with_its_task(tmp_path: Path)
             assert result.impure.startswith(f"`roles/role{number}/tasks/main.yml:"), what
 
 
-async def test_variables_of_the_environment_are_told_by_name(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_variables_of_the_environment_are_told_by_name(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("asks", [debug("{{ lookup('env', 'HOME', 'SOMETHING') }}")])
 
         result = await shop.run(role)
@@ -155,8 +157,8 @@ async def test_variables_of_the_environment_are_told_by_name(tmp_path: Path) -> 
         assert result.variables == {"HOME", "SOMETHING"}
 
 
-async def test_the_first_thing_is_told(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_the_first_thing_is_told(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("twice", [debug("{{ now() }}"), {"ansible.builtin.command": "true"}])
 
         result = await shop.run(role)

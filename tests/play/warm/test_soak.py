@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from rolecall.runner.descent import descendants_of
 from rolecall.runner.warm.processes import resident_bytes
 from tests.fixtures.eventually import eventually_async
@@ -61,6 +63,7 @@ class Traces:
         )
 
 
+@pytest.mark.nightly
 async def test_sixty_runs_leave_no_trace(tmp_path: Path) -> None:
     async with workshop(tmp_path, keep_bytes=1 << 20) as shop:
         tasks: Tasks = [

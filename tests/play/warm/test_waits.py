@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rolecall.runner import Ending
-from tests.play.warm.runs import Tasks, Workshop, debug, marked, shell, until, workshop
+from tests.play.warm.runs import KeptHosts, Tasks, Workshop, debug, marked, shell, until, workshop
 
 SHORT_S = 3.0
 
@@ -67,8 +67,9 @@ async def waits(shop: Workshop, slot: Slot, tasks: Tasks, name: str = "waits") -
 
 async def test_run_leaves_its_slot_while_it_waits_and_takes_one_before_its_next_task(
     tmp_path: Path,
+    kept: KeptHosts,
 ) -> None:
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         for name, tasks in WAITS.items():
             said = await waits(shop, Slot(), tasks, name)
             assert said and set(zip(said[::2], said[1::2], strict=True)) == {("leave", "want")}, (
@@ -76,24 +77,25 @@ async def test_run_leaves_its_slot_while_it_waits_and_takes_one_before_its_next_
             )
 
 
-async def test_run_that_computes_says_nothing(tmp_path: Path) -> None:
+async def test_run_that_computes_says_nothing(tmp_path: Path, kept: KeptHosts) -> None:
     busy = "n=0; while [ $n -lt 400000 ]; do n=$((n+1)); done"
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         assert await waits(shop, Slot(), [shell(busy), debug("soon")]) == []
 
 
-async def test_run_without_a_slot_waits_as_it_always_did(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_run_without_a_slot_waits_as_it_always_did(tmp_path: Path, kept: KeptHosts) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         result = await shop.run(shop.role("waits", WAITS["pause"]))
         assert result.succeeded
 
 
 async def test_run_stands_still_until_it_has_a_slot_and_no_time_limit_goes_on(
     tmp_path: Path,
+    kept: KeptHosts,
 ) -> None:
     slot = Slot(is_given=False)
     tasks = [*WAITS["until"], shell("touch {{ work }}/went-on")]
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         await shop.run(shop.role("fine", [debug("fine")]))
         role, limits = shop.role("waits", tasks), {"timeout_s": SHORT_S}
         handle, _ = await shop.start(role, slot=slot, no_progress_timeout_s=SHORT_S, **limits)
@@ -106,16 +108,20 @@ async def test_run_stands_still_until_it_has_a_slot_and_no_time_limit_goes_on(
         assert (tmp_path / "went-on").exists()
 
 
-async def test_time_limit_goes_on_once_the_run_has_its_slot_again(tmp_path: Path) -> None:
-    async with workshop(tmp_path) as shop:
+async def test_time_limit_goes_on_once_the_run_has_its_slot_again(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
+    async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("waits", [*WAITS["until"], shell("sleep 600")])
         result = await shop.run(role, slot=Slot(), timeout_s=SHORT_S)
         assert result.ending is Ending.TIMED_OUT
 
 
-async def test_run_that_is_cancelled_while_it_stands_leaves_no_process(tmp_path: Path) -> None:
+async def test_run_that_is_cancelled_while_it_stands_leaves_no_process(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
     slot = Slot(is_given=False)
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         handle, _ = await shop.start(shop.role("waits", [*WAITS["until"], debug("x")]), slot=slot)
         await until(lambda: "want" in slot.said, "it to ask for a slot")
         handle.cancel("deleted")
@@ -123,10 +129,12 @@ async def test_run_that_is_cancelled_while_it_stands_leaves_no_process(tmp_path:
         slot.give()  # to nobody, and nobody minds
 
 
-async def test_timeout_of_a_task_does_not_count_the_time_in_line(tmp_path: Path) -> None:
+async def test_timeout_of_a_task_does_not_count_the_time_in_line(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
     slot = Slot(is_given=False)
     limited = {**task("pause", seconds=1), "timeout": 3}
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         handle, _ = await shop.start(shop.role("waits", [limited, debug("x")]), slot=slot)
         await until(lambda: "want" in slot.said, "it to ask for a slot")
         asked = time.monotonic()
@@ -137,11 +145,12 @@ async def test_timeout_of_a_task_does_not_count_the_time_in_line(tmp_path: Path)
 
 async def test_program_that_computes_after_its_wait_asks_for_a_slot_at_once(
     tmp_path: Path,
+    kept: KeptHosts,
 ) -> None:
     slot = Slot()
     stop = tmp_path / "stop"
     program = f"sleep 1; while [ ! -e {stop} ]; do :; done"
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         handle, _ = await shop.start(shop.role("waits", [shell(program), debug("x")]), slot=slot)
         await until(lambda: slot.said[:2] == ["leave", "want"], "it to ask for a slot")
         assert marked(str(stop))
@@ -150,13 +159,15 @@ async def test_program_that_computes_after_its_wait_asks_for_a_slot_at_once(
         assert slot.said == ["leave", "want"], "it had its slot already"
 
 
-async def test_program_that_waits_twice_leaves_its_slot_twice(tmp_path: Path) -> None:
+async def test_program_that_waits_twice_leaves_its_slot_twice(
+    tmp_path: Path, kept: KeptHosts
+) -> None:
     slot = Slot()
     first, second = tmp_path / "first", tmp_path / "second"
     program = (
         f"sleep 1; while [ ! -e {first} ]; do :; done; while [ ! -e {second} ]; do sleep 1; done"
     )
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         handle, _ = await shop.start(shop.role("waits", [shell(program), debug("x")]), slot=slot)
         await until(lambda: slot.said == ["leave", "want"], "it to ask for a slot")
         first.touch()
@@ -167,9 +178,11 @@ async def test_program_that_waits_twice_leaves_its_slot_twice(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("seconds", ["'x'", "-1"])
-async def test_sleep_refuses_what_it_always_refused(tmp_path: Path, seconds: str) -> None:
+async def test_sleep_refuses_what_it_always_refused(
+    tmp_path: Path, kept: KeptHosts, seconds: str
+) -> None:
     module = f"import time\ntime.sleep({seconds})\n"
-    async with workshop(tmp_path) as shop:
+    async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("wrong", [{"name": "w", "odd": {}}], library__odd_py=_MODULE + module)
         result = await shop.run(role, slot=Slot())
         assert not result.succeeded

@@ -16,6 +16,7 @@ KEYS = [key(str(number), gvk) for number in range(4) for gvk in (APP, VOLUME)]
 LIMITS = {APP: 2, VOLUME: 1}
 MAX_RUNS = 2
 STEPS = 400
+SEEDS = [*range(5), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(5, 30))]
 
 
 class ReconcilerPorts:
@@ -129,7 +130,7 @@ class ReconcilerPorts:
         assert all(isinstance(end, QueueClosedError) for end in ends)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", SEEDS)
 async def test_no_interleaving_loses_a_key_or_hands_it_out_twice(seed: int) -> None:
     world = ReconcilerPorts(seed)
     for _ in range(STEPS):
