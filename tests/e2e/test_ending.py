@@ -17,6 +17,8 @@ from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually
 
 SLOW = kind("Slow")
+# What ends stock runs is tried in tests/play/test_ended.py, too.
+WAYS = [pytest.param("stock", marks=pytest.mark.nightly), "warm"]
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ async def test_run_in_flight_may_end_before_the_process_does(
     assert "exiting" in engine.log
 
 
-@pytest.mark.parametrize("way", ["stock", "warm"])
+@pytest.mark.parametrize("way", WAYS)
 async def test_run_that_takes_longer_than_the_grace_time_is_ended_and_told(
     api: Client, namespace: str, start_engine: StartEngine, in_flight: Path, way: str
 ) -> None:
@@ -74,7 +76,7 @@ async def test_run_that_takes_longer_than_the_grace_time_is_ended_and_told(
     assert plays_of(engine.artifacts) == []
 
 
-@pytest.mark.parametrize("way", ["stock", "warm"])
+@pytest.mark.parametrize("way", WAYS)
 async def test_plays_of_a_killed_engine_die_with_it(
     start_engine: StartEngine, in_flight: Path, way: str
 ) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from aiohttp import web
 
 from rolecall.kube import Client
@@ -41,7 +42,7 @@ from tests.fixtures.eventually import eventually_async
 from tests.fixtures.figures import Figure
 from tests.fixtures.traced import ALL_THREADS, calls_of, killed_at, needs_strace, spread, traced
 
-SOME = 4
+SOME_CALLS = 4
 TAKES_ALL = os.environ.get("KILLS") == "all"
 # What it may leave half done: all else that it does is undone by its end.
 CHANGES = (
@@ -137,6 +138,7 @@ class Succession:
         return engine
 
 
+@pytest.mark.parametrize("some", [2, pytest.param(6, marks=pytest.mark.nightly)])
 async def test_engine_killed_at_requests_of_its_path_is_followed_by_one_that_brings_all_to_its_end(
     cluster: Cluster,
     api: Client,
@@ -144,6 +146,8 @@ async def test_engine_killed_at_requests_of_its_path_is_followed_by_one_that_bri
     start_engine: StartEngine,
     tmp_path: Path,
     figure: Figure,
+    *,
+    some: int,
 ) -> None:
     await install(api, crd_for(KEPT))
     async with DeadlyProxy.opened(cluster.kubeconfig) as proxy:
@@ -162,7 +166,7 @@ async def test_engine_killed_at_requests_of_its_path_is_followed_by_one_that_bri
         places = [Request(at, is_done) for at in range(1, path + 1) for is_done in (False, True)]
         if not TAKES_ALL:
             # An odd distance, so that both ways to die are among them.
-            places = places[1 :: (len(places) // SOME) | 1][:SOME]
+            places = places[1 :: (len(places) // some) | 1][:some]
         for place in places:
             await engines.live(place, proxy.killing(engines.engine, place))
         figure("killed at", engines.killed, f"of {len(places)} places on a path of {path} requests")
@@ -171,6 +175,7 @@ async def test_engine_killed_at_requests_of_its_path_is_followed_by_one_that_bri
         assert engines.killed >= len(places) - max(1, len(places) // 8)
 
 
+@pytest.mark.nightly
 async def test_engine_killed_as_it_changes_a_file_is_followed_by_one_that_brings_all_to_its_end(
     cluster: Cluster,
     api: Client,
@@ -196,7 +201,7 @@ async def test_engine_killed_as_it_changes_a_file_is_followed_by_one_that_brings
         await _life(api, namespace, "looked-at")
     path = calls_of(trace)
     assert len(path) >= 10
-    calls = path if TAKES_ALL else spread(path, SOME)
+    calls = path if TAKES_ALL else spread(path, SOME_CALLS)
     for call in calls:
         await engines.live(call, killed_at(engines.engine.process.pid, call, *ALL_THREADS))
     figure("killed at", engines.killed, f"of {len(calls)} of its {len(path)} calls")
