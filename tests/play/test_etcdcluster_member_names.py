@@ -75,7 +75,7 @@ def _play() -> dict[str, Any]:
         "tasks": [
             {
                 "name": _ASKED,
-                "ansible.builtin.debug": {"msg": "{{ _etcdcluster_asked }}"},
+                "ansible.builtin.debug": {"msg": "{{ _etcdcluster_ask_order }}"},
                 "vars": facts,
             },
             *(
