@@ -51,7 +51,7 @@ NO_GUIDES = {
     "admission": "tests/e2e/test_admission.py runs its example",
     "report": "has no commands: tests/play/test_report.py runs what it describes",
     "versions": "tests/unit/scaffold, tests/unit/checks and tests/apiserver/migration take its steps",
-    "usage-and-traces": "tests/e2e/test_usage.py and test_traces.py run what it describes",
+    "usage-and-traces": "tests/e2e/features/test_usage.py and test_traces.py run what it describes",
     "page": "tests/browser, tests/e2e/page and tests/real/test_page.py do what it describes",
     "replicas": "tests/apiserver/deploy, test_shards.py and shards/ of this tier do what it describes",
     "when-it-breaks": "tests/e2e/test_breakages.py writes it",
@@ -123,7 +123,7 @@ GUIDES = {
                     "rolecall runs website/shop --record --run 5651",
                     "rolecall blame deployment shop .spec.replicas",
                 ),
-                "tests/e2e/test_blame.py runs them",
+                "tests/e2e/features/test_blame.py runs them",
             ),
             **dict.fromkeys(
                 (
@@ -147,7 +147,7 @@ GUIDES = {
             "kubectl exec": MENTION,
             'kubectl get --raw "/api/v1/namespaces/NS/pods/POD:6789/proxy/readyz?verbose"': BLANK,
             "rolecall blame deployment shop .spec.replicas -n shops": (
-                "tests/e2e/test_blame.py runs it"
+                "tests/e2e/features/test_blame.py runs it"
             ),
         },
         engines=("rolecall run",),

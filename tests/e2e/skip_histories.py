@@ -61,13 +61,14 @@ def _tasks(words: str) -> list[Json]:
 class SharedProject:
     """One role, and a watch of each kind for it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, periods: tuple[str, str] = ("1s", "5s"), **more: str) -> None:
         self.folder, self.words, self.text = folder, "first", "first"
         self._role = folder / "roles" / "shows"
         for name in ("tasks", "templates"):
             (self._role / name).mkdir(parents=True)
         self.write()
-        watches = [_watch(SKIPPED, "1s", skipUnchanged=True), _watch(MADE, "5s")]
+        skipped, made = periods
+        watches = [_watch(SKIPPED, skipped, skipUnchanged=True, **more), _watch(MADE, made)]
         (folder / "watches.yaml").write_text(yaml.safe_dump(watches))
 
     def write(self) -> None:

@@ -11,8 +11,8 @@ from rolecall.reconcile import MODE_ANNOTATION
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S
+from tests.e2e.features.planning import SOMETHING, PlanCommand
 from tests.e2e.kinds import CONFIG_MAP, condition, cr
-from tests.e2e.planning import SOMETHING, PlanCommand
 from tests.e2e.wanted_kinds import SHELF, WANTED, add_owner, edited, made, names
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async

@@ -8,14 +8,13 @@ import pytest
 
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import PROJECT, EngineProcess
+from tests.e2e.engine import PROJECT
 from tests.e2e.kinds import cr
-from tests.e2e.test_story import MEMCACHED, first_success, reconciled
+from tests.e2e.test_story import MEMCACHED, first_success
 from tests.fixtures.collector import Collector, Span
 from tests.fixtures.eventually import eventually
 
 pytestmark = pytest.mark.usefixtures("memcached")
-LOST = "traces are lost: the collector does not take them"
 
 
 def told_to(collector: Collector, **more: str) -> Mapping[str, str]:
@@ -69,54 +68,3 @@ async def test_run_is_a_trace_of_its_turn_tasks_and_requests(
     for span in spans:
         for child in below(spans, span):
             assert span.began <= child.began <= child.ended <= span.ended, (span, child)
-
-
-async def test_turn_is_linked_to_the_previous_one_of_its_cr(
-    api: Client, namespace: str, start_engine: StartEngine, collector: Collector
-) -> None:
-    start_engine(PROJECT, environment=told_to(collector)).wait_ready()
-    created = await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
-    await first_success(api, created)
-    await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": 2}})
-    await reconciled(api, namespace, generation=2)
-
-    turns = eventually(
-        lambda: named(collector.spans, "reconcile Memcached"), lambda found: len(found) > 1
-    )
-    assert turns[1].trace != turns[0].trace
-    assert turns[1].links == [turns[0].id]
-    assert turns[0].links == []
-
-
-async def test_what_waits_is_sent_when_the_operator_stops(
-    api: Client, namespace: str, start_engine: StartEngine, collector: Collector
-) -> None:
-    environment = told_to(collector, OTEL_BSP_SCHEDULE_DELAY="3600000")
-    engine = start_engine(PROJECT, environment=environment).wait_ready()
-    created = await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
-    await first_success(api, created)
-    assert collector.spans == []
-    assert engine.stop() == 0
-    assert eventually(lambda: named(collector.spans, "reconcile Memcached"), bool)
-
-
-async def test_collector_that_is_gone_costs_no_run_and_is_told_once(
-    api: Client, namespace: str, start_engine: StartEngine, collector: Collector
-) -> None:
-    collector.stop()
-    environment = told_to(collector, OTEL_EXPORTER_OTLP_TIMEOUT="1")
-    engine = start_engine(PROJECT, environment=environment).wait_ready()
-    created = await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
-    await first_success(api, created)
-    eventually(lambda: LOST in engine.log, bool)
-    await run_again(api, namespace, engine, size=2)
-    collector.start()
-    await run_again(api, namespace, engine, size=3)
-    eventually(lambda: "traces arrive again" in engine.log, bool)
-    assert engine.log.count(LOST) == 1
-    assert "Traceback" not in engine.log
-
-
-async def run_again(api: Client, namespace: str, engine: EngineProcess, *, size: int) -> None:
-    await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": size}})
-    await reconciled(api, namespace, generation=size)

@@ -7,11 +7,12 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rolecall.kube import Client, Credentials
 from rolecall_dev.localcluster import Cluster
 from rolecall_dev.testing import EngineInProcess, Script, ScriptedPlay
-from tests.e2e.engine import ROOT
+from tests.e2e.engine import PROJECT, ROOT
 from tests.e2e.kinds import install
 from tests.e2e.wanted_kinds import WANTED, WANTED_KINDS
 from tests.fixtures.crds import crd_for
@@ -73,3 +74,10 @@ async def start_engine(cluster: Cluster, namespace: str) -> AsyncIterator[StartE
 def _show(engines: list[EngineInProcess]) -> None:
     for number, engine in enumerate(engines):
         print(f"--- log of engine {number}\n{engine.log}--- output of plays\n{engine.play_output}")
+
+
+@pytest.fixture
+async def memcached(api: Client) -> None:
+    """The kind of the project in tests/e2e/project."""
+    crd = PROJECT / "config" / "crd" / "bases" / "cache.example.com_memcacheds.yaml"
+    await install(api, yaml.safe_load(crd.read_text()))

@@ -11,15 +11,33 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
-from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
+from rolecall_dev.testing import ScriptedRun, eventually_async
+from tests.apiserver.engine.conftest import StartEngine
+from tests.apiserver.engine.reading import config_map
+from tests.e2e.engine import BEHAVIOURS
 from tests.e2e.kinds import CONFIG_MAP, GROUP, cr, install, is_successful, kind
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import CRD, crd_for
-from tests.fixtures.eventually import eventually, eventually_async
 
 MAKER, PLAIN = kind("Maker"), kind("Plain")
 NAMESPACE = Gvk("", "v1", "Namespace")
+
+
+async def plain(run: ScriptedRun) -> None:
+    async with run.task("look", module="ansible.builtin.debug"):
+        pass
+
+
+async def maker(run: ScriptedRun) -> None:
+    async with run.task("make it") as task:
+        word = run.spec.get("word", "nothing")
+        await task.present(config_map(run, f"{run.name}-made", {"word": word}))
+
+
+PLAYS = {
+    "Maker": maker,
+    **{name: plain for name in ("Plain", "Belated", "Brief")},
+}
 
 
 @pytest.fixture
@@ -42,7 +60,6 @@ async def came_to(
     return await eventually_async(
         lambda: api.get(gvk, namespace, name),
         is_right,
-        timeout_s=PATIENCE_S,
         ignoring=(NotFoundError, LookupError),
     )
 
@@ -63,7 +80,7 @@ async def drift_is_repaired(api: Client, namespace: str) -> None:
 async def test_only_the_named_namespace_is_watched(
     api: Client, namespace: str, other_namespace: str, start_engine: StartEngine
 ) -> None:
-    start_engine(BEHAVIOURS).wait_ready()
+    await start_engine(PLAYS, project=BEHAVIOURS)
     await api.create(PLAIN, cr(PLAIN, other_namespace))
     await drift_is_repaired(api, namespace)
     assert "status" not in await api.get(PLAIN, other_namespace, "x")
@@ -73,7 +90,8 @@ async def test_only_the_named_namespace_is_watched(
 async def test_drift_is_repaired_in_each_of_several_namespaces(
     api: Client, namespace: str, other_namespace: str, start_engine: StartEngine
 ) -> None:
-    start_engine(BEHAVIOURS, namespaces=f"{namespace}, {other_namespace}").wait_ready()
+    environment = {"WATCH_NAMESPACE": f"{namespace}, {other_namespace}"}
+    await start_engine(PLAYS, project=BEHAVIOURS, environment=environment)
     await drift_is_repaired(api, namespace)
     await drift_is_repaired(api, other_namespace)
 
@@ -82,7 +100,8 @@ async def test_drift_is_repaired_in_each_of_several_namespaces(
 async def test_drift_is_repaired_where_all_namespaces_are_watched(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    start_engine(BEHAVIOURS, namespaces="").wait_ready()
+    environment = {"WATCH_NAMESPACE": ""}
+    await start_engine(PLAYS, project=BEHAVIOURS, environment=environment)
     await drift_is_repaired(api, namespace)
 
 
@@ -93,8 +112,8 @@ async def test_kind_whose_crd_comes_late_is_reconciled_then(
     (tmp_path / "watches.yaml").write_text(
         f"- {{group: {late.group}, version: v1, kind: Belated, role: {BEHAVIOURS}/roles/plain}}\n"
     )
-    engine = start_engine(tmp_path).wait_ready()
-    eventually(lambda: "the cluster does not serve kind `Belated`" in engine.log)
+    engine = await start_engine(PLAYS, project=tmp_path)
+    await eventually_async(lambda: "the cluster does not serve kind `Belated`" in engine.log)
 
     await install(api, crd_for(late))
     try:
@@ -104,7 +123,7 @@ async def test_kind_whose_crd_comes_late_is_reconciled_then(
         await api.delete(CRD, "", f"belateds.{late.group}")
 
 
-async def test_kind_that_is_removed_is_told_once_and_reconciled_when_it_comes_back(
+async def test_kind_that_is_removed_is_reported_once_and_reconciled_when_it_comes_back(
     api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
 ) -> None:
     brief = Gvk(f"{namespace}.rolecall.dev", "v1", "Brief")
@@ -112,12 +131,12 @@ async def test_kind_that_is_removed_is_told_once_and_reconciled_when_it_comes_ba
         f"- {{group: {brief.group}, version: v1, kind: Brief, role: {BEHAVIOURS}/roles/plain}}\n"
     )
     await install(api, crd_for(brief))
-    engine = start_engine(tmp_path).wait_ready()
+    engine = await start_engine(PLAYS, project=tmp_path)
     for name in ("x", "y", "z"):
         await api.create(brief, cr(brief, namespace, name))
         await came_to(api, brief, namespace, name, is_successful)
     await api.delete(CRD, "", f"briefs.{brief.group}")
-    eventually(lambda: "the cluster does not serve kind `Brief`" in engine.log)
+    await eventually_async(lambda: "the cluster does not serve kind `Brief`" in engine.log)
     await install(api, crd_for(brief))
     try:
         await api.create(brief, cr(brief, namespace))
@@ -125,24 +144,6 @@ async def test_kind_that_is_removed_is_told_once_and_reconciled_when_it_comes_ba
     finally:
         await api.delete(CRD, "", f"briefs.{brief.group}")
     assert "reconcile failed" not in engine.log
-
-
-@pytest.mark.usefixtures("kinds")
-async def test_play_can_make_objects_of_a_kind_that_came_after_the_last_run(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    start_engine(BEHAVIOURS).wait_ready()
-    await api.create(MAKER, cr(MAKER, namespace))
-    await came_to(api, MAKER, namespace, "x", is_successful)
-
-    young = Gvk(f"{namespace}.rolecall.dev", "v1", "Young")
-    await install(api, crd_for(young))
-    try:
-        spec = {"made": young.kind, "madeBy": young.api_version}
-        await api.merge_patch(MAKER, namespace, "x", {"spec": spec})
-        await came_to(api, young, namespace, "x-made", bool)
-    finally:
-        await api.delete(CRD, "", f"youngs.{young.group}")
 
 
 @pytest.mark.usefixtures("kinds")
@@ -156,7 +157,7 @@ async def test_kind_that_may_not_be_watched_is_named_with_the_rule_and_others_go
     kubeconfig = service_account_kubeconfig(
         [{"apiGroups": [GROUP], "resources": resources, "verbs": ["*"]}]
     )
-    engine = start_engine(BEHAVIOURS, kubeconfig=kubeconfig).wait_ready()
+    engine = await start_engine(PLAYS, project=BEHAVIOURS, kubeconfig=kubeconfig)
     await api.create(PLAIN, cr(PLAIN, namespace))
     await came_to(api, PLAIN, namespace, "x", is_successful)
     assert f"`makers.{GROUP}`" in engine.log

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 
 import pytest
@@ -11,14 +10,15 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client
-from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import PATIENCE_S, EngineProcess
+from rolecall_dev.testing import eventually_async
+from tests.apiserver.engine.conftest import StartEngine
+from tests.apiserver.engine.reading import at_rest, causes, vault
 from tests.e2e.kinds import CONFIG_MAP, cr, is_successful
-from tests.e2e.wanted_kinds import SECRET, VAULT, WANTED, eventually_data, made, settled
+from tests.e2e.wanted_kinds import SECRET, VAULT, eventually_data, made, settled
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.eventually import eventually, eventually_async
 
-pytestmark = [pytest.mark.usefixtures("wanted"), pytest.mark.nightly]
+pytestmark = pytest.mark.usefixtures("wanted")
+PLAYS = {"Vault": vault}
 RULES = [
     {"apiGroups": ["wanted.rolecall.dev"], "resources": ["*"], "verbs": ["*"]},
     {"apiGroups": [""], "resources": ["configmaps", "events"], "verbs": ["*"]},
@@ -35,47 +35,30 @@ async def create(
     return await api.create(SECRET if kind == "Secret" else CONFIG_MAP, body)
 
 
-def causes(engine: EngineProcess) -> list[str]:
-    """Of all runs so far."""
-    return re.findall(r'run started .* cause="?([^"\n]*)', engine.log)
-
-
-def at_rest(engine: EngineProcess) -> int:
-    """How many runs there were, once two looks saw the same number."""
-    seen: list[int] = []
-
-    def look() -> bool:
-        seen.append(int(engine.runs()))
-        return len(seen) > 20 and seen[-1] == seen[-20]
-
-    eventually(look)
-    return seen[-1]
-
-
 async def test_changed_secret_brings_its_reader_within_a_second(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await create(api, namespace, "password", kind="Secret")
-    engine = start_engine(WANTED).wait_ready()
+    engine = await start_engine(PLAYS)
     await made(api, VAULT, namespace, secret="password")
-    runs = at_rest(engine)
+    runs = await at_rest(engine)
     changed = time.monotonic()
     await api.merge_patch(SECRET, namespace, "password", {"data": {"word": "bmV3"}})
     await eventually_data(api, namespace, "x-told", lambda data: "bmV3" in data["secret"])
     assert time.monotonic() - changed < 5  # a second where nobody else works
     assert causes(engine)[-1] == "change of Secret password that the role reads"
-    assert at_rest(engine) == runs + 1
+    assert await at_rest(engine) == runs + 1
 
 
 async def test_secret_that_comes_and_goes_brings_a_run_that_failed_for_want_of_it(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    engine = start_engine(WANTED).wait_ready()
+    engine = await start_engine(PLAYS)
     await api.create(VAULT, cr(VAULT, namespace, secret="late", needs=True))
     await eventually_async(lambda: engine.runs(result="failed"), lambda count: count >= 1)
     await create(api, namespace, "late", kind="Secret")
     await settled(api, VAULT, namespace)
-    runs = engine.runs(result="failed")
+    runs = await engine.runs(result="failed")
     await api.delete(SECRET, namespace, "late")
     await eventually_async(lambda: engine.runs(result="failed"), lambda count: count > runs)
     assert "deletion of Secret late that the role reads" in causes(engine)
@@ -85,7 +68,7 @@ async def test_list_that_gains_and_loses_an_item_brings_its_reader(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await create(api, namespace, "one", team="blue")
-    engine = start_engine(WANTED).wait_ready()
+    engine = await start_engine(PLAYS)
     await made(api, VAULT, namespace, selector="team=blue")
     await eventually_data(api, namespace, "x-told", lambda data: data["listed"] == "one")
     await create(api, namespace, "other", team="green")
@@ -106,26 +89,26 @@ async def test_what_a_lookup_read_is_watched_and_own_writes_bring_nothing(
 ) -> None:
     """The role raises a number in what it reads: a run for each would never end."""
     await create(api, namespace, "number")
-    engine = start_engine(WANTED).wait_ready()
+    engine = await start_engine(PLAYS)
     await made(api, VAULT, namespace, lookup_of="number", writes="number")
-    runs = at_rest(engine)
+    runs = await at_rest(engine)
     await api.merge_patch(CONFIG_MAP, namespace, "number", {"data": {"count": "n41"}})
     await eventually_data(api, namespace, "number", lambda data: data["count"] == "n42")
-    assert at_rest(engine) == runs + 1
+    assert await at_rest(engine) == runs + 1
 
 
 async def test_write_of_one_cr_brings_another_that_reads_it(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await create(api, namespace, "number")
-    engine = start_engine(WANTED).wait_ready()
+    engine = await start_engine(PLAYS)
     await made(api, VAULT, namespace, "reader", lookup_of="number")
     await made(api, VAULT, namespace, "writer", writes="number")
     await eventually_data(api, namespace, "reader-told", lambda data: "count" in data["looked"])
     assert "change of ConfigMap number that the role reads" in causes(engine)
 
 
-async def test_right_that_is_missing_is_told_once_and_found_when_it_is_granted(
+async def test_right_that_is_missing_is_reported_once_and_found_when_it_is_granted(
     api: Client,
     namespace: str,
     start_engine: StartEngine,
@@ -133,10 +116,10 @@ async def test_right_that_is_missing_is_told_once_and_found_when_it_is_granted(
 ) -> None:
     await create(api, namespace, "password", kind="Secret")
     kubeconfig = service_account_kubeconfig(RULES)
-    engine = start_engine(WANTED, kubeconfig=kubeconfig).wait_ready()
+    engine = await start_engine(PLAYS, kubeconfig=kubeconfig)
     await made(api, VAULT, namespace, secret="password")
     warning = "cannot watch what plays read"
-    eventually(lambda: engine.log.count(warning) == 1)
+    await eventually_async(lambda: engine.log.count(warning) == 1)
     rule = '{apiGroups: [""], resources: [secrets], verbs: [list, watch]}'
     assert rule.replace('"', '\\"') in engine.log  # as a text in quotes
     granted = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}
@@ -147,7 +130,7 @@ async def test_right_that_is_missing_is_told_once_and_found_when_it_is_granted(
         await api.merge_patch(SECRET, namespace, "password", {"data": {"word": "bmV3"}})
         return "Secret password" in " ".join(causes(engine))
 
-    await eventually_async(is_brought, timeout_s=PATIENCE_S)
+    await eventually_async(is_brought)
     assert engine.log.count(warning) == 1
 
 
@@ -155,8 +138,8 @@ async def test_many_readers_of_one_secret_share_a_stream(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await create(api, namespace, "password", kind="Secret")
-    engine = start_engine(WANTED).wait_ready()
-    names = [f"reader-{number}" for number in range(30)]
+    engine = await start_engine(PLAYS)
+    names = [f"reader-{number}" for number in range(10)]
     async with asyncio.TaskGroup() as tasks:
         for name in names:
             tasks.create_task(api.create(VAULT, cr(VAULT, namespace, name, secret="password")))
@@ -164,8 +147,10 @@ async def test_many_readers_of_one_secret_share_a_stream(
         lambda: api.list_all(VAULT, namespace), lambda found: all(map(is_successful, found))
     )
     watches = 'rolecall_api_call_seconds_count{resource="secrets",verb="list"}'
-    assert engine.ask("metrics", "/metrics")[1].count(watches) == 1
-    assert engine.metric("rolecall_api_call_seconds_count", resource="secrets", verb="list") == 1
+    assert (await engine.ask("metrics", "/metrics"))[1].count(watches) == 1
+    assert (
+        await engine.metric("rolecall_api_call_seconds_count", resource="secrets", verb="list") == 1
+    )
     await api.merge_patch(SECRET, namespace, "password", {"data": {"word": "bmV3"}})
     for name in names:
         await eventually_data(api, namespace, f"{name}-told", lambda data: "bmV3" in data["secret"])

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-
-import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
-from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import PROJECT
+from tests.e2e.engine import EngineProcess
 from tests.e2e.kinds import cr
 from tests.e2e.test_commands import Person
 from tests.e2e.test_story import MEMCACHED, first_success
 
-pytestmark = pytest.mark.usefixtures("memcached")
 DEPLOYMENT = Gvk("apps", "v1", "Deployment")
 PATH = ".spec.template.spec.containers[0]"
 
@@ -28,9 +23,8 @@ def blamed(person: Person, *words: str) -> dict[str, Json]:
 
 
 async def test_fields_are_blamed_on_tasks_and_on_who_took_them_later(
-    api: Client, cluster: Cluster, namespace: str, start_engine: StartEngine
+    api: Client, cluster: Cluster, namespace: str, engine: EngineProcess
 ) -> None:
-    engine = start_engine(PROJECT).wait_ready()
     created = await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
     name = created["metadata"]["name"]
     await first_success(api, created)
@@ -53,30 +47,3 @@ async def test_fields_are_blamed_on_tasks_and_on_who_took_them_later(
     assert taken["manager"]["manager"] == "rolecall"  # the test's own client
     image = PATH.replace("[0]", '[name="memcached"]') + ".image"
     assert blamed(person, "deployment", target, PATH)[image]["write"]["task"] == "start memcached"
-
-
-async def test_blame_without_kept_runs_tells_managers_and_says_why(
-    api: Client, cluster: Cluster, namespace: str, start_engine: StartEngine
-) -> None:
-    engine = start_engine(PROJECT).wait_ready()
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
-    metadata = {"name": "foreign", "namespace": namespace}
-    await api.create(Gvk("", "v1", "ConfigMap"), {**body, "metadata": metadata})
-    person = Person(engine, cluster.kubeconfig, namespace)
-    said = person.rolecall("blame", "configmap", "foreign", ".data")
-    assert "rolecall (Update)" in said.stdout
-    assert "no runs are kept of `configmap/foreign`" in said.stderr
-
-
-async def test_engine_without_records_says_so(
-    api: Client, cluster: Cluster, namespace: str, start_engine: StartEngine
-) -> None:
-    engine = start_engine(PROJECT, "--run-record=false").wait_ready()
-    created = await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
-    await first_success(api, created)
-    name = created["metadata"]["name"]
-    person = Person(engine, cluster.kubeconfig, namespace)
-    said = person.rolecall("blame", "deployment", f"{name}-memcached", ".spec.replicas")
-    # A second run follows where the Deployment changed late.
-    assert re.search(r"(\d) of \1 kept runs have no record", said.stderr), said.stderr
-    assert not list(engine.artifacts.glob("**/record.json"))

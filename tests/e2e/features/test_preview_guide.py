@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import time
-from pathlib import Path
-
-import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client
-from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import install
-from tests.e2e.test_watched_reads import at_rest, causes
+from tests.e2e.engine import PATIENCE_S, EngineProcess
+from tests.e2e.features.conftest import GUIDE
+from tests.e2e.features.kinds import SHELF, SITE
+from tests.e2e.features.logs import at_rest, causes
 from tests.e2e.wanted_kinds import SECRET, edited, events, made, names
-from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "preview-and-drift.md"
-_FILES = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SHELF, SITE = (Gvk("demo.example.com", "v1", name) for name in ("Shelf", "Site"))
 DEPLOYMENT = Gvk("apps", "v1", "Deployment")
 
 
-@pytest.fixture
-async def project(api: Client, tmp_path: Path) -> Path:
-    """The guide's files, and its kinds."""
-    folder = tmp_path / "project"
-    guide = GUIDE.read_text()
-    own = guide[guide.index("## Prune") :]
-    for name, text in _FILES.findall(own):
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text((file.read_text() if file.exists() else "") + text)
-    for gvk in (SHELF, SITE):
-        await install(api, crd_for(gvk))
-    return folder
-
-
 async def test_config_map_that_left_the_loop_is_gone(
-    api: Client, namespace: str, start_engine: StartEngine, project: Path
+    api: Client, namespace: str, engine: EngineProcess
 ) -> None:
-    start_engine(project).wait_ready()
     await made(api, SHELF, namespace, "shop", books=["atlas", "bible"])
     assert await names(api, namespace) == {"shop-atlas", "shop-bible"}
     await edited(api, SHELF, namespace, "shop", books=["atlas"])
@@ -55,14 +31,12 @@ async def test_config_map_that_left_the_loop_is_gone(
 async def test_rotated_secret_rolls_the_deployment(
     api: Client,
     namespace: str,
-    start_engine: StartEngine,
-    project: Path,
+    engine: EngineProcess,
 ) -> None:
     metadata = {"name": "db-password", "namespace": namespace}
     await api.create(SECRET, {"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
-    engine = start_engine(project).wait_ready()
     await made(api, SITE, namespace, "shop")
-    at_rest(engine)
+    at_rest(engine, namespace)
     before = password_of(await api.get(DEPLOYMENT, namespace, "shop"))
     rotated = time.monotonic()
     await api.merge_patch(SECRET, namespace, "db-password", {"data": {"word": "bmV3"}})
@@ -74,7 +48,7 @@ async def test_rotated_secret_rolls_the_deployment(
     rolled_after_s = time.monotonic() - rotated
     print(f"rolled after {rolled_after_s:.3f} s")
     assert rolled_after_s < 10  # the guide's second, on a machine that may be busy with more
-    assert "change of Secret db-password that the role reads" in causes(engine)
+    assert "change of Secret db-password that the role reads" in causes(engine, namespace)
 
 
 def password_of(deployment: Json) -> str:

@@ -8,12 +8,13 @@ import pytest
 
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
-from tests.e2e.conftest import StartEngine
+from tests.e2e.engine import EngineProcess
+from tests.e2e.features.planning import NOTHING, REFUSED, SOMETHING, TROUBLE, PlanCommand, project
 from tests.e2e.kinds import CONFIG_MAP, cr
-from tests.e2e.planning import NOTHING, REFUSED, SOMETHING, TROUBLE, PlanCommand, project
-from tests.e2e.wanted_kinds import HEAP, made, names
+from tests.e2e.wanted_kinds import HEAP, RACK, made, names
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 
+# Engines of this folder do not watch Rack, so only plans act on it.
 pytestmark = pytest.mark.usefixtures("wanted")
 
 
@@ -23,10 +24,14 @@ def planned(cluster: Cluster, namespace: str, tmp_path: Path) -> PlanCommand:
 
 
 async def test_changed_template_of_the_next_version_shows_its_change_of_live_crs(
-    api: Client, namespace: str, start_engine: StartEngine, planned: PlanCommand, tmp_path: Path
+    api: Client,
+    namespace: str,
+    engine: EngineProcess,
+    planned: PlanCommand,
+    projects: Path,
+    tmp_path: Path,
 ) -> None:
-    now, after = project(tmp_path / "now", "old"), project(tmp_path / "next", "new")
-    start_engine(now).wait_ready()
+    now, after = projects / "now", project(tmp_path / "next", "new")
     await made(api, HEAP, namespace, "one", books=["a", "b"])
     await made(api, HEAP, namespace, "two", books=["a"])
     await made(api, HEAP, namespace, "none")
@@ -49,32 +54,32 @@ async def test_deletion_is_planned_with_the_variables_of_its_finalizer(
     api: Client, namespace: str, planned: PlanCommand, tmp_path: Path
 ) -> None:
     finalizer = {"name": "wanted.rolecall.dev/last", "vars": {"books": ["last"]}}
-    folder = project(tmp_path / "now", "bye", finalizer=finalizer)
-    await api.create(HEAP, cr(HEAP, namespace, books=["a"]))
-    assert planned.objects(folder, "heap/x", code=SOMETHING) == [("create", "x-a")]
-    named = ("heap/x", "--finalizer")
+    folder = project(tmp_path / "now", "bye", kind="Rack", finalizer=finalizer)
+    await api.create(RACK, cr(RACK, namespace, books=["a"]))
+    assert planned.objects(folder, "rack/x", code=SOMETHING) == [("create", "x-a")]
+    named = ("rack/x", "--finalizer")
     assert planned.objects(folder, *named, code=SOMETHING) == [("create", "x-last")]
-    there = (await api.get(HEAP, namespace, "x"))["metadata"]
+    there = (await api.get(RACK, namespace, "x"))["metadata"]
     assert not there.get("finalizers")
     assert not there.get("deletionTimestamp")
 
 
-async def test_right_that_lacks_for_a_write_is_told_with_the_rule_and_is_trouble(
+async def test_missing_right_for_a_write_is_reported_with_the_rule_and_is_trouble(
     api: Client,
     namespace: str,
     planned: PlanCommand,
     tmp_path: Path,
     service_account_kubeconfig: ServiceAccountKubeconfig,
 ) -> None:
-    folder = project(tmp_path / "now", "any")
-    await api.create(HEAP, cr(HEAP, namespace, books=["a"]))
+    folder = project(tmp_path / "now", "any", kind="Rack")
+    await api.create(RACK, cr(RACK, namespace, books=["a"]))
     kubeconfig = service_account_kubeconfig(
         [
-            {"apiGroups": [HEAP.group], "resources": ["*"], "verbs": ["*"]},
+            {"apiGroups": [RACK.group], "resources": ["*"], "verbs": ["*"]},
             {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]},
         ]
     )
-    said = planned(folder, "heap/x", code=TROUBLE, kubeconfig=kubeconfig)
+    said = planned(folder, "rack/x", code=TROUBLE, kubeconfig=kubeconfig)
     assert "! unknown from here on: roles/heap/tasks/main.yml:2" in said
     assert "cannot create" in said
     assert "configmaps" in said
@@ -89,9 +94,9 @@ async def test_cr_that_the_user_may_not_read_is_trouble_in_one_sentence(
     tmp_path: Path,
     service_account_kubeconfig: ServiceAccountKubeconfig,
 ) -> None:
-    folder = project(tmp_path / "now", "any")
-    await api.create(HEAP, cr(HEAP, namespace))
+    folder = project(tmp_path / "now", "any", kind="Rack")
+    await api.create(RACK, cr(RACK, namespace))
     kubeconfig = service_account_kubeconfig(name="nobody")
-    said = planned(folder, "heap/x", code=REFUSED, kubeconfig=kubeconfig)
-    assert "heaps" in said
+    said = planned(folder, "rack/x", code=REFUSED, kubeconfig=kubeconfig)
+    assert "racks" in said
     assert "Traceback" not in said

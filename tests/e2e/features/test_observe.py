@@ -7,19 +7,15 @@ import pytest
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from rolecall.reconcile import MODE_ANNOTATION
-from tests.e2e.conftest import StartEngine
-from tests.e2e.engine import PATIENCE_S, PROJECT
+from tests.e2e.engine import PATIENCE_S, EngineProcess
 from tests.e2e.kinds import condition, cr
 from tests.e2e.test_story import DEPLOYMENT, MEMCACHED, reconciled
 from tests.fixtures.eventually import eventually_async
 
-pytestmark = pytest.mark.usefixtures("memcached")
-
 
 async def test_observed_cr_is_told_of_its_drift_and_run_once_it_is_reconciled(
-    api: Client, namespace: str, start_engine: StartEngine
+    api: Client, namespace: str, engine: EngineProcess
 ) -> None:
-    start_engine(PROJECT).wait_ready()
     body = cr(MEMCACHED, namespace, size=1)
     body["metadata"]["annotations"] = {MODE_ANNOTATION: "observe"}
     await api.create(MEMCACHED, body)

@@ -1,0 +1,54 @@
+"""The role of tests/e2e/project as a script, and its CRs."""
+
+from __future__ import annotations
+
+from rolecall.json_object import Json
+from rolecall.kube import Client
+from rolecall_dev.testing import ScriptedRun, eventually_async
+from tests.apiserver.engine.reading import config_map
+from tests.e2e.kinds import cr, is_successful
+from tests.e2e.skipping import MEMCACHED
+
+
+async def memcached(run: ScriptedRun) -> None:
+    if run.is_finalizer:
+        return
+    labels = {"app": run.name}
+    image = "docker.io/memcached:1.4.36-alpine"
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "memcached", "image": image}]},
+    }
+    spec = {"replicas": run.spec["size"], "selector": {"matchLabels": labels}, "template": template}
+    metadata = {"name": f"{run.name}-memcached", "namespace": run.namespace}
+    async with run.task("start memcached") as task:
+        await task.present(
+            {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+        )
+    async with run.task("write settings") as task:
+        size = {"size": str(run.spec["size"])}
+        await task.present(config_map(run, f"{run.name}-settings", size))
+
+
+PLAYS = {"Memcached": memcached}
+
+
+async def reconciled(api: Client, namespace: str, generation: int = 1) -> Json:
+    """The CR, once its status reports a success for this generation."""
+
+    def is_done(found: Json) -> bool:
+        return is_successful(found) and found["status"]["observedGeneration"] == generation
+
+    return await eventually_async(lambda: api.get(MEMCACHED, namespace, "x"), is_done)
+
+
+async def created(api: Client, namespace: str, size: int = 1) -> Json:
+    """A new CR, once it was reconciled."""
+    await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=size))
+    return await reconciled(api, namespace)
+
+
+async def resized(api: Client, namespace: str, size: int) -> Json:
+    """The CR with another size, once it was reconciled."""
+    patched = await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": size}})
+    return await reconciled(api, namespace, patched["metadata"]["generation"])
