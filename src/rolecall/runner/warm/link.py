@@ -200,7 +200,9 @@ class HostLink:
             self._process.send_signal(signal.SIGKILL)
 
     def close(self, timeout_s: float) -> None:
-        """Hang up: it ends its children and itself."""
+        """Hang up: it ends its children and itself. While it warms up it has none and reads nothing."""
+        if not self._is_settled.is_set():
+            self.kill()
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         try:
