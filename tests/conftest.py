@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 pytest_plugins = [
-    "tests.fixtures.cluster",
+    "rolecall_dev.pytest_plugin",
     "tests.fixtures.collector",
     "tests.fixtures.figures",
     "tests.fixtures.leaks",

@@ -52,6 +52,7 @@ NO_GUIDES = {
     "report": "has no commands: tests/play/test_report.py runs what it describes",
     "versions": "tests/unit/scaffold, tests/unit/checks and tests/apiserver/migration take its steps",
     "usage-and-traces": "tests/e2e/features/test_usage.py and test_traces.py run what it describes",
+    "testing": "tests/e2e/test_pytest_plugin.py runs its example",
     "page": "tests/browser, tests/e2e/page and tests/real/test_page.py do what it describes",
     "replicas": "tests/apiserver/deploy, test_shards.py and shards/ of this tier do what it describes",
     "when-it-breaks": "tests/e2e/test_breakages.py writes it",

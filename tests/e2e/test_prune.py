@@ -1,4 +1,7 @@
-"""What a run no longer wants is deleted after it, and nothing that the next run would make again."""
+"""What a run no longer wants is deleted after it, and nothing that the next run would make again.
+
+One run of real plays for each; tests/apiserver/engine/test_prune.py has the rest, with scripted ones.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,7 @@ import pytest
 
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
-from tests.e2e.kinds import CONFIG_MAP
-from tests.e2e.wanted_kinds import (
-    CLAIM,
-    HEAP,
-    PAUSED,
-    RACK,
-    RESUMED,
-    SHELF,
-    WANTED,
-    add_owner,
-    edited,
-    events,
-    failed,
-    forget_inventory,
-    made,
-    names,
-    pruned,
-    settled,
-)
-from tests.fixtures.eventually import eventually_async
+from tests.e2e.wanted_kinds import SHELF, WANTED, edited, events, made, names, pruned
 
 pytestmark = pytest.mark.usefixtures("wanted")
 
@@ -46,130 +30,13 @@ async def test_loop_that_shrinks_takes_its_objects_along(
     assert "drift of" not in engine.log  # our own deletions bring nobody
 
 
-async def test_object_that_was_there_before_prune_was_asked_for_is_ours_too(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    """Its task only looks at it, and would have made it."""
-    engine = start_engine(WANTED).wait_ready()
-    there = await made(api, SHELF, namespace, books=["a", "b"])
-    await forget_inventory(api, there)
-    engine.stop()
-    start_engine(WANTED).wait_ready()
-    await edited(api, SHELF, namespace, word="nothing")
-    await edited(api, SHELF, namespace, books=["a"])
-    assert await names(api, namespace) == {"x-a"}
-
-
-@pytest.mark.parametrize("how", ["stops", "ignores", "rescues", "again"])
 async def test_run_that_may_not_have_come_to_its_end_deletes_nothing(
-    api: Client, namespace: str, start_engine: StartEngine, how: str
-) -> None:
-    engine = start_engine(WANTED).wait_ready()
-    await made(api, SHELF, namespace, books=["a", "b"])
-    await edited(api, SHELF, namespace, **{how: True}, books=["a"])
-    assert await names(api, namespace) == {"x-a", "x-b"}
-    assert [set(run) for run in pruned(engine)] == [{"held"}]
-    await edited(api, SHELF, namespace, **{how: False})
-    assert await names(api, namespace) == {"x-a"}
-
-
-async def test_failed_run_deletes_nothing_and_what_it_made_is_not_forgotten(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    start_engine(WANTED).wait_ready()
-    await made(api, SHELF, namespace, books=["a", "b"])
-    await api.merge_patch(SHELF, namespace, "x", {"spec": {"fails": True, "books": ["a", "c"]}})
-    await failed(api, SHELF, namespace)
-    assert await names(api, namespace) == {"x-a", "x-b", "x-c"}
-    await edited(api, SHELF, namespace, fails=False, books=["a"])
-    assert await names(api, namespace) == {"x-a"}
-
-
-async def test_when_that_turns_false_keeps_a_claim_unless_the_watch_names_its_kind(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    engine = start_engine(WANTED).wait_ready()
-    for kind in (SHELF, RACK):
-        name = kind.kind.lower()
-        await made(api, kind, namespace, name, claim=True)
-        await edited(api, kind, namespace, name, claim=False)
-    await eventually_async(
-        lambda: names(api, namespace, CLAIM), lambda found: found == {"shelf-claim"}
-    )
-    why = "`prune` does not name kind PersistentVolumeClaim"
-    kept = {"kept": [{"object": "PersistentVolumeClaim shelf-claim", "why": why}]}
-    assert kept in pruned(engine)
-
-
-async def test_annotated_or_read_or_listed_object_stays(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     engine = start_engine(WANTED).wait_ready()
     await made(api, SHELF, namespace, books=["a", "b"])
-    stays = {"metadata": {"annotations": {"rolecall.dev/prune": "false"}}}
-    await api.merge_patch(CONFIG_MAP, namespace, "x-a", stays)
-    await edited(api, SHELF, namespace, books=[], reads=["b"])
-    assert await names(api, namespace) == {"x-a", "x-b"}
-    await edited(api, SHELF, namespace, lists=True, reads=[])
-    assert await names(api, namespace) == {"x-a", "x-b"}
-    reasons = {row["why"] for run in pruned(engine) for row in run["kept"]}
-    assert reasons == {
-        "annotation `rolecall.dev/prune: false`",
-        "the run saw it in a list of configmaps",
-    }
-    await edited(api, SHELF, namespace, lists=False)
-    assert await names(api, namespace) == {"x-a"}
-
-
-async def test_object_that_somebody_took_over_or_made_anew_stays(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    start_engine(WANTED).wait_ready()
-    await made(api, SHELF, namespace, books=["a", "b"])
-    taken = {"metadata": {"ownerReferences": None}}
-    await api.merge_patch(CONFIG_MAP, namespace, "x-a", taken)
-    owned = (await api.get(CONFIG_MAP, namespace, "x-b"))["metadata"]["ownerReferences"]
-    await api.merge_patch(SHELF, namespace, "x", {"metadata": {"annotations": PAUSED}})
-    await api.delete(CONFIG_MAP, namespace, "x-b")
-    metadata = {"name": "x-b", "namespace": namespace, "ownerReferences": owned}
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-    await api.create(CONFIG_MAP, body)
-    await api.merge_patch(
-        SHELF, namespace, "x", {"spec": {"books": []}, "metadata": {"annotations": RESUMED}}
-    )
-    await settled(api, SHELF, namespace)
-    assert await names(api, namespace) == {"x-a", "x-b"}
-
-
-async def test_object_of_two_is_deleted_with_the_last_one_that_wants_it(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    """Only the one that made it owns it; the other one is of a kind that prunes nothing."""
-    engine = start_engine(WANTED).wait_ready()
-    await made(api, SHELF, namespace, "one", common=["both"])
-    await made(api, HEAP, namespace, "other", common=["both"])
-    await edited(api, SHELF, namespace, "one", common=[])
-    assert await names(api, namespace) == {"both"}
-    assert pruned(engine)[-1]["kept"][0]["why"] == f"Heap {namespace}/other wants it"
-    engine.stop()
-    start_engine(WANTED).wait_ready()
-    await edited(api, SHELF, namespace, "one", word="looked at once more")
-    assert await names(api, namespace) == {"both"}
-    await edited(api, HEAP, namespace, "other", common=[])
-    await edited(api, SHELF, namespace, "one", word="and again")
-    assert await names(api, namespace) == set()
-
-
-async def test_object_with_two_owners_is_given_up_by_the_first(
-    api: Client, namespace: str, start_engine: StartEngine
-) -> None:
-    start_engine(WANTED).wait_ready()
-    await made(api, SHELF, namespace, "one", common=["both"])
-    other = await made(api, SHELF, namespace, "other", common=["both"])
-    await add_owner(api, namespace, "both", other)
-    await edited(api, SHELF, namespace, "other", word="sees that it owns it")
-    await edited(api, SHELF, namespace, "one", common=[])
-    left = (await api.get(CONFIG_MAP, namespace, "both"))["metadata"]["ownerReferences"]
-    assert [row["name"] for row in left] == ["other"]
-    await edited(api, SHELF, namespace, "other", common=[])
-    assert await names(api, namespace) == set()
+    for how in ("stops", "ignores", "rescues", "again"):
+        await edited(api, SHELF, namespace, **{how: True}, books=["a"])
+        assert await names(api, namespace) == {"x-a", "x-b"}
+        await edited(api, SHELF, namespace, **{how: False}, books=["a", "b"])
+    assert [set(run) for run in pruned(engine)] == [{"held"}] * 4

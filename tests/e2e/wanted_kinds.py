@@ -11,6 +11,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from rolecall.prune import STORE_LABEL
+from rolecall_dev.testing import EngineInProcess
 from tests.e2e.engine import PATIENCE_S, EngineProcess
 from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_successful
 from tests.fixtures.eventually import eventually_async
@@ -100,7 +101,7 @@ async def eventually_data(
     return await eventually_async(look, is_right, timeout_s=PATIENCE_S, ignoring=(NotFoundError,))
 
 
-def pruned(engine: EngineProcess) -> list[Json]:
+def pruned(engine: EngineProcess | EngineInProcess) -> list[Json]:
     """What the runs of an engine said of it in `run.json`, oldest first."""
     files = [json.loads(file.read_text()) for file in engine.artifacts.glob("**/run.json")]
     return [run["pruned"] for run in sorted(files, key=lambda run: run["began"]) if "pruned" in run]

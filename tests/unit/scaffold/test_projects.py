@@ -115,6 +115,13 @@ def test_make_test_looks_for_what_goes_wrong_in_between_once_there_is_a_sample(
     assert ".rolecall-test/\n" in (project / ".gitignore").read_text()
 
 
+def test_make_test_runs_pytest_once_there_is_a_test(project: Path) -> None:
+    assert "pytest tests" not in _would_run(project, "test")
+    assert create_api() == 0
+    assert "pytest tests\n" in _would_run(project, "test")
+    assert "molecule" not in _would_run(project, "test-quick")
+
+
 def _would_run(project: Path, *words: str) -> str:
     made = subprocess.run(
         ["make", "--dry-run", *words], cwd=project, capture_output=True, text=True, check=True

@@ -45,6 +45,7 @@ and folders, time limits, events, record, artifacts and result are those of a ru
 """
 
 from rolecall_dev.testing.in_process import EngineInProcess
+from rolecall_dev.testing.project import ProjectEngine
 from rolecall_dev.testing.scripted import (
     ProxyAnswer,
     RequestFailed,
@@ -65,6 +66,7 @@ __all__ = [
     "TIMEOUT_S",
     "EngineInProcess",
     "NeverCameError",
+    "ProjectEngine",
     "ProxyAnswer",
     "RequestFailed",
     "Script",

@@ -165,9 +165,10 @@ class EngineInProcess:
         assert not self.plays.bugs, "\n".join(["a scripted play has a bug:", *self.plays.bugs])
 
     async def abort(self) -> None:
-        """Stop it at once: runs in flight are cancelled, and nothing is drained."""
+        """Stop it as a second SIGTERM does: runs in flight are cancelled at once."""
         if self._serving is not None and not self._serving.done():
-            self._serving.cancel()
+            self._stop.ask()
+            self._stop.ask()
             await asyncio.wait([self._serving])
 
     async def clean_up(self) -> None:

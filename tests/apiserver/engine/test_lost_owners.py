@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rolecall.json_object import Json
 from rolecall.kube import Client
-from tests.e2e.conftest import StartEngine
+from tests.apiserver.engine.conftest import StartEngine
+from tests.apiserver.engine.shelves import MAKERS
+from tests.apiserver.engine.test_adoption import events_of
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
 from tests.e2e.kinds import CONFIG_MAP, cr, install, is_gone, is_successful, kind
-from tests.e2e.test_adoption import events_of
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 
@@ -46,9 +47,9 @@ async def owned_again(api: Client, namespace: str) -> Json:
 async def test_owner_that_somebody_took_away_comes_back_by_one_run_and_is_told(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    engine = start_engine(BEHAVIOURS).wait_ready()
+    engine = await start_engine(MAKERS, project=BEHAVIOURS)
     before = await make(api, namespace)
-    runs = engine.runs("Maker")
+    runs = await engine.runs("Maker")
     await strip(api, namespace)
     after = await owned_again(api, namespace)
     assert after["metadata"]["ownerReferences"] == before["metadata"]["ownerReferences"]
@@ -62,24 +63,24 @@ async def test_owner_that_somebody_took_away_comes_back_by_one_run_and_is_told(
     await eventually_async(
         lambda: made(api, namespace), lambda it: it["data"]["word"] == "x", timeout_s=PATIENCE_S
     )
-    assert engine.runs("Maker") - runs == 2
+    assert await engine.runs("Maker") - runs == 2
 
 
 async def test_owner_that_was_taken_away_while_no_engine_ran_comes_back_when_one_starts(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    first = start_engine(BEHAVIOURS).wait_ready()
+    first = await start_engine(MAKERS, project=BEHAVIOURS)
     await make(api, namespace)
-    assert first.stop() == 0
+    await first.stop()
     await strip(api, namespace)
-    start_engine(BEHAVIOURS, f"--artifacts-dir={first.artifacts}").wait_ready()
+    await start_engine(MAKERS, project=BEHAVIOURS, artifacts=first.artifacts)
     await owned_again(api, namespace)
 
 
 async def test_objects_of_a_cr_that_is_deleted_without_them_stay_without_an_owner(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    start_engine(BEHAVIOURS).wait_ready()
+    await start_engine(MAKERS, project=BEHAVIOURS)
     before = await make(api, namespace)
     await api.delete(MAKER, namespace, "x", propagation="Orphan")
     await eventually_async(lambda: is_gone(api, MAKER, namespace, "x"), timeout_s=PATIENCE_S)

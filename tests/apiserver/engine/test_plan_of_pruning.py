@@ -1,7 +1,11 @@
-"""What pruning would take away is in the plan, and is what the run then takes."""
+"""What pruning would take away is in the plan, and is what the run then takes.
+
+The command plans real plays; what was made before, and the run that follows, are scripted.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,7 +13,8 @@ import pytest
 from rolecall.kube import Client
 from rolecall.reconcile import MODE_ANNOTATION
 from rolecall_dev.localcluster import Cluster
-from tests.e2e.conftest import StartEngine
+from tests.apiserver.engine.conftest import StartEngine
+from tests.apiserver.engine.shelves import SHELVES
 from tests.e2e.engine import PATIENCE_S
 from tests.e2e.features.planning import SOMETHING, PlanCommand
 from tests.e2e.kinds import CONFIG_MAP, condition, cr
@@ -28,18 +33,19 @@ def planned(cluster: Cluster, namespace: str, tmp_path: Path) -> PlanCommand:
 async def test_plan_of_a_shorter_loop_lists_what_the_run_then_prunes(
     api: Client, namespace: str, start_engine: StartEngine, planned: PlanCommand
 ) -> None:
-    start_engine(WANTED).wait_ready()
+    await start_engine(SHELVES)
     await made(api, SHELF, namespace, books=["a", "b", "c", "d", "e"])
     stays = {"metadata": {"annotations": {"rolecall.dev/prune": "false"}}}
     await api.merge_patch(CONFIG_MAP, namespace, "x-c", stays)
     other = await made(api, SHELF, namespace, "other")
     await add_owner(api, namespace, "x-e", other)
     file = planned.file(cr(SHELF, namespace, books=["a"], reads=["d"]))
-    said = planned(WANTED, "--cr", file, code=SOMETHING)
+    said = await asyncio.to_thread(planned, WANTED, "--cr", file, code=SOMETHING)
     assert f"Shelf {namespace}/x: 1 to change, 1 to delete" in said
     assert f"  - ConfigMap {namespace}/x-b  [no task: pruned]" in said
     assert f"  ~ ConfigMap {namespace}/x-e  [no task: pruned]" in said
-    assert planned.objects(WANTED, "--cr", file, code=SOMETHING) == [
+    listed = await asyncio.to_thread(planned.objects, WANTED, "--cr", file, code=SOMETHING)
+    assert listed == [
         ("delete", "x-b"),
         ("change", "x-e"),
     ]
@@ -53,7 +59,7 @@ async def test_plan_of_a_shorter_loop_lists_what_the_run_then_prunes(
 async def test_observed_cr_tells_of_what_would_be_pruned(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    start_engine(WANTED).wait_ready()
+    await start_engine(SHELVES)
     await made(api, SHELF, namespace, books=["a", "b"])
     observed = {"metadata": {"annotations": {MODE_ANNOTATION: "observe"}}}
     await api.merge_patch(SHELF, namespace, "x", {**observed, "spec": {"books": ["a"]}})
@@ -74,7 +80,7 @@ async def test_who_may_not_read_inventories_is_told_that_pruning_is_not_shown(
     planned: PlanCommand,
     service_account_kubeconfig: ServiceAccountKubeconfig,
 ) -> None:
-    start_engine(WANTED).wait_ready()
+    await start_engine(SHELVES)
     await made(api, SHELF, namespace, books=["a", "b"])
     rules = [
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["*"]},
@@ -82,7 +88,9 @@ async def test_who_may_not_read_inventories_is_told_that_pruning_is_not_shown(
     ]
     file = planned.file(cr(SHELF, namespace, books=["a"], word="new"))
     kubeconfig = service_account_kubeconfig(rules)
-    said = planned(WANTED, "--cr", file, code=SOMETHING, kubeconfig=kubeconfig)
+    said = await asyncio.to_thread(
+        planned, WANTED, "--cr", file, code=SOMETHING, kubeconfig=kubeconfig
+    )
     assert f"Shelf {namespace}/x: 1 to change\n" in said
     assert "  ! not shown: pruning: " in said
     assert "configmaps" in said

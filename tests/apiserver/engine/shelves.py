@@ -1,0 +1,78 @@
+"""Scripted plays that send the requests of the roles `shelf` and `maker` of tests/e2e."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rolecall_dev.testing import Script, ScriptedRun
+
+_INFO = "kubernetes.core.k8s_info"
+_FAIL = "ansible.builtin.fail"
+
+
+def config_map(run: ScriptedRun, name: str, **more: Any) -> dict[str, Any]:
+    """In the run's namespace."""
+    metadata = {"name": name, "namespace": run.namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **more}
+
+
+async def shelf(run: ScriptedRun) -> None:
+    """What a run makes, and how it ends, is all in the spec; see tests/e2e/wanted/roles/shelf."""
+    spec = run.spec
+    async with run.task("list what is there", module=_INFO, when=spec.get("lists", False)) as task:
+        if not task.skipped:
+            await task.list("v1", "ConfigMap", labels=f"shelf={run.name}")
+    async with run.task("make books") as task:
+        for book in spec.get("books") or []:
+            made = config_map(run, f"{run.name}-{book}", data={"word": spec.get("word", "nothing")})
+            made["metadata"]["labels"] = {"shelf": run.name}
+            await task.present(made)
+    async with run.task("make what others make too") as task:
+        for name in spec.get("common") or []:
+            await task.present(config_map(run, name))
+    async with run.task("read by name", module=_INFO) as task:
+        for book in spec.get("reads") or []:
+            await task.get("v1", "ConfigMap", f"{run.name}-{book}")
+    if spec.get("stops"):
+        run.end_play()
+    async with run.task("make a claim", when=spec.get("claim", False)) as task:
+        if not task.skipped:
+            await task.present(
+                {
+                    **config_map(run, f"{run.name}-claim"),
+                    "kind": "PersistentVolumeClaim",
+                    "spec": {
+                        "accessModes": ["ReadWriteOnce"],
+                        "resources": {"requests": {"storage": "1Mi"}},
+                    },
+                }
+            )
+    await end(run)
+
+
+async def end(run: ScriptedRun) -> None:
+    """The rest of `shelf`: how the run ends."""
+    spec = run.spec
+    for how in ("ignores", "rescues"):
+        if spec.get(how):
+            async with run.task(
+                "fail", module=_FAIL, ignore_errors=how == "ignores", rescued=how == "rescues"
+            ) as task:
+                task.fail()
+    if spec.get("fails"):
+        async with run.task("fail at the end", module=_FAIL) as task:
+            task.fail()
+    if spec.get("again"):
+        await run.requeue_after("1h")
+
+
+async def maker(run: ScriptedRun) -> None:
+    """See tests/e2e/behaviours/roles/maker."""
+    async with run.task("make an object") as task:
+        await task.present(
+            config_map(run, f"{run.name}-made", data={"word": run.spec.get("word", "nothing")})
+        )
+
+
+SHELVES: dict[str, Script] = {"Shelf": shelf, "Rack": shelf, "Heap": shelf}
+MAKERS: dict[str, Script] = {"Maker": maker}

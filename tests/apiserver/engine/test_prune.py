@@ -1,0 +1,175 @@
+"""What a run no longer wants is deleted after it, and nothing that the next run would make again."""
+
+from __future__ import annotations
+
+import pytest
+
+from rolecall.kube import Client
+from tests.apiserver.engine.conftest import StartEngine
+from tests.apiserver.engine.shelves import SHELVES
+from tests.e2e.kinds import CONFIG_MAP
+from tests.e2e.wanted_kinds import (
+    CLAIM,
+    HEAP,
+    PAUSED,
+    RACK,
+    RESUMED,
+    SHELF,
+    add_owner,
+    edited,
+    events,
+    failed,
+    forget_inventory,
+    made,
+    names,
+    pruned,
+    settled,
+)
+from tests.fixtures.eventually import eventually_async
+
+pytestmark = pytest.mark.usefixtures("wanted")
+
+
+async def test_loop_that_shrinks_takes_its_objects_along(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    engine = await start_engine(SHELVES)
+    await made(api, SHELF, namespace, books=["a", "b", "c"])
+    await edited(api, SHELF, namespace, word="twice")  # looked at, and not written
+    await edited(api, SHELF, namespace, books=["a"])
+    assert await names(api, namespace) == {"x-a"}
+    assert pruned(engine) == [{"deleted": ["ConfigMap x-b", "ConfigMap x-c"]}]
+    (event,) = await events(api, namespace, "Pruned")
+    assert event["message"] == "No longer wanted, and deleted: ConfigMap x-b, ConfigMap x-c"
+    assert await engine.metric("rolecall_pruned_objects_total", result="deleted") == 2
+    await edited(api, SHELF, namespace, word="a run later")
+    assert "drift of" not in engine.log  # our own deletions bring nobody
+
+
+async def test_object_that_was_there_before_prune_was_asked_for_is_ours_too(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    """Its task only looks at it, and would have made it."""
+    engine = await start_engine(SHELVES)
+    there = await made(api, SHELF, namespace, books=["a", "b"])
+    await forget_inventory(api, there)
+    await engine.stop()
+    await start_engine(SHELVES)
+    await edited(api, SHELF, namespace, word="nothing")
+    await edited(api, SHELF, namespace, books=["a"])
+    assert await names(api, namespace) == {"x-a"}
+
+
+@pytest.mark.parametrize("how", ["stops", "ignores", "rescues", "again"])
+async def test_run_that_may_not_have_come_to_its_end_deletes_nothing(
+    api: Client, namespace: str, start_engine: StartEngine, how: str
+) -> None:
+    engine = await start_engine(SHELVES)
+    await made(api, SHELF, namespace, books=["a", "b"])
+    await edited(api, SHELF, namespace, **{how: True}, books=["a"])
+    assert await names(api, namespace) == {"x-a", "x-b"}
+    assert [set(run) for run in pruned(engine)] == [{"held"}]
+    await edited(api, SHELF, namespace, **{how: False})
+    assert await names(api, namespace) == {"x-a"}
+
+
+async def test_failed_run_deletes_nothing_and_what_it_made_is_not_forgotten(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    await start_engine(SHELVES)
+    await made(api, SHELF, namespace, books=["a", "b"])
+    await api.merge_patch(SHELF, namespace, "x", {"spec": {"fails": True, "books": ["a", "c"]}})
+    await failed(api, SHELF, namespace)
+    assert await names(api, namespace) == {"x-a", "x-b", "x-c"}
+    await edited(api, SHELF, namespace, fails=False, books=["a"])
+    assert await names(api, namespace) == {"x-a"}
+
+
+async def test_when_that_turns_false_keeps_a_claim_unless_the_watch_names_its_kind(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    engine = await start_engine(SHELVES)
+    for kind in (SHELF, RACK):
+        name = kind.kind.lower()
+        await made(api, kind, namespace, name, claim=True)
+        await edited(api, kind, namespace, name, claim=False)
+    await eventually_async(
+        lambda: names(api, namespace, CLAIM), lambda found: found == {"shelf-claim"}
+    )
+    why = "`prune` does not name kind PersistentVolumeClaim"
+    kept = {"kept": [{"object": "PersistentVolumeClaim shelf-claim", "why": why}]}
+    assert kept in pruned(engine)
+
+
+async def test_annotated_or_read_or_listed_object_stays(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    engine = await start_engine(SHELVES)
+    await made(api, SHELF, namespace, books=["a", "b"])
+    stays = {"metadata": {"annotations": {"rolecall.dev/prune": "false"}}}
+    await api.merge_patch(CONFIG_MAP, namespace, "x-a", stays)
+    await edited(api, SHELF, namespace, books=[], reads=["b"])
+    assert await names(api, namespace) == {"x-a", "x-b"}
+    await edited(api, SHELF, namespace, lists=True, reads=[])
+    assert await names(api, namespace) == {"x-a", "x-b"}
+    reasons = {row["why"] for run in pruned(engine) for row in run["kept"]}
+    assert reasons == {
+        "annotation `rolecall.dev/prune: false`",
+        "the run saw it in a list of configmaps",
+    }
+    await edited(api, SHELF, namespace, lists=False)
+    assert await names(api, namespace) == {"x-a"}
+
+
+async def test_object_that_somebody_took_over_or_made_anew_stays(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    await start_engine(SHELVES)
+    await made(api, SHELF, namespace, books=["a", "b"])
+    taken = {"metadata": {"ownerReferences": None}}
+    await api.merge_patch(CONFIG_MAP, namespace, "x-a", taken)
+    owned = (await api.get(CONFIG_MAP, namespace, "x-b"))["metadata"]["ownerReferences"]
+    await api.merge_patch(SHELF, namespace, "x", {"metadata": {"annotations": PAUSED}})
+    await api.delete(CONFIG_MAP, namespace, "x-b")
+    metadata = {"name": "x-b", "namespace": namespace, "ownerReferences": owned}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    await api.create(CONFIG_MAP, body)
+    await api.merge_patch(
+        SHELF, namespace, "x", {"spec": {"books": []}, "metadata": {"annotations": RESUMED}}
+    )
+    await settled(api, SHELF, namespace)
+    assert await names(api, namespace) == {"x-a", "x-b"}
+
+
+async def test_object_of_two_is_deleted_with_the_last_one_that_wants_it(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    """Only the one that made it owns it; the other one is of a kind that prunes nothing."""
+    engine = await start_engine(SHELVES)
+    await made(api, SHELF, namespace, "one", common=["both"])
+    await made(api, HEAP, namespace, "other", common=["both"])
+    await edited(api, SHELF, namespace, "one", common=[])
+    assert await names(api, namespace) == {"both"}
+    assert pruned(engine)[-1]["kept"][0]["why"] == f"Heap {namespace}/other wants it"
+    await engine.stop()
+    await start_engine(SHELVES)
+    await edited(api, SHELF, namespace, "one", word="looked at once more")
+    assert await names(api, namespace) == {"both"}
+    await edited(api, HEAP, namespace, "other", common=[])
+    await edited(api, SHELF, namespace, "one", word="and again")
+    assert await names(api, namespace) == set()
+
+
+async def test_object_with_two_owners_is_given_up_by_the_first(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    await start_engine(SHELVES)
+    await made(api, SHELF, namespace, "one", common=["both"])
+    other = await made(api, SHELF, namespace, "other", common=["both"])
+    await add_owner(api, namespace, "both", other)
+    await edited(api, SHELF, namespace, "other", word="sees that it owns it")
+    await edited(api, SHELF, namespace, "one", common=[])
+    left = (await api.get(CONFIG_MAP, namespace, "both"))["metadata"]["ownerReferences"]
+    assert [row["name"] for row in left] == ["other"]
+    await edited(api, SHELF, namespace, "other", common=[])
+    assert await names(api, namespace) == set()
