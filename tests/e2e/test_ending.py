@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually
 
 SLOW = kind("Slow")
+AT_ONCE_S = 10.0
 # What ends stock runs is tried in tests/play/test_ended.py, too.
 WAYS = [pytest.param("stock", marks=pytest.mark.nightly), "warm"]
 
@@ -110,8 +112,10 @@ async def test_idle_engine_ends_at_once_with_zero(
 ) -> None:
     # What it would have for plays is more than the test waits.
     engine = start_engine(BEHAVIOURS, "--graceful-shutdown-timeout=1h").wait_ready()
+    began = time.monotonic()
     engine.tell(number)
     assert engine.wait() == 0
+    assert time.monotonic() - began < AT_ONCE_S
     assert "Traceback" not in engine.log
 
 

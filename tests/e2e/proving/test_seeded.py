@@ -63,7 +63,6 @@ def test_guide_lists_each_seeded_bug_and_who_finds_it() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif("SEEDED" not in os.environ, reason="takes minutes: SEEDED=1")
 async def test_each_seeded_bug_is_found_and_right_roles_are_quiet(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

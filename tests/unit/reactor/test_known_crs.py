@@ -114,6 +114,15 @@ def test_kind_without_generation_brings_every_update_but_not_the_same_twice() ->
     assert crs.says(MODIFIED, resourceVersion="3") is Urgency.EDIT
 
 
+@pytest.mark.parametrize("generation", [None, 2])
+def test_event_that_comes_twice_brings_one_run(generation: int | None) -> None:
+    crs = Crs()
+    fields = {} if generation is None else {"generation": generation}
+    crs.says(ADDED, **({} if generation is None else {"generation": 1}))
+    assert crs.says(MODIFIED, resourceVersion="2", **fields) is Urgency.EDIT
+    assert crs.says(MODIFIED, resourceVersion="2", **fields) is None
+
+
 def test_annotations_count_only_where_the_watch_says_so() -> None:
     crs = Crs(watch_annotations_changes=True)
     crs.says(ADDED, generation=1, annotations={"a": "1", "b": "2"})
