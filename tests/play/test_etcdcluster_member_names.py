@@ -66,7 +66,8 @@ def _play() -> dict[str, Any]:
         "_etcdcluster_pods": {"resources": _PODS},
         "_etcdcluster_told_before": [{"name": "db-0", "healthy": False}],
     }
-    files = [str(_ROLE / "vars" / "main" / name) for name in ("members.yml", "verdict.yml")]
+    # All of them, as Ansible loads them: a later file may define a variable of an earlier one again.
+    files = [str(file) for file in sorted((_ROLE / "vars" / "main").glob("*.yml"))]
     reported = "{{ _etcdcluster_step_reported.member.name | default('') }}"
     return {
         "hosts": "localhost",
