@@ -199,7 +199,8 @@ def test_pods_resolve_names_while_the_other_node_is_frozen(
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": {"name": name},
-            "spec": {"selector": labels, "ports": [{"port": 2379}]},
+            # Its name is the pod's address: the claim is about names, not about Services.
+            "spec": {"clusterIP": "None", "selector": labels, "ports": [{"port": 2379}]},
         },
     )
     world.kubectl("wait", "--for=condition=Ready", f"pod/{name}", f"--timeout={PATIENCE_S:.0f}s")
