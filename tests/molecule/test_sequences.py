@@ -1,7 +1,6 @@
 """The sequences of molecule from end to end: this repository's, and that of a project made just now.
 
-Each brings a cluster of its own. Both run at the same time, since most of a sequence waits for one
-Ansible after the other.
+Each brings a cluster of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -28,29 +26,29 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class Sequences:
-    """Both, begun."""
-
-    own: MoleculeSequence
-    made: MoleculeSequence
-
-
-@pytest.fixture(scope="module")
-def sequences(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sequences]:
-    """Both begin with the first test."""
+@pytest.fixture
+def own(binaries: Binaries) -> Iterator[MoleculeSequence]:
+    """That of this repository, begun."""
     assert binaries
-    mark = secrets.token_hex(3)
-    project = made_project(tmp_path_factory.mktemp("made"), f"cache-{mark}")
+    cluster = f"molecule-{secrets.token_hex(3)}"
     with ExitStack() as ending:
-        local = ["molecule", "test", "-s", "local"]
-        own = MoleculeSequence(ROOT, local, cluster=f"molecule-{mark}")
+        own = MoleculeSequence(ROOT, ["molecule", "test", "-s", "local"], cluster=cluster)
         ending.callback(own.clean_up)
+        yield own
+
+
+@pytest.fixture
+def made(binaries: Binaries, tmp_path: Path) -> Iterator[MoleculeSequence]:
+    """That of a project with a kind of each flavour, begun."""
+    assert binaries
+    name = f"cache-{secrets.token_hex(3)}"
+    project = made_project(tmp_path, name)
+    with ExitStack() as ending:
         # `rolecall test` takes two minutes of its users, and one here.
         command = ["make", "test", "BUDGET=1m"]
-        made = MoleculeSequence(project, command, cluster=f"molecule-cache-{mark}")
+        made = MoleculeSequence(project, command, cluster=f"molecule-{name}")
         ending.callback(made.clean_up)
-        yield Sequences(own, made)
+        yield made
 
 
 def made_project(folder: Path, name: str) -> Path:
@@ -66,16 +64,15 @@ def made_project(folder: Path, name: str) -> Path:
 
 @pytest.mark.nightly
 def test_project_that_was_made_just_now_passes_its_own_checks_and_tests(
-    sequences: Sequences,
+    made: MoleculeSequence,
 ) -> None:
-    assert sequences.made.wait() == 0
-    said = sequences.made.said
+    assert made.wait() == 0
+    said = made.said
     assert "idempotence: Executed: Successful" in said
     for kind in KINDS:
         assert f"{kind} | and comes back with the message" in said
 
 
-@pytest.mark.nightly
-def test_every_role_here_converges_is_idempotent_and_keeps_its_world(sequences: Sequences) -> None:
-    assert sequences.own.wait() == 0
-    assert "idempotence: Executed: Successful" in sequences.own.said
+def test_every_role_here_converges_is_idempotent_and_keeps_its_world(own: MoleculeSequence) -> None:
+    assert own.wait() == 0
+    assert "idempotence: Executed: Successful" in own.said
