@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,12 @@ import aiohttp
 import pytest
 
 from rolecall.proxy import upgrades
+from tests.fixtures.eventually import eventually_async
 from tests.unit.proxy.upstream import Play, Received, answer, opened_play, tls_of_a_server
 
 EXEC = "/api/v1/namespaces/prod/pods/p/exec?command=ls"
+# Kernels buffer some of it: of two connections, both ways.
+MUCH_BYTES, MOST_BYTES, QUIET_S = 64 << 20, 8 << 20, 0.5
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "TLS"])
@@ -65,7 +69,7 @@ async def test_bytes_pass_both_ways(play: Play, method: str, upgrade: str) -> No
     await writer.wait_closed()
 
 
-async def test_much_passes_without_filling_memory(play: Play) -> None:
+async def test_much_passes_both_ways_at_once(play: Play) -> None:
     play.upstream.say = echo
     reader, writer = await raw(play, "POST", "SPDY/3.1")
     await reader.readuntil(b"hello")
@@ -83,6 +87,51 @@ async def test_much_passes_without_filling_memory(play: Play) -> None:
     await sending
     writer.close()
     await writer.wait_closed()
+
+
+async def test_side_that_does_not_read_stops_the_other_without_filling_memory(play: Play) -> None:
+    """64 MB are on their way to a side that reads nothing; what the proxy keeps of them is measured."""
+    go_on, read = asyncio.Event(), 0
+
+    async def read_later(request: Received) -> None:
+        nonlocal read
+        request.writer.write(b"HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhello")
+        await go_on.wait()
+        while piece := await request.reader.read(1 << 20):
+            read += len(piece)
+        request.writer.close()
+
+    play.upstream.say = read_later
+    reader, writer = await raw(play, "POST", "SPDY/3.1")
+    await reader.readuntil(b"hello")
+    piece, sent = b"x" * 65536, 0
+
+    async def send() -> None:
+        nonlocal sent
+        while sent < MUCH_BYTES:
+            writer.write(piece)
+            await writer.drain()
+            sent += len(piece)
+
+    async def is_stopped() -> bool:
+        before = sent
+        await asyncio.sleep(QUIET_S)
+        return sent == before
+
+    tracemalloc.start()
+    try:
+        sending = asyncio.create_task(send())
+        await eventually_async(is_stopped)
+        assert 0 < sent < MUCH_BYTES
+        go_on.set()
+        await sending
+        await eventually_async(lambda: read, lambda count: count == MUCH_BYTES)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        go_on.set()
+        writer.close()
+    assert peak < MOST_BYTES
 
 
 async def test_end_of_the_far_side_is_the_end(play: Play) -> None:
