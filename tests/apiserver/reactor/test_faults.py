@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
+import pytest
 import yaml
 
 from rolecall.gvk import Gvk
@@ -91,8 +93,9 @@ async def test_server_that_restarts_brings_nobody_who_did_not_change(
 
 
 async def test_right_that_is_taken_away_is_noticed(
-    disturbed_cluster: Cluster, tmp_path: Path
+    disturbed_cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, logger="rolecall.reactor")
     config = yaml.safe_load(disturbed_cluster.kubeconfig.read_text())
     config["users"][0]["user"]["as"] = "somebody"
     as_somebody = tmp_path / "somebody"
@@ -117,8 +120,16 @@ async def test_right_that_is_taken_away_is_noticed(
         api.delete(f"{rbac}/clusterrolebindings/some")
         disturbed_cluster.apiserver.relay.cut()  # streams are not examined again
         await eventually_async(lambda: following.reactor.states[app] is SyncState.REFUSED)
+        assert "watching again" not in caplog.messages
         api.create(f"{rbac}/clusterrolebindings", binding)
         await eventually_async(lambda: following.reactor.states[app] is SyncState.SYNCED)
+        await eventually_async(lambda: "watching again" in caplog.messages)
+    told = [vars(each)["fields"] for each in caplog.records if each.message == "cannot watch"]
+    missing = [each for each in told if "not allowed to list, watch" in each["why"]]
+    assert len(missing) == 1, "it is logged once, however often the API server refuses"
+    assert missing[0]["kind"] == str(app)
+    assert f"apps.{app.group}" in missing[0]["why"]
+    assert "list, watch" in missing[0]["hint"]
 
 
 def direct_kubeconfig(cluster: Cluster, folder: Path) -> Path:
