@@ -29,18 +29,46 @@ def rules(path: Path) -> list[dict[str, Any]]:
     return [rule for group in groups for rule in group["rules"]]
 
 
+class Evaluated:
+    """Rules of our kinds as Prometheus evaluates them over time, with the `for` of each.
+
+    An alert fires once its expression was true, with the same labels, in each evaluation for that long.
+    """
+
+    def __init__(self) -> None:
+        self._since: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
+
+    def at(self, now_s: float, exposition: str, **wanted: str) -> set[tuple[str, str]]:
+        """Evaluate once; alerts that fire now, each with the name of the CR."""
+        series = [
+            (name, dict(_LABEL.findall(labels)), float(value))
+            for name, labels, value in _SAMPLE.findall(exposition)
+        ]
+        active = {
+            (rule["alert"], frozenset(labels.items())): seconds_of(rule)
+            for rule in rules(KINDS)
+            for labels in _holding(rule["expr"], series)
+            if wanted.items() <= labels.items()
+        }
+        self._since = {alert: self._since.get(alert, now_s) for alert in active}
+        return {
+            (alert[0], dict(alert[1])["name"])
+            for alert, since_s in self._since.items()
+            if now_s - since_s >= active[alert]
+        }
+
+
+def seconds_of(rule: dict[str, Any]) -> float:
+    """Its `for`: how long the expression must be true before the alert fires."""
+    number, unit = re.fullmatch(r"(\d+)([smh])", rule.get("for", "0s")).groups()  # type: ignore[union-attr]
+    return float(number) * {"s": 1, "m": 60, "h": 3600}[unit]
+
+
 def firing(exposition: str, **wanted: str) -> set[tuple[str, str]]:
-    """Alerts of our kinds that fire once their time is over, each with the name of the CR."""
-    series = [
-        (name, dict(_LABEL.findall(labels)), float(value))
-        for name, labels, value in _SAMPLE.findall(exposition)
-    ]
-    return {
-        (rule["alert"], labels["name"])
-        for rule in rules(KINDS)
-        for labels in _holding(rule["expr"], series)
-        if wanted.items() <= labels.items()
-    }
+    """Alerts of our kinds that fire where this stays so for a day, each with the name of the CR."""
+    evaluated = Evaluated()
+    evaluated.at(0, exposition, **wanted)
+    return evaluated.at(86_400, exposition, **wanted)
 
 
 def _holding(expression: str, series: list[tuple[str, Labels, float]]) -> Iterator[Labels]:

@@ -10,13 +10,23 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.metrics import NAMES, EngineMetrics
 from rolecall.workqueue import Key
-from tests.unit.bundle.alerts import ETCD, KINDS, OPERATOR, ROOT, firing, rules
+from tests.unit.bundle.alerts import ETCD, KINDS, OPERATOR, ROOT, Evaluated, firing, rules
 
+TIMES: list[tuple[str, dict[str, tuple[str, str]], str, float]] = [
+    ("PodSet", {"Ready": ("False", "BackOff")}, "ResourceNotReady", 15 * 60),
+    ("PodSet", {"NotConverging": ("True", "TaskChanges")}, "ResourceNeverSettles", 30 * 60),
+    ("EtcdCluster", {"Ready": ("False", "NoQuorum")}, "EtcdClusterNoQuorum", 2 * 60),
+    ("EtcdCluster", {"BackedUp": ("False", "BackupFailed")}, "EtcdClusterNotBackedUp", 5 * 60),
+    ("Appoperator", {"Ready": ("False", "PodsNotReady")}, "AppoperatorDown", 5 * 60),
+    ("EtcdCluster", {"Ready": ("False", "DataLost")}, "EtcdClusterLost", 0),
+    ("DemoVolume", {"Ready": ("False", "ClaimLost")}, "DemoVolumeLost", 0),
+    ("MachineOperation", {"Ready": ("False", "TimedOut")}, "MachineOperationFailed", 0),
+]
 PAGE = (ROOT / "docs" / "guides" / "alerts.md").read_text()
 
 
-def alerts_when(kind: str, **conditions: tuple[str, str]) -> set[str]:
-    """What fires about one CR with these conditions: `Type=(status, reason)`."""
+def exposition_when(kind: str, **conditions: tuple[str, str]) -> str:
+    """What an engine exports about one CR with these conditions: `Type=(status, reason)`."""
     metrics, key = EngineMetrics("1"), Key(Gvk("g.example.com", "v1", kind), "ns", "x")
     metrics.seen(key, datetime.now(UTC))
     rows = [
@@ -24,7 +34,12 @@ def alerts_when(kind: str, **conditions: tuple[str, str]) -> set[str]:
         for name, (status, reason) in conditions.items()
     ]
     metrics.conditions(key, rows)
-    return {alert for alert, _name in firing(metrics.exposition().decode())}
+    return metrics.exposition().decode()
+
+
+def alerts_when(kind: str, **conditions: tuple[str, str]) -> set[str]:
+    """What fires about one CR that stays so."""
+    return {alert for alert, _name in firing(exposition_when(kind, **conditions))}
 
 
 @pytest.mark.parametrize(
@@ -73,6 +88,34 @@ def test_healthy_cluster_without_a_new_backup_calls(
 def test_role_that_never_settles_calls() -> None:
     rows = {"Ready": ("True", "AllReady"), "NotConverging": ("True", "TaskChanges")}
     assert alerts_when("PodSet", **rows) == {"ResourceNeverSettles"}
+
+
+@pytest.mark.parametrize(("kind", "conditions", "alert", "after_s"), TIMES)
+def test_alert_fires_once_its_condition_held_that_long_and_starts_over_after_a_good_moment(
+    kind: str, conditions: dict[str, tuple[str, str]], alert: str, after_s: float
+) -> None:
+    bad, good = exposition_when(kind, **conditions), exposition_when(kind, Ready=("True", "Good"))
+    evaluated, fires = Evaluated(), {(alert, "x")}
+    assert evaluated.at(0, bad) == (set() if after_s else fires)
+    if after_s:
+        assert evaluated.at(after_s - 1, bad) == set()
+    assert evaluated.at(after_s, bad) == fires
+    assert evaluated.at(after_s + 1, good) == set()
+    assert evaluated.at(after_s + 2, bad) == (set() if after_s else fires)
+    assert evaluated.at(2 * after_s + 2, bad) == fires
+
+
+def test_each_alert_of_kinds_is_evaluated_over_time() -> None:
+    assert {alert for _, _, alert, _ in TIMES} == {rule["alert"] for rule in rules(KINDS)}
+
+
+def test_another_reason_does_not_start_the_time_of_not_ready_again() -> None:
+    evaluated = Evaluated()
+    for minute in range(15):
+        reason = ("BackOff", "ImagePullBackOff")[minute % 2]
+        now = exposition_when("PodSet", Ready=("False", reason))
+        assert evaluated.at(60 * minute, now) == set()
+    assert evaluated.at(15 * 60, now) == {("ResourceNotReady", "x")}
 
 
 def test_reasons_that_alerts_name_are_those_that_kinds_have() -> None:
