@@ -24,18 +24,22 @@ WATCHES = f"""\
   group: demo.example.com
   kind: Broken
   role: {HERE}/roles/broken_module
+- version: v1
+  group: demo.example.com
+  kind: Kept
+  role: {HERE}/roles/puts_back
 """
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "watches.yaml").write_text(WATCHES)
-    for kind in ("App", "Broken"):
+    for kind in ("App", "Broken", "Kept"):
         cr = {
             "apiVersion": "demo.example.com/v1",
             "kind": kind,
             "metadata": {"name": "shop"},
-            "spec": {"sizeGb": 3},
+            "spec": {"sizeGb": 3, "folder": str(tmp_path)},
         }
         (tmp_path / f"{kind.lower()}.yaml").write_text(yaml.safe_dump(cr))
     context = {"name": "c", "context": {"namespace": "mine"}}
@@ -111,3 +115,22 @@ def test_a_finalizer_that_is_not_there_is_told(
 ) -> None:
     assert main(["run-role", "--cr", "broken.yaml", "--finalizer"]) == 2
     assert "Broken has no finalizer" in capfd.readouterr().err
+
+
+def test_speed_is_explained_task_by_task(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["run-role", "--cr", "app.yaml", "--explain-speed"]) == 0
+    printed = capfd.readouterr().out
+    (row,) = (line for line in printed.splitlines() if "quick/tasks/main.yml" in line)
+    milliseconds, way, task, *_ = (cell.strip() for cell in row.strip("│").split("│"))
+    assert float(milliseconds) > 0
+    assert (way, task) == ("inline", "quick : say where everything is")
+    assert "inline: in the run's own process" in printed
+
+
+@pytest.mark.parametrize("flags", [[], ["--diff"]])
+def test_changed_lines_are_printed_with_diff_only(
+    project: Path, capfd: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    assert main(["run-role", "--cr", "kept.yaml", "--check", *flags]) == 0
+    assert ("+thing" in capfd.readouterr().out) == bool(flags)
+    assert not (project / "thing").exists()

@@ -10,6 +10,7 @@ form.
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,7 +19,7 @@ import aiohttp
 from aiohttp import web
 from yarl import URL
 
-from rolecall.errors import RolecallError
+from rolecall.errors import InputError, RolecallError
 
 _COOKIE = "rolecall_forwarder"
 _ENTRANCE = "/enter"
@@ -66,8 +67,11 @@ class PageForwarder:
             runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
             await runner.setup()
             try:
-                site = web.TCPSite(runner, "127.0.0.1", port)
-                await site.start()
+                try:
+                    await web.TCPSite(runner, "127.0.0.1", port).start()
+                except OSError as failure:
+                    why = os.strerror(failure.errno or 0)
+                    raise InputError(f"cannot listen on 127.0.0.1:{port}: {why}") from None
                 yield int(runner.addresses[0][1])
             finally:
                 await runner.cleanup()

@@ -55,8 +55,11 @@ async def test_a_person_tries_it_migrates_and_finds_nothing_left(
     )
     assert set(kind.in_etcd().values()) == {"v1"}
     (tmp_path / "play.yaml").write_text("- hosts: localhost\n  tasks: []\n")
-    entry = {"group": kind.group, "version": "v2", "kind": "Book", "playbook": "play.yaml"}
+    entry = {"group": kind.group, "version": "v2", "kind": "Book"}
+    entry["playbook"] = str(tmp_path / "play.yaml")
     (tmp_path / "watches.yaml").write_text(json.dumps([entry]))
+    elsewhere = rolecall(kind, "--all", "--dry-run", f"--watches-file={tmp_path / 'watches.yaml'}")
+    assert elsewhere.stdout == tried.stdout
     done = rolecall(kind, "--all", "--per-second=0", folder=tmp_path)
     assert done.stdout == (
         f"{kind.crd}: 2 objects, 2 rewritten at `v2`; nothing is stored at `v1` any more\n"

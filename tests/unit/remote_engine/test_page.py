@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -69,12 +70,15 @@ def get(port: int, path: str, cookie: str = "") -> tuple[http.client.HTTPRespons
 
 
 def test_page_of_the_leader_is_shown_to_who_has_the_printed_address(cluster: FakeCluster) -> None:
-    command = [sys.executable, "-m", "rolecall", "page", "--no-open"]
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        free = reserved.getsockname()[1]
+    command = [sys.executable, "-m", "rolecall", "page", "--no-open", f"--port={free}"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environ(cluster), **pipes) as process:  # type: ignore[call-overload]
         assert process.stdout is not None
         address = urlsplit(process.stdout.readline().strip())
-        port = address.port or 0
+        assert address.port == free
+        port = free
         assert get(port, "/crs")[0].status == 403
         entered, _ = get(port, f"{address.path}?{address.query}")
         assert (entered.status, entered.headers["Location"]) == (303, "/")
@@ -85,6 +89,15 @@ def test_page_of_the_leader_is_shown_to_who_has_the_printed_address(cluster: Fak
     assert process.returncode == 130
     assert "engine of pod ops/web-2 leads" in said
     assert "Traceback" not in said
+
+
+def test_port_that_is_named_and_taken_is_reported(cluster: FakeCluster) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port = reserved.getsockname()[1]
+        said = rolecall(cluster, "page", "--no-open", f"--port={port}")
+    assert said.returncode == 2
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in said.stderr
+    assert "Traceback" not in said.stderr
 
 
 def test_address_in_a_variable_of_the_pod_is_found(cluster: FakeCluster) -> None:

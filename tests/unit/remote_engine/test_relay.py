@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -85,6 +86,19 @@ def test_several_operators_are_named(cluster: FakeCluster) -> None:
     assert "--operator" in said.stderr
     assert rolecall(cluster, "status", "--operator", "other/db").returncode == 0
     assert cluster.commands[0][0] == "db-1"
+
+
+def test_blame_asks_the_operator_that_is_named(cluster: FakeCluster) -> None:
+    cluster.objects["pods"].append(pod("db-1", "other", "db"))
+    site = {"apiVersion": "example.com/v1", "kind": "Website", "spec": {"size": 1}}
+    cluster.objects["websites"] = [{**site, "metadata": {"name": "shop", "namespace": "ops"}}]
+    rolecall(cluster, "blame", "website", "shop", "--operator", "other/db")
+    ((asked, words),) = cluster.commands
+    assert asked == "db-1"
+    assert "blame" in words
+    assert "--operator" not in words
+    question = json.loads(words[words.index("--writes-of") + 1])
+    assert question["target"]["name"] == "shop"
 
 
 def test_operator_without_the_label_is_found_by_its_deployment(cluster: FakeCluster) -> None:
