@@ -25,6 +25,8 @@ def rendered(folder: str, values: Mapping[str, str]) -> dict[str, str]:
 def _below(folder: Traversable, prefix: str, values: Mapping[str, str]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for entry in folder.iterdir():
+        if entry.name == "__pycache__":  # made by installers, which compile every Python file
+            continue
         name = _PATH_VALUE.sub(lambda match: values[match[1]], entry.name)
         name = re.sub("^dot_", ".", name)
         if entry.is_dir():
