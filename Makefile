@@ -161,7 +161,7 @@ churn: cluster-binaries ## 20 edits a second: fails where one is lost, or someth
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/churn.py --minutes $(MINUTES)
 
 .PHONY: bench-kinds
-bench-kinds: cluster-binaries ## What users do to each kind, in seconds: the table of docs/kinds
+bench-kinds: cluster-binaries ## What users do to each kind, in seconds: the table of docs/reference/kind-times.md
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/kinds.py
 
 .PHONY: check

@@ -1,4 +1,4 @@
-"""How long each kind of this repository takes for what its users do: a table for docs/kinds/README.md.
+"""How long each kind takes for what its users do: the table of docs/reference/kind-times.md.
 
     python bench/kinds.py [--rounds N]      (`make bench-kinds`)
 

@@ -1,6 +1,6 @@
 """What does the record of a run cost: CPU of the engine with it and without it, memory of each read?
 
-    python bench/record_cost.py [--kubeconfig FILE] [--pairs 20] [--edits 10] [--json FILE] [--publish]
+    python bench/record_cost.py [--kubeconfig FILE] [--pairs 24] [--edits 10] [--json FILE] [--publish]
 
 Two engines, one of them with `--run-record=false`, work off edits of CRs of their own, in turns, and
 each turn begins with the other one. CPU is that of an engine with all its processes, for a run of the
@@ -63,7 +63,7 @@ def main() -> int:
     """Measure, print, judge."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kubeconfig", type=Path)
-    parser.add_argument("--pairs", type=int, default=20, help="turns of each engine")
+    parser.add_argument("--pairs", type=int, default=24, help="turns of each engine")
     parser.add_argument("--edits", type=int, default=10, help="edits in a turn")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--publish", action="store_true", help="make these the docs' figures")

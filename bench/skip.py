@@ -1,6 +1,6 @@
 """What does a restart cost with `skipUnchanged`, beside the same CRs run the ordinary way?
 
-    python bench/skip.py [--crs 200] [--kubeconfig FILE] [--publish] [--json FILE]
+    python bench/skip.py [--crs 1000] [--kubeconfig FILE] [--publish] [--json FILE]
 
 CRs of the four-task role are run until nothing is left to do. Then engines are started: one without
 CRs, one that skips all, one that runs all. Each is measured with its warm host and all children, once
@@ -47,7 +47,7 @@ _SAMPLE = re.compile(r"^(rolecall_runs_(?:skipped_)?total)\{.*\} (\S+)$", re.MUL
 def main() -> int:
     """Measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--crs", type=int, default=200)
+    parser.add_argument("--crs", type=int, default=1000)
     parser.add_argument("--kubeconfig", type=Path)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--publish", action="store_true", help="make these the docs' figures")

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
-from bench import churn, conversion, page, publish, record_cost, shards, soak, waits
+from bench import (
+    churn,
+    conversion,
+    many_crs,
+    page,
+    publish,
+    record_cost,
+    shards,
+    skip,
+    soak,
+    waits,
+)
 from bench.figures import Figure, failed, limited, markdown, table
 from bench.growth import growth_of
 from bench.plot import plot
@@ -87,6 +100,62 @@ def test_page_says_failed_where_a_figure_is_over_its_limit(kept: publish.Table) 
             assert told == ("passed" if judged <= row["limit"] else "FAILED"), line
         assert row["date"] and row["commit"] and row["machine"]
         assert not re.search(r"\|\s*-\d", line), "an amount below zero"
+
+
+class _ParsedError(Exception):
+    """The flags are known, and nothing needs to be measured."""
+
+
+def defaults(bench: ModuleType, monkeypatch: pytest.MonkeyPatch) -> argparse.Namespace:
+    """The flags of a bench that is started without any."""
+    parse, found = argparse.ArgumentParser.parse_args, []
+
+    def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
+        found.append(parse(parser, []))
+        raise _ParsedError
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parsed)
+    with pytest.raises(_ParsedError):
+        bench.main()
+    (flags,) = found
+    return flags
+
+
+@pytest.mark.parametrize(
+    ("bench", "name", "values"),
+    [
+        (churn, "churn, {crs} CRs, {rate:g} edits/s for {minutes:g} min: runs", None),
+        (conversion, "GET, idle: v1", "requests"),
+        (many_crs, "{crs} CRs: listed and queued", None),
+        (many_crs, "edit to Successful, idle", "edits"),
+        (record_cost, "Four, edited: CPU without", "pairs"),
+        (skip, "{crs} CRs after a restart, run: until settled", None),
+        (waits, "slots that runs keep while they wait: {crs} CRs ready", None),
+    ],
+)
+def test_figures_are_of_the_size_that_a_bench_has_without_flags(
+    bench: ModuleType, name: str, values: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = vars(defaults(bench, monkeypatch))
+    figures = [each for kept in publish.TABLES for each in publish.read_json(kept.file)[1]]
+    (figure,) = (each for each in figures if each.name == name.format(**flags))
+    assert values is None or len(figure.values) == flags[values]
+
+
+def test_page_replicas_and_soak_are_of_the_size_that_their_benches_have_without_flags(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, figures = publish.read_json(publish.SOAK.file)
+    least = defaults(soak, monkeypatch).runs
+    runs = {found[1] for each in figures if (found := re.match(r"soak, (\d+) runs: ", each.name))}
+    assert [int(count) >= least for count in runs] == [True]
+    monkeypatch.undo()
+    looked = defaults(page, monkeypatch)
+    guide = publish.LOOKED_AT.page.read_text()
+    assert f"{looked.crs:,} objects, of which" in guide
+    assert f"and {looked.readers} readers" in guide
+    monkeypatch.undo()
+    assert f"make {defaults(shards, monkeypatch).crs} CRs of `Four`" in publish.PAGE.read_text()
 
 
 def test_figures_over_their_limits_are_those_that_are_known() -> None:
