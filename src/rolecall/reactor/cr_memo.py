@@ -67,4 +67,4 @@ def _digest(annotations: Mapping[str, Any]) -> bytes:
     if not annotations:
         return b""
     text = json.dumps(annotations, sort_keys=True).encode()
-    return hashlib.blake2b(text, digest_size=8).digest()
+    return hashlib.sha256(text).digest()[:8]

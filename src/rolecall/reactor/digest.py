@@ -32,4 +32,4 @@ def digest_of(document: Mapping[str, Any], *, is_metadata_only: bool) -> bytes:
             key: value for key, value in document.items() if key not in ("metadata", "status")
         }
     text = json.dumps(counted, sort_keys=True, separators=(",", ":")).encode()
-    return hashlib.blake2b(text, digest_size=8).digest()
+    return hashlib.sha256(text).digest()[:8]

@@ -22,7 +22,7 @@ from rolecall.json_object import as_map
 MOST_BYTES = 1024 * 1024
 _NAMED_ITEMS = 20
 _JSON = "application/json"
-_DIGEST_BYTES = 12
+_DIGEST_LENGTH = 24
 
 # Whether an object with such metadata belongs to the CR of the run.
 IsOwned = Callable[[Mapping[str, Any]], bool]
@@ -79,7 +79,7 @@ def _document_in(media_type: str, body: bytes) -> dict[str, Any] | str:
 def digest_of_items(items: Iterable[str]) -> str:
     """Of `namespace/name@version` of each, in whatever order they came."""
     text = "\n".join(sorted(items)).encode()
-    return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest()
+    return hashlib.sha256(text).hexdigest()[:_DIGEST_LENGTH]
 
 
 def item_text(metadata: Mapping[str, Any]) -> str:

@@ -75,7 +75,7 @@ class CurrentReads:
         async with self._kinds_lock:
             now = self._clock.monotonic()
             if now - self._kinds_at > _LASTS_S:
-                whole = hashlib.blake2b(digest_size=16)
+                whole = hashlib.sha256()
                 for path in ("/api", "/apis"):
                     whole.update(await self._api.read_bytes(path, accept=_KINDS))
                 self._kinds, self._kinds_at = whole.hexdigest(), now

@@ -20,7 +20,7 @@ from typing import Any
 from rolecall.json_object import Json
 from rolecall.watches import Watch
 
-_BYTES = 16
+_LENGTH = 32
 _OWN_CONDITIONS = frozenset(
     {"Running", "Successful", "Failure", "Ready", "NotConverging", "Paused"}
 )
@@ -31,7 +31,7 @@ _OURS = "rolecall.dev/"
 def digest_of(*parts: Any) -> str:
     """Of anything that JSON can hold, sets included."""
     text = json.dumps(parts, sort_keys=True, default=_plain, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=_BYTES).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
 
 
 def digest_of_cr(cr: Json, told: Json) -> str:

@@ -45,7 +45,7 @@ class ProjectDigests:
         return digest
 
     def _digest(self, play: Play) -> str:
-        whole, count, size = hashlib.blake2b(digest_size=16), 0, 0
+        whole, count, size = hashlib.sha256(), 0, 0
         try:
             for root in self._inputs_of(play):
                 for path, found in _files_below(str(root)):
@@ -64,7 +64,7 @@ class ProjectDigests:
         stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
         known = self._files.get(path)
         if known is None or known[0] != stamp:
-            digest = hashlib.blake2b(Path(path).read_bytes(), digest_size=16).digest()
+            digest = hashlib.sha256(Path(path).read_bytes()).digest()
             known = self._files[path] = (stamp, digest)
         return known[1]
 

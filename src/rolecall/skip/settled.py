@@ -21,7 +21,7 @@ from rolecall.json_object import Json
 from rolecall.record import ObjectPlace, RecordedRequest, RunRecord, objects_of
 from rolecall.runner import RunResult
 
-_BYTES = 16
+_LENGTH = 32
 _MOST_PLACES = 200
 _MISSING = 404
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -75,7 +75,7 @@ texts_of = attrgetter(*(field.name for field in fields(ObjectPlace)))
 def digest_of_reads(states: Mapping[ObjectPlace, str]) -> str:
     """Of each place with what was found there."""
     lines = sorted("\0".join((*texts_of(place), state)) for place, state in states.items())
-    return hashlib.blake2b("\n".join(lines).encode(), digest_size=_BYTES).hexdigest()
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:_LENGTH]
 
 
 def why_not_settled(result: RunResult, record: RunRecord | None) -> str:

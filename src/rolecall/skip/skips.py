@@ -71,7 +71,7 @@ async def _nobody_follows(_owner: Gvk, _place: ObjectPlace, _by_annotation: bool
 
 def _part_of(key: Key) -> int:
     text = "\0".join(_texts(key)).encode()
-    return hashlib.blake2b(text, digest_size=2).digest()[0] % _PARTS
+    return hashlib.sha256(text).digest()[0] % _PARTS
 
 
 @dataclass(frozen=True, slots=True)
