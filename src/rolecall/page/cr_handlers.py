@@ -94,14 +94,17 @@ class CrPages:
 
     async def cr(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._lookup.key(request, asker)
-        row, position = await self._lookup.row(key)
-        shown = await self._cr_page(key, row, asker)
+        may_read_log = await asker.reader.may_read_log(key)
+        row, position = await self._lookup.row(key, may_read_log=may_read_log)
+        shown = await self._cr_page(key, row, asker, may_read_log=may_read_log)
         await self._lookup.turns.take()
         layout = self.layout(asker, position, key)
         page = views.cr_parts if is_fragment(request) else views.cr
         return html_answer(await asyncio.to_thread(page, shown, layout))  # maybe of megabytes
 
-    async def _cr_page(self, key: Key, row: CrRow | None, asker: Asker) -> CrPage:
+    async def _cr_page(
+        self, key: Key, row: CrRow | None, asker: Asker, *, may_read_log: bool
+    ) -> CrPage:
         problems: list[str] = []
         cr: Json | None = None
         try:
@@ -110,7 +113,6 @@ class CrPages:
             pass
         except ClusterError as failure:
             problems.append(f"It could not be read: {failure.message}")
-        may_read_log = await asker.reader.may_read_log(key)
         runs = await asyncio.to_thread(self._lookup.kept, key)
         things, unseen = list[OwnedObject](), 0
         if may_read_log and cr is not None:
@@ -123,7 +125,8 @@ class CrPages:
             cr,
             runs,
             things,
-            await asyncio.to_thread(_changes_since, runs, cr),
+            # A kept spec may hold what its CR, which the reader may get, holds no more.
+            await asyncio.to_thread(_changes_since, runs, cr) if may_read_log else None,
             await asker.reader.may_change(key),
             may_read_log,
             problems,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Awaitable, Callable, Collection, Container, Sequence
 from itertools import islice
 
 from aiohttp import web
@@ -18,7 +18,7 @@ from rolecall.history import KeptRun, kept_cr, read_run
 from rolecall.page.feed import ChangeFeed
 from rolecall.page.guard import Asker, RefusedError
 from rolecall.page.ports import PagePorts
-from rolecall.page.rows import CrRow, Query, SeenRows, is_meant
+from rolecall.page.rows import CrRow, Query, SeenRows, is_meant, without_run_content
 from rolecall.page.shown_tasks import RunsRead, ShownTasks
 from rolecall.page.table import Table
 from rolecall.page.turns import Turns
@@ -33,6 +33,7 @@ _NAMESPACE = re.compile(r"([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?")
 _LONGEST_NAME = 253
 
 _Place = tuple[Gvk, str]  # a kind, and a namespace
+_Allowed = Callable[[Gvk, Collection[str]], Awaitable[Collection[str]]]
 
 
 class Lookup:
@@ -105,22 +106,27 @@ class Lookup:
 
     async def visible(self, keys: set[Key], asker: Asker) -> set[Key]:
         """Of changed CRs, those that this reader may know of."""
-        seen = await self._places({(key.gvk, key.namespace) for key in keys}, asker)
+        there = {(key.gvk, key.namespace) for key in keys}
+        seen = await self._places(there, asker.reader.seen_namespaces)
         return {key for key in keys if (key.gvk, key.namespace) in seen}
 
-    async def row(self, key: Key) -> tuple[CrRow | None, str]:
-        """What the engine knows of a CR, and the position that this is of."""
-        rows = await self._table.rows()
-        return rows.by_key.get(key), self._feed.position
+    async def row(self, key: Key, *, may_read_log: bool) -> tuple[CrRow | None, str]:
+        """What the reader may know of a CR, and the position that this is of."""
+        row = (await self._table.rows()).by_key.get(key)
+        if row is not None and not may_read_log:
+            row = without_run_content(row)
+        return row, self._feed.position
 
     async def seen(self, asker: Asker) -> tuple[SeenRows, str]:
         """The rows that this reader may list, and the position that they are of."""
         rows = await self._table.rows()
         position = self._feed.position
-        seen = await self._places({(each.gvk, each.namespace) for each in rows.places}, asker)
+        there = {(each.gvk, each.namespace) for each in rows.places}
+        seen = await self._places(there, asker.reader.seen_namespaces)
         await self.turns.take()
         places = [each for each in rows.places if (each.gvk, each.namespace) in seen]
-        return SeenRows(places), position
+        with_log = await self._places(seen, asker.reader.namespaces_with_log)
+        return SeenRows(places, frozenset(with_log)), position
 
     async def found(
         self, rows: SeenRows, query: Query, labelled: Container[Key] | None = None
@@ -137,15 +143,15 @@ class Lookup:
             await self.turns.take()
         return found
 
-    async def _places(self, places: Collection[_Place], asker: Asker) -> Collection[_Place]:
-        """Those of these places whose CRs the reader may list."""
+    async def _places(self, places: Collection[_Place], allowed: _Allowed) -> Collection[_Place]:
+        """Those of these places in which the reader has a right."""
         by_kind: dict[Gvk, set[str]] = {}
         for gvk, namespace in places:
             by_kind.setdefault(gvk, set()).add(namespace)
         return {
             (gvk, namespace)
             for gvk, namespaces in by_kind.items()
-            for namespace in await asker.reader.seen_namespaces(gvk, namespaces)
+            for namespace in await allowed(gvk, namespaces)
         }
 
 

@@ -7,7 +7,7 @@ by name, state or label has to look at each row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple
@@ -36,6 +36,11 @@ class CrRow(NamedTuple):
     last_reason: str
     next_at: str
     next_why: str
+
+
+def without_run_content(row: CrRow) -> CrRow:
+    """The row for a reader without the right to `get` the subresource `log` of its CR."""
+    return row._replace(task="", place="", cause="", last_reason="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +93,24 @@ class AllRows:
 
 @dataclass(frozen=True, slots=True)
 class SeenRows:
-    """Those that one reader may list."""
+    """Those that one reader may list; without run content where the reader may not read logs."""
 
     places: Sequence[PlaceRows]
+    with_log: frozenset[tuple[Gvk, str]] = frozenset()
 
     def __len__(self) -> int:
         return sum(len(place.rows) for place in self.places)
 
     def __iter__(self) -> Iterator[CrRow]:
-        return chain.from_iterable(place.rows for place in self.places)
+        return chain.from_iterable(self._shown(place, place.rows) for place in self.places)
 
     def window(self, start: int, count: int) -> list[CrRow]:
         """Some of them, without looking at those before."""
         found: list[CrRow] = []
         for place in self.places:
             if start < len(place.rows):
-                found += islice(place.rows, start, start + count - len(found))
+                some = islice(place.rows, start, start + count - len(found))
+                found += self._shown(place, some)
             start = max(0, start - len(place.rows))
             if len(found) >= count:
                 break
@@ -115,8 +122,12 @@ class SeenRows:
         for place in self.places:
             counts.by_kind.setdefault(place.gvk, Counter()).update(place.by_state)
             counts.by_urgency.update(place.by_urgency)
-            counts.running += place.running
+            counts.running += self._shown(place, place.running)
         return counts
+
+    def _shown(self, place: PlaceRows, rows: Iterable[CrRow]) -> Iterable[CrRow]:
+        may_read_log = (place.gvk, place.namespace) in self.with_log
+        return rows if may_read_log else map(without_run_content, rows)
 
     def among(self, query: Query) -> SeenRows:
         """Those of its kind and its namespace."""
@@ -128,7 +139,8 @@ class SeenRows:
                 if kind in ("", place.gvk.kind.lower())
                 and query.namespace in ("", place.namespace)
                 and (not query.state or place.by_state[query.state])
-            ]
+            ],
+            self.with_log,
         )
 
 

@@ -134,7 +134,7 @@ def seen() -> SeenRows:
     for each in ROWS:
         where = each.key.gvk, each.key.namespace
         places.setdefault(where, PlaceRows(*where)).add(each)
-    return SeenRows(list(places.values()))
+    return SeenRows(list(places.values()), frozenset(places))
 
 
 def found(query: Query, labelled: frozenset[Key] | None = None) -> list[CrRow]:

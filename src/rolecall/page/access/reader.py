@@ -56,7 +56,11 @@ class PageReader(Protocol):
     async def may_change(self, key: Key) -> bool: ...
 
     async def seen_namespaces(self, gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
-        """Of these namespaces, those whose CRs of this kind he may list."""
+        """Of these namespaces, those whose CRs of this kind the reader may list."""
+        ...
+
+    async def namespaces_with_log(self, gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
+        """Of these namespaces, those where the reader may read what runs of this kind did."""
         ...
 
 
@@ -85,6 +89,9 @@ class LocalReader:
         return True
 
     async def seen_namespaces(self, _gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
+        return frozenset(namespaces)
+
+    async def namespaces_with_log(self, _gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
         return frozenset(namespaces)
 
 
@@ -128,13 +135,26 @@ class TokenReader:
         return await self._may("patch", key)
 
     async def seen_namespaces(self, gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
-        if await self._may_list(gvk, ""):
+        return await self._allowed_in(gvk, namespaces, "list")
+
+    async def namespaces_with_log(self, gvk: Gvk, namespaces: Collection[str]) -> frozenset[str]:
+        return await self._allowed_in(gvk, namespaces, "get", LOG)
+
+    async def _allowed_in(
+        self, gvk: Gvk, namespaces: Collection[str], verb: str, subresource: str = ""
+    ) -> frozenset[str]:
+        """One review for all namespaces, and one for each where that is refused."""
+
+        async def may(namespace: str) -> bool:
+            return await self._may(verb, Key(gvk, namespace, ""), subresource)
+
+        if not namespaces or await may(""):
             return frozenset(namespaces)
         found: list[str] = []
         wanted = sorted(filter(None, namespaces))
         for begin in range(0, len(wanted), _AT_ONCE):
             some = wanted[begin : begin + _AT_ONCE]
-            answers = await asyncio.gather(*(self._may_list(gvk, each) for each in some))
+            answers = await asyncio.gather(*map(may, some))
             found += [each for each, allowed in zip(some, answers, strict=True) if allowed]
         return frozenset(found)
 
@@ -144,8 +164,3 @@ class TokenReader:
             return False
         question = Question(verb, key.gvk.group, plural, subresource, key.namespace, key.name)
         return await self._reviews.allows(self._user, question)
-
-    async def _may_list(self, gvk: Gvk, namespace: str) -> bool:
-        plural = self._plurals().get(gvk, "")
-        question = Question("list", gvk.group, plural, namespace=namespace)
-        return bool(plural) and await self._reviews.allows(self._user, question)

@@ -28,6 +28,7 @@ from rolecall.page.views.layout import (
 from rolecall.workqueue import Key
 
 _MOST_CONDITIONS, _MOST_CHANGES = 100, 200
+_NO_CHANGES = "No good run is kept whose spec is kept too and which you may read."
 _NO_RUN = "None is kept. What ran before this pod began went with its disk."
 
 
@@ -160,7 +161,7 @@ def _long(text: str) -> Child:
 
 def _changes(changes: Sequence[tuple[str, Any, Any]] | None) -> Html:
     if changes is None:
-        return el("p", "No good run is kept, or it kept no spec.", class_="empty")
+        return el("p", _NO_CHANGES, class_="empty")
     if not changes:
         return el("p", "Nothing in its spec.", class_="empty")
     rows = [
@@ -234,16 +235,14 @@ def _run(shown: CrPage, run: KeptRun, before: KeptRun | None) -> Html:
         el("th", el("a", moment(run), href=places.of_run(key, run.run)), scope="row"),
         el("td", badge(run.outcome)),
         el("td", f"{run.seconds:.2f} s" if run.seconds is not None else "-", class_="number"),
-        el("td", run.cause),
+        el("td", run.cause if shown.may_read_log else "-"),
         el("td", str(run.generation or "-"), class_="number"),
-        el("td", _what(run, shown.may_read_log), class_="what"),
+        el("td", _what(run) if shown.may_read_log else "-", class_="what"),
         el("td", compare),
     )
 
 
-def _what(run: KeptRun, may_read_log: bool) -> str:
-    if not may_read_log:
-        return "-"  # what tasks said is part of the log
+def _what(run: KeptRun) -> str:
     failed = run.failed_task
     said = f"{failed.place} {failed.name}: {failed.message}" if failed else run.reason
     return cut(said, 500) or f"{len(run.changed_tasks)} changed"
