@@ -7,6 +7,7 @@ The headers allow scripts and styles of this page alone, nothing inline, and no 
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import logging
 from collections.abc import Awaitable, Callable
@@ -22,7 +23,7 @@ from rolecall.page.access.reader import LocalReader, PageReader, Plurals, TokenR
 from rolecall.page.answers import form_of
 from rolecall.page.ports import PagePorts
 
-COOKIE = "rolecall_page"
+_COOKIE = "rolecall_page"
 _HEADERS = {
     "Server": "rolecall",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
@@ -60,10 +61,13 @@ PageHandler = Callable[[web.Request, Asker], Awaitable[web.StreamResponse]]
 class Guard:
     def __init__(self, ports: PagePorts, *, local_token: str, is_tls: bool) -> None:
         self._ports, self._local_token, self._is_tls = ports, local_token, is_tls
+        # With this prefix, a browser takes it from this host alone, and over TLS.
+        self._cookie = f"__Host-{_COOKIE}" if is_tls else _COOKIE
         clock: Clock = ports.engine.clock
         self._sessions = Sessions(clock)
         self._reviews = AccessReviews(ports.own, clock)
-        self._logins = RateLimits(clock, at_once=10, a_second=1 / 6)
+        # Failures alone, and of each token by itself: who shares an address shares no limit.
+        self._failures = RateLimits(clock, at_once=10, a_second=1 / 6)
         self._requests = RateLimits(clock, at_once=100, a_second=30)
         self._by_token = TokenSessions(self._sessions)
 
@@ -79,7 +83,7 @@ class Guard:
 
     async def asker(self, request: web.Request) -> Asker | None:
         """Who asks; None: he has to log in."""
-        name = request.cookies.get(COOKIE, "")
+        name = request.cookies.get(self._cookie, "")
         session = await self._sessions.find(name) if name else None
         if session is None:
             session, name = await self._by_header(request)
@@ -105,10 +109,9 @@ class Guard:
 
     async def log_in(self, request: web.Request, token: str, back: str) -> web.Response:
         """Begin a session; raises `RefusedError`."""
-        self._logins.take(request.remote or "")
-        session = await self._session_of(token)
+        session = await self._limited_session_of(request, token)
         if session is None:
-            raise RefusedError(401, "This token is nobody's", "Ask for a new one.")
+            raise RefusedError(401, "Invalid token", "Ask for a new one.")
         return self._with_cookie(redirect(_safe(back)), session)
 
     async def log_in_here(self, request: web.Request) -> web.Response | None:
@@ -117,17 +120,17 @@ class Guard:
             return None
         told = request.query.get("token", "").encode(errors="replace")
         if not hmac.compare_digest(told, self._local_token.encode()):
-            # Only who is wrong is counted: pages of others can send the browser here, too.
-            self._logins.take(request.remote or "")
+            # Failures alone count: pages of others can send the browser here, too.
+            self._failures.take(request.remote or "")
             return None
         session = await self._sessions.begin(LocalReader(self._ports.own))
         rest = [(name, value) for name, value in request.query.items() if name != "token"]
         return self._with_cookie(redirect(_safe(str(request.rel_url.with_query(rest)))), session)
 
     async def log_out(self, request: web.Request) -> web.Response:
-        await self._sessions.end(request.cookies.get(COOKIE, ""))
+        await self._sessions.end(request.cookies.get(self._cookie, ""))
         answer = redirect("/login")
-        answer.del_cookie(COOKIE)
+        answer.del_cookie(self._cookie, path="/", secure=self._is_tls)
         return answer
 
     async def is_still_in(self, asker: Asker) -> bool:
@@ -140,7 +143,7 @@ class Guard:
 
     def _with_cookie(self, answer: web.Response, session: str) -> web.Response:
         answer.set_cookie(
-            COOKIE, session, httponly=True, samesite="Strict", secure=self._is_tls, path="/"
+            self._cookie, session, httponly=True, samesite="Strict", secure=self._is_tls, path="/"
         )
         return answer
 
@@ -152,11 +155,18 @@ class Guard:
             return None, ""
 
         async def log_in(token: str) -> str | None:
-            self._logins.take(request.remote or "")
-            return await self._session_of(token)
+            return await self._limited_session_of(request, token)
 
         name, session = await self._by_token.of(token, log_in) or ("", None)
         return session, name
+
+    async def _limited_session_of(self, request: web.Request, token: str) -> str | None:
+        asker = f"{request.remote} {hashlib.sha256(token.encode()).hexdigest()}"
+        self._failures.check(asker)
+        session = await self._session_of(token)
+        if session is None:
+            self._failures.take(asker)
+        return session
 
     async def _session_of(self, token: str) -> str | None:
         if self.is_local or not _can_be_token(token):

@@ -122,7 +122,7 @@ class PageStreams:
             await response.prepare(request)
             try:
                 yield response
-            except (ConnectionError, RefusedError):
+            except (ConnectionError, RefusedError, TooManyError):
                 pass  # the reader went, or lost the right: asking again tells him why
             except Exception:  # a bug; an answer that has begun cannot become a page about it
                 _logger.exception("internal error: a stream of the page ended: %s", request.path)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import TokenUser
-from rolecall.page.access import AccessReviews
+from rolecall.page.access import AccessReviews, TooManyError
 from rolecall.page.access.reviews import Question
 from tests.unit.page.cluster import FakeClient, FakeCluster
 from tests.unit.runner_warm.fakes import SteppedClock
@@ -104,3 +110,37 @@ async def test_oldest_answers_are_forgotten_before_they_fill_the_memory(
     for question in [*names, names[2], names[1], names[0]]:
         await reviews.allows(ANNA, question)
     assert cluster.asked["SubjectAccessReview"] == 4
+
+
+async def test_question_that_is_being_asked_is_not_asked_again(
+    reviews: AccessReviews, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = cluster.create
+
+    async def later(gvk: Gvk, body: Mapping[str, Any]) -> Json:
+        await asyncio.sleep(0)
+        return await create(gvk, body)
+
+    monkeypatch.setattr(cluster, "create", later)
+    assert all(await asyncio.gather(*(reviews.allows(ANNA, GET) for _ in range(50))))
+    assert cluster.asked["SubjectAccessReview"] == 1
+
+
+async def test_user_without_rights_costs_a_limited_number_of_reviews(
+    reviews: AccessReviews, cluster: FakeCluster, clock: SteppedClock
+) -> None:
+    """A reader who may list nothing is asked about in each namespace."""
+
+    async def asks(user: TokenUser, number: int) -> bool:
+        place = Question("list", "g", "websites", namespace=f"n-{number}")
+        return await reviews.allows(user, place)
+
+    for number in range(500):
+        assert not await asks(ANNA, number)
+    with pytest.raises(TooManyError):
+        await asks(ANNA, 500)
+    assert not await asks(ANNA, 0)  # known, so it costs nothing
+    assert cluster.asked["SubjectAccessReview"] == 500
+    assert not await asks(TokenUser("bob"), 0)
+    clock.step(1)
+    assert not await asks(ANNA, 500)

@@ -31,15 +31,27 @@ class RateLimits:
         self._clock, self._at_once, self._a_second = clock, at_once, a_second
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
 
+    def check(self, asker: str) -> None:
+        """Raises `TooManyError` where `take` would; counts nothing."""
+        bucket = self._buckets.get(asker)
+        if bucket is not None:
+            self._raise_if_empty(self._refilled(bucket))
+
     def take(self, asker: str) -> None:
         """Count a request; raises `TooManyError`."""
         now = self._clock.monotonic()
         bucket = self._buckets.setdefault(asker, _Bucket(float(self._at_once), now))
         self._buckets.move_to_end(asker)
-        refilled = bucket.left + (now - bucket.at_s) * self._a_second
-        bucket.left, bucket.at_s = min(float(self._at_once), refilled), now
-        if bucket.left < 1:
-            raise TooManyError((1 - bucket.left) / self._a_second)
+        bucket.left, bucket.at_s = self._refilled(bucket), now
+        self._raise_if_empty(bucket.left)
         bucket.left -= 1
         while len(self._buckets) > _MOST_KNOWN:
             self._buckets.popitem(last=False)
+
+    def _refilled(self, bucket: _Bucket) -> float:
+        elapsed_s = self._clock.monotonic() - bucket.at_s
+        return min(float(self._at_once), bucket.left + elapsed_s * self._a_second)
+
+    def _raise_if_empty(self, left: float) -> None:
+        if left < 1:
+            raise TooManyError((1 - left) / self._a_second)

@@ -1,11 +1,13 @@
 """What a user may do, asked of the cluster: TokenReview for who, SubjectAccessReview for whether.
 
 Answers are kept for half a minute, so a right that was taken away is gone by then; a cluster that
-cannot be asked means no. Tokens are kept nowhere here.
+cannot be asked means no. The same question is asked once, however many requests wait for it, and a user
+costs the API server a limited number of reviews. Tokens are kept nowhere here.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -14,9 +16,14 @@ from rolecall.clock import Clock
 from rolecall.errors import ClusterError
 from rolecall.kube import ReviewApi, TokenUser, is_allowed, user_of
 from rolecall.log_fields import log_fields
+from rolecall.page.access.limits import RateLimits
 
 _KEPT_S = 30.0
 _MOST_KEPT = 20_000
+# Of one user: enough for each kind in each namespace of a large cluster, one page view after the other.
+_AT_ONCE, _A_SECOND = 500, 20.0
+# Tokens that the cluster is asked about at the same time, for all who are not logged in.
+_TOKENS_AT_ONCE = 8
 _logger = logging.getLogger(__name__)
 
 
@@ -32,23 +39,38 @@ class Question:
     name: str = ""
 
 
+_Asked = tuple[TokenUser, Question]
+
+
 class AccessReviews:
     def __init__(self, client: ReviewApi, clock: Clock) -> None:
         self._client, self._clock = client, clock
-        self._kept: OrderedDict[tuple[TokenUser, Question], tuple[float, bool]] = OrderedDict()
+        self._kept: OrderedDict[_Asked, tuple[float, bool]] = OrderedDict()
+        self._asking: dict[_Asked, asyncio.Future[bool]] = {}
+        self._limits = RateLimits(clock, at_once=_AT_ONCE, a_second=_A_SECOND)
+        self._tokens = asyncio.Semaphore(_TOKENS_AT_ONCE)
 
     async def user_of(self, token: str) -> TokenUser | None:
         """Whose token it is; None: nobody's. Raises `ClusterError` where that cannot be asked."""
-        return await user_of(self._client, token)
+        async with self._tokens:
+            return await user_of(self._client, token)
 
     async def allows(self, user: TokenUser, question: Question) -> bool:
-        """Whether the user may; no, where the cluster does not say."""
+        """Whether the user may; no, where the cluster does not say. Raises `TooManyError`."""
         now, key = self._clock.monotonic(), (user, question)
         until, kept = self._kept.get(key, (0.0, False))
         if now < until:
             return kept
+        if (asking := self._asking.get(key)) is None:
+            self._limits.take(user.name)
+            asking = self._asking[key] = asyncio.ensure_future(self._asked(key))
+            asking.add_done_callback(lambda _: self._asking.pop(key, None))
+        return await asyncio.shield(asking)  # others may wait for it, too
+
+    async def _asked(self, key: _Asked) -> bool:
+        now = self._clock.monotonic()
         try:
-            allowed = await self._ask(user, question)
+            allowed = await self._ask(*key)
         except ClusterError as failure:
             _logger.warning(
                 "could not ask what a reader of the page may see",
