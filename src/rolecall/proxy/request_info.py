@@ -58,8 +58,14 @@ class RequestInfo:
 
     @property
     def is_about_secrets(self) -> bool:
-        """Whether it is about Secrets, one or many."""
-        return (self.group, self.resource) == ("", "secrets")
+        """Whether its answer holds secrets: Secrets, one or many, or a token."""
+        return (self.group, self.resource) == ("", "secrets") or self.is_token_request
+
+    @property
+    def is_token_request(self) -> bool:
+        """Whether it asks for a token of a ServiceAccount."""
+        asked = (self.group, self.resource, self.subresource)
+        return asked == ("", "serviceaccounts", "token")
 
 
 def parse_request_info(method: str, raw_path: str, raw_query: str = "") -> RequestInfo:

@@ -1,4 +1,4 @@
-"""The Secrets that a run was answered with, for whoever masks their values in what it prints.
+"""The Secrets and tokens that a run was answered with, for whoever masks their values in what it prints.
 
 Promise: what a request was answered with is here before the play has the answer. So a value is known
 even where no event of the play ever shows its Secret: a lookup, or a program, read it and handed on no
@@ -30,6 +30,10 @@ class SeenSecrets:
         try:
             document = as_map(json.loads(answer))
         except (ValueError, RecursionError):
+            return
+        if info.is_token_request:
+            token = as_map(document.get("status")).get("token")
+            self._seen.append({"kind": "Secret", "stringData": {"token": token}})
             return
         items = document.get("items")
         for found in items if isinstance(items, list) else [document]:

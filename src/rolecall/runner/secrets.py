@@ -39,6 +39,12 @@ _CREDENTIAL_FIELDS = ("password", "token", "client-key-data")
 _SECRET_MANIFEST = re.compile(r"""["']?kind["']?\s*:\s*["']?Secret\b""")
 _YAML_ALIAS = re.compile(r"(?:^|[\s,\[{])\*\S")
 _LONGEST_MANIFEST = 200_000
+# Credentials that are known by their shape alone: signed tokens (a JWT), and what HTTP sends as login.
+_JWT = r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"
+_HEADER = r"(?:(?<=\bBasic )|(?<=\bbasic )|(?<=\bBearer )|(?<=\bbearer ))[\w.~+/-]{8,}=*"
+_CREDENTIAL = re.compile(f"{_JWT}|{_HEADER}")
+_MAY_HOLD_CREDENTIAL = re.compile(r"eyJ|\b[Bb](?:asic|earer) ")
+_SHORTEST_TOKEN = 16
 
 # Readers match on these, and they say nothing about secrets; a Secret that holds `localhost`, or the
 # name of a task's module, must not make a run unreadable.
@@ -105,7 +111,8 @@ class Redactor:
         """Whether anything in this JSON may have to be masked or learnt; a no is sure, and quick."""
         if self._is_stale:
             self._prepare()
-        return "Secret" in json_text or any(form in json_text for form in self._in_json)
+        is_likely = "Secret" in json_text or _MAY_HOLD_CREDENTIAL.search(json_text) is not None
+        return is_likely or any(form in json_text for form in self._in_json)
 
     def text(self, text: str) -> str:
         """The same text with every known value masked."""
@@ -114,7 +121,8 @@ class Redactor:
         for value in self._long:
             if value in text:
                 text = text.replace(value, MASK)
-        return self._short.sub(MASK, text) if self._short else text
+        text = self._short.sub(MASK, text) if self._short else text
+        return _CREDENTIAL.sub(_mask_of, text) if _MAY_HOLD_CREDENTIAL.search(text) else text
 
     def value(self, value: Any) -> Any:
         """The same JSON-like value with every known value masked, and Secrets' data as a whole."""
@@ -153,6 +161,17 @@ class Redactor:
         self._short = re.compile(rf"(?<!\w)(?:{short})(?!\w)") if short else None
         self._in_json = {json.dumps(value)[1:-1] for value in ordered}
         self._is_stale = False
+
+
+def _mask_of(found: re.Match[str]) -> str:
+    """What stands for a credential; prose behind `Basic` or `Bearer` stays as it is."""
+    word = found[0]
+    if word.startswith("eyJ"):
+        return MASK
+    if found.string[found.start() - 3] in "iI":  # of Basic: a name and a password, in base64
+        return MASK if ":" in _decoded(word) else word
+    is_token = len(word) >= _SHORTEST_TOKEN and any(each.isdigit() for each in word)
+    return MASK if is_token else word
 
 
 def _forms(text: str) -> set[str]:

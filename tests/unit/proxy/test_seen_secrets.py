@@ -12,6 +12,7 @@ import yaml
 
 from rolecall.proxy.request_info import parse_request_info
 from rolecall.proxy.seen_secrets import SeenSecrets
+from rolecall.runner.secrets import MASK, Redactor
 from tests.unit.proxy.crs import app, watch
 from tests.unit.proxy.upstream import Play, answer, opened_play
 
@@ -66,6 +67,20 @@ def test_answer_that_shows_none_teaches_nothing(path: str, body: bytes | None) -
     seen = SeenSecrets()
     seen.note(parse_request_info("GET", path), body)
     assert not any("data" in secret for secret in seen.take())
+
+
+def test_token_that_a_play_asked_for_is_a_secret() -> None:
+    """As `kubectl create token` does; the token need not look like one."""
+    seen = SeenSecrets()
+    path = "/api/v1/namespaces/prod/serviceaccounts/robot/token"
+    seen.note(parse_request_info("POST", path), b'{"status": {"token": "opaque-0123456789"}}')
+    redactor = Redactor()
+    for secret in seen.take():
+        redactor.learn(secret)
+    assert redactor.text("opaque-0123456789") == MASK
+    seen.note(parse_request_info("POST", path), b'{"status": []}')
+    seen.note(parse_request_info("POST", path.replace("/v1/", "/v2/")), None)
+    assert all(secret["stringData"]["token"] is None for secret in seen.take())
 
 
 def _login(kubeconfig: Path) -> tuple[str, str]:

@@ -173,3 +173,42 @@ def test_a_secret_that_holds_a_host_name_does_not_break_the_recap() -> None:
     told.stats(failures={"database-host": 1})
     assert told.seen[-1].data["failures"] == {"database-host": 1}
     assert len(told.result(2).failures) == 1
+
+
+TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ik1.eyJhdWQiOlsiaHR0cHM6Ly9r.c2lnbmF0dXJlLW9mLWl0"
+LOGIN = base64.b64encode(b"admin:hunter2-hunter2").decode()
+
+
+@pytest.mark.parametrize(
+    ("said", "hidden"),
+    [
+        (TOKEN, TOKEN),
+        (f"token: {TOKEN}\n", TOKEN),
+        (json.dumps({"stdout": json.dumps({"token": TOKEN})}), TOKEN),
+        (f"Authorization: Basic {LOGIN}", LOGIN),
+        (json.dumps({"headers": {"Authorization": f"Basic {LOGIN}"}}), LOGIN),
+        (f"curl -H 'authorization: basic {LOGIN}' https://x", LOGIN),
+        ("Authorization: Bearer abcdefgh01234567ijkl", "abcdefgh01234567ijkl"),
+    ],
+)
+def test_credentials_that_no_secret_holds_are_hidden_by_their_shape(said: str, hidden: str) -> None:
+    """As `kubectl create token` prints one, or a task sends its login."""
+    redactor = Redactor()
+    assert redactor.may_hide(json.dumps({"stdout": said}))
+    text = redactor.text(said)
+    assert hidden not in text and MASK in text
+    assert hidden not in json.dumps(redactor.value({"results": [{"stdout": said}]}))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Basic authentication is not enabled",
+        "Bearer authentication with mutual-tls-certificates",
+        "the Basic configuration/of-this-role=",
+        "Basic Y29uZmlndXJhdGlvbg==",
+        "eyJust a word.that looks.alike",
+    ],
+)
+def test_prose_that_looks_like_a_credential_stays_readable(said: str) -> None:
+    assert Redactor().text(said) == said
