@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from aiohttp import web
 
 from rolecall.errors import InputError
+from rolecall.http_limits import HttpLimits, LimitedListener, bound_sockets
 from rolecall.metrics.address import Address
 from rolecall.metrics.engine_metrics import EngineMetrics
 from rolecall.metrics.probes import Probe
@@ -26,6 +27,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 # A metric request is a few hundred bytes; more than this is a mistake.
 _LARGEST_REQUEST = 64 * 1024
+# Longer than API servers and scrapers keep a connection that they do not use.
+_KEEPALIVE_S = 120.0
 
 
 def metrics_app(
@@ -88,6 +91,7 @@ async def served(
     what: str,
     tls: ssl.SSLContext | None = None,
     patience_s: float = 1.0,
+    limits: HttpLimits | None = None,
 ) -> AsyncIterator[int]:
     """Serve while the context lasts, and what was asked before for so long; yields the port."""
     runner = web.AppRunner(
@@ -98,17 +102,26 @@ async def served(
     )
     await runner.setup()
     try:
-        # `None` as host listens on every interface, both families; a free port can be free on one only.
-        host = "0.0.0.0" if address.host is None and address.port == 0 else address.host  # noqa: S104
-        site = web.TCPSite(runner, host, address.port, ssl_context=tls)
         try:
-            await site.start()
+            sockets = bound_sockets(address.host, address.port)
         except OSError as error:
             raise InputError(
                 f"could not serve {what} on port {address.port}: {error.strerror or error}",
                 hint="`rolecall run --help` lists the flags that choose ports",
             ) from error
-        yield int(runner.addresses[0][1])
+        assert runner.server is not None, "set up above"
+        own = LimitedListener(
+            runner.server,
+            sockets,
+            limits or HttpLimits(),
+            tls=tls,
+            access_log=None,
+            keepalive_timeout=_KEEPALIVE_S,
+        )
+        try:
+            yield own.port
+        finally:
+            await own.close()
     finally:
         await runner.cleanup()
 

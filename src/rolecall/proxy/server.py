@@ -10,9 +10,9 @@ port: otherwise another process could listen on the free one and be sent passwor
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import logging
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -22,6 +22,7 @@ from aiohttp import web
 
 from rolecall.clock import Clock, SystemClock
 from rolecall.errors import InputError
+from rolecall.http_limits import HttpLimits, LimitedListener, bound_sockets
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
 from rolecall.proxy.adoption import WasOwned, never_owned
@@ -49,6 +50,8 @@ _logger = logging.getLogger(__name__)
 _IPV4, _IPV6 = "127.0.0.1", "::1"
 # Label selectors in URLs and identities in headers outgrow aiohttp's 8 KB.
 _LONGEST_LINE = 64 * 1024
+# A play may have many watches open; a body that stands still is ended by `body_to_send`.
+_LIMITS = HttpLimits(connections=1024, head_s=30.0, body_s=600.0)
 _NO_SUCH_ADDRESS = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 _FREE_PORT_ATTEMPTS = 20
 _SHUTDOWN_S = 1.0  # for answers that are being written; not 0, which means without limit
@@ -71,38 +74,42 @@ class Proxy:
         self._routes = Routes(settings, client, dependents, self._clock, events, was_owned)
         self._record = RequestRecord(settings.record) if settings.record is not None else None
         self._server: web.Server | None = None
-        self._listeners: list[asyncio.Server] = []
+        self._listener: LimitedListener | None = None
 
     @property
     def port(self) -> int:
         """The port that was really taken."""
-        if not self._listeners:
+        if self._listener is None:
             raise RuntimeError("the proxy does not listen")
-        return int(self._listeners[0].sockets[0].getsockname()[1])
+        return self._listener.port
 
     @property
     def is_listening(self) -> bool:
         """Whether plays can reach the API server."""
-        return bool(self._listeners)
+        return self._listener is not None
 
     async def start(self) -> None:
         """Begin to listen; raises `InputError` where the port is taken."""
         self._server = web.Server(
             self._serve,
             handler_cancellation=True,  # a watch whose reader left must not stay open
+        )
+        self._listener = LimitedListener(
+            self._server,
+            _loopback_sockets(self._settings.port),
+            _LIMITS,
             access_log=None,
             auto_decompress=False,
             max_line_size=_LONGEST_LINE,
             max_field_size=_LONGEST_LINE,
         )
-        self._listeners = await _listen(self._server, self._settings.port)
         _logger.info("proxy is listening", extra=log_fields(port=self.port))
 
     async def stop(self) -> None:
         """Cut what is open and stop listening."""
-        for listener in self._listeners:
-            listener.close()
-        self._listeners = []
+        if self._listener is not None:
+            await self._listener.close()
+            self._listener = None
         self._run_credentials.revoke_all()
         if self._server is not None:
             self._server.pre_shutdown()  # idle connections; those in use were just cut
@@ -219,10 +226,10 @@ def _about(exchange: Exchange, **more: object) -> dict[str, dict[str, object]]:
     )
 
 
-async def _listen(server: web.Server, port: int) -> list[asyncio.Server]:
+def _loopback_sockets(port: int) -> list[socket.socket]:
     for attempts_left in reversed(range(_FREE_PORT_ATTEMPTS)):
         try:
-            return await _listen_on_both(server, port)
+            return _sockets_on_both(port)
         except OSError as failure:
             # With a free port, the other address may have it taken: try another.
             if port or not attempts_left:
@@ -234,14 +241,13 @@ async def _listen(server: web.Server, port: int) -> list[asyncio.Server]:
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _listen_on_both(server: web.Server, port: int) -> list[asyncio.Server]:
-    loop = asyncio.get_running_loop()
-    first = await loop.create_server(server, _IPV4, port)
-    port = first.sockets[0].getsockname()[1]
+def _sockets_on_both(port: int) -> list[socket.socket]:
+    first = bound_sockets(_IPV4, port)
+    port = first[0].getsockname()[1]
     try:
-        return [first, await loop.create_server(server, _IPV6, port)]
+        return [*first, *bound_sockets(_IPV6, port)]
     except OSError as failure:
         if failure.errno in _NO_SUCH_ADDRESS:
-            return [first]  # a machine without IPv6
-        first.close()
+            return first  # a machine without IPv6
+        first[0].close()
         raise

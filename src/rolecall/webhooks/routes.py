@@ -16,6 +16,7 @@ from rolecall.clock import Clock
 from rolecall.conversion import Conversion
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
+from rolecall.webhooks.bodies import MEGABYTE, BodyBudget
 from rolecall.webhooks.conversion_review import ReviewError, answer_conversion
 from rolecall.webhooks.registrations import CONVERT_PATH
 
@@ -25,7 +26,9 @@ OwnUser = Callable[[], Awaitable[str]]
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 # The API server sends an object at a time; a list of a thousand would be allowed as well.
-_LARGEST = 64 * 1024 * 1024
+_LARGEST_CONVERSION = 64 * MEGABYTE
+# An object and what it was before: etcd holds none of more than 1.5 MB.
+_LARGEST_ADMISSION = 8 * MEGABYTE
 # Up to here, converting takes less time than going to a thread for it.
 _SMALL = 32 * 1024
 _REVIEW = "admission.k8s.io/v1"
@@ -54,10 +57,11 @@ class WebhookRoutes:
         self._own_user = own_user
         self._clock = clock
         self._on_conversion = on_conversion
+        self._budget = BodyBudget()
         self.is_ending = False  # connections are given back, so that nobody asks over them later
 
     def app(self) -> web.Application:
-        app = web.Application(client_max_size=_LARGEST)
+        app = web.Application()
         if self._asked.conversions:
             app.router.add_post(CONVERT_PATH, self._closing(self._convert))
         for webhook in self._asked.webhooks:
@@ -65,7 +69,11 @@ class WebhookRoutes:
         return app
 
     async def _convert(self, request: web.Request) -> web.Response:
-        data, began = await request.read(), self._clock.monotonic()
+        async with self._budget.read(request, _LARGEST_CONVERSION) as data:
+            return await self._answer_conversion(data)
+
+    async def _answer_conversion(self, data: bytes) -> web.Response:
+        began = self._clock.monotonic()
         try:
             if len(data) <= _SMALL:
                 answer, body = _converted(self._asked.conversions, data)
@@ -82,8 +90,12 @@ class WebhookRoutes:
         assert answers is not None, "who has webhooks has answers"
 
         async def answer(request: web.Request) -> web.Response:
+            async with self._budget.read(request, _LARGEST_ADMISSION) as data:
+                return await answer_to(data)
+
+        async def answer_to(data: bytes) -> web.Response:
             try:
-                review = _admission_review(await request.read())
+                review = _admission_review(data)
             except ValueError as error:
                 return web.Response(status=400, text=f"{error}\n")
             if await self._is_ours(review["request"]):
