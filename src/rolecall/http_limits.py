@@ -76,7 +76,7 @@ class LimitedListener:
 
     def __init__(
         self,
-        server: web.Server[Any],
+        server: web.Server,
         sockets: Sequence[socket.socket],
         limits: HttpLimits,
         *,
@@ -172,7 +172,7 @@ class LimitedListener:
 class _Connection(web.RequestHandler):
     """One connection, with its time limits."""
 
-    def __init__(self, listener: LimitedListener, server: web.Server[Any], **options: Any) -> None:
+    def __init__(self, listener: LimitedListener, server: web.Server, **options: Any) -> None:
         super().__init__(server, **options)
         self.is_busy = False
         self._listener, self._limits = listener, listener.limits

@@ -54,6 +54,7 @@ class RunnerSettings:
     no_progress_timeout_s: float | None = 3600.0  # nothing waits so long and prints nothing
     keep_days: float | None = None  # artifacts older than this go, whatever their number
     keep_bytes: int | None = None  # artifacts of one CR above this go, oldest first
+    keep_total_bytes: int | None = 2 * 1024**3  # the same for all CRs together
     roles_path: str = ""
     collections_path: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)  # added to that of every run

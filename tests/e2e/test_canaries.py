@@ -46,7 +46,6 @@ CANARY, SILENT = kind("Canary"), kind("SilentCanary")
 SECRET, LEASE = Gvk("", "v1", "Secret"), Gvk("coordination.k8s.io", "v1", "Lease")
 FOLDER = Path(__file__).parent / "canaries"
 ALL_RIGHTS = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
-VERBOSITY = "ansible.sdk.operatorframework.io/verbosity"
 # What holds the CR as it is, for the play; see docs/concepts/runs.md.
 UNMASKED = "env/extravars"
 _PLACES = re.compile(r'(?:href|src|action|data-[a-z-]+)="(/[^"]*)"')
@@ -171,7 +170,6 @@ async def _play(world: World) -> None:
     namespace = world.namespace
     await world.api.create(CANARY, cr(CANARY, namespace, "succeeds", does="succeeds"))
     fails = cr(CANARY, namespace, "fails", does="fails")
-    fails["metadata"]["annotations"] = {VERBOSITY: "4"}
     await world.api.create(CANARY, fails)
     await eventually_async(
         lambda: world.api.get(CANARY, namespace, "succeeds"), is_successful, timeout_s=PATIENCE_S

@@ -178,6 +178,12 @@ _RUNS = FlagGroup(
             "keep at most this size of artifacts for each CR, such as `50Mi`; 0: no limit",
         ),
         Flag(
+            "keep-total-bytes",
+            FlagKind.BYTES,
+            "2Gi",
+            "keep at most this size of artifacts for all CRs together; 0: no limit",
+        ),
+        Flag(
             "warm-idle",
             FlagKind.DURATION,
             "0",

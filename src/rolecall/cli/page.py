@@ -14,12 +14,20 @@ from rolecall.cli.cluster_line import say_cluster
 from rolecall.cli.engine_choice import Here, add_place, local_place
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.terminal import say
+from rolecall.cli.verified_pod import check_pod
 from rolecall.clock import SystemClock
 from rolecall.errors import ClusterError, InputError
 from rolecall.kube import Client, Credentials, Timeouts, join_pod_port, token_for
 from rolecall.metrics import is_loopback, parse_address
-from rolecall.page import Authorization, PageForwarder
-from rolecall.remote_engine import EnginePod, Operator, PodChoice, choose_pod, find_operator
+from rolecall.page import PAGE_AUDIENCE, Authorization, PageForwarder
+from rolecall.remote_engine import (
+    EnginePod,
+    Operator,
+    PodChoice,
+    choose_pod,
+    find_operator,
+    verify_pod,
+)
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -29,9 +37,10 @@ _TOKEN_S = 3600
 _EPILOG = """\
 An engine of this machine says where its page is. One in a cluster is reached
 through the API server, as `kubectl port-forward` does it, with what your
-kubeconfig may see. Where that logs in with a client certificate, which cannot
-be passed on, name a ServiceAccount whose tokens you may ask for. The address
-that is printed lets one browser in, until Ctrl-C ends it.
+kubeconfig may see. With --service-account the pod gets a token that is good
+for the page alone. Without, it gets the token of your kubeconfig, so name your
+operator with --operator NAMESPACE/NAME; its pod must belong to its Deployment.
+The address that is printed lets one browser in, until Ctrl-C ends it.
 """
 
 
@@ -90,6 +99,10 @@ async def _show(arguments: argparse.Namespace, environ: Mapping[str, str]) -> No
         operator = await find_operator(client, arguments.operator or "")
         choice = await choose_pod(client, operator)
         pod = choice.pod
+        if arguments.service_account:
+            await check_pod(client, operator, pod)
+        else:
+            await _check_login_may_go(client, arguments.operator or "", operator, pod)
         say(f"engine of pod {operator.namespace}/{pod.name} {choice.why}{_others(choice)}")
         async with _reached(client, operator, pod) as there:
             forwarder = PageForwarder(there, authorization)
@@ -97,6 +110,21 @@ async def _show(arguments: argparse.Namespace, environ: Mapping[str, str]) -> No
                 address = f"http://127.0.0.1:{port}{forwarder.entrance}"
                 await asyncio.to_thread(_open, address, arguments)
                 await asyncio.Event().wait()
+
+
+async def _check_login_may_go(
+    client: Client, named: str, operator: Operator, pod: EnginePod
+) -> None:
+    """Raises where a login, good for all that its user may do, would go to a pod of anybody's."""
+    if named != str(operator):
+        raise InputError(
+            f"this would send your login to pod `{operator.namespace}/{pod.name}`, which was found"
+            f" by a label that any pod can have",
+            hint=f"if that is your operator, name it: --operator {operator}; better, look with a"
+            " token that is good for the page alone: --service-account NAMESPACE/NAME",
+        )
+    account = await verify_pod(client, operator, pod)
+    say(f"your login goes to pod {operator.namespace}/{pod.name}, which runs as {account}")
 
 
 def _others(choice: PodChoice) -> str:
@@ -118,7 +146,7 @@ async def _authorization(client: Client, account: str) -> Authorization:
 
     if not (await own()).startswith("Bearer "):
         raise InputError(
-            "your kubeconfig logs in without a token, so nobody else can be shown who you are",
+            "your kubeconfig logs in without a token, so your login cannot be forwarded",
             hint="look as a ServiceAccount: --service-account NAMESPACE/NAME",
         )
     return own
@@ -131,7 +159,7 @@ async def _account_authorization(client: Client, account: tuple[str, str]) -> Au
     async def of_account() -> str:
         nonlocal token, until
         if clock.monotonic() >= until:
-            token = await token_for(client, *account, _TOKEN_S)
+            token = await token_for(client, *account, _TOKEN_S, PAGE_AUDIENCE)
             until = clock.monotonic() + _TOKEN_S * 0.8
         return f"Bearer {token}"
 

@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import contextlib
 import json
-import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -17,7 +16,9 @@ from typing import Any, TypeVar
 
 from rolecall.cli.asked_cr import key_asked
 from rolecall.cli.cluster_line import say_cluster
+from rolecall.cli.pod_output import PodOutput
 from rolecall.cli.terminal import RELAYED_VARIABLE, relayed_words, say, screen_of
+from rolecall.cli.verified_pod import check_pod
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall.kube import (
@@ -147,7 +148,7 @@ async def _json_of(
 ) -> list[Json] | int:
     """What one pod prints; an exit code where it gives no answer, of which a person is told."""
     pieces: list[bytes] = []
-    sink = partial(_take_or_print, pieces.append)
+    sink = partial(_take_or_print, pieces.append, PodOutput())
     try:
         code = await run_there(client, place, words, _variables(environ), sink)
         if code == 0:
@@ -175,7 +176,10 @@ async def _chosen(client: Client, arguments: argparse.Namespace) -> tuple[Operat
 
     say_cluster(client.credentials)
     operator = await find_operator(client, arguments.operator or "")
-    return operator, await choose_pod(client, operator, shard_asked)
+    choice = await choose_pod(client, operator, shard_asked)
+    for pod in {each.name: each for each in (choice.pod, *choice.dividing)}.values():
+        await check_pod(client, operator, pod)
+    return operator, choice
 
 
 async def _run_in_one(
@@ -187,7 +191,8 @@ async def _run_in_one(
 ) -> int:
     """In the chosen pod; of those that divide the CRs, in the next one where that does not answer."""
     operator, choice = place
-    sink = _Sink(_print if take is None else partial(_take_or_print, take))
+    shown = PodOutput()
+    sink = _Sink(shown if take is None else partial(_take_or_print, take, shown))
     others = [pod for pod in choice.dividing if pod != choice.pod]
     for pod, following in pairwise([choice.pod, *others, None]):
         assert pod is not None, "None is the last"
@@ -234,14 +239,10 @@ def _about(operator: Operator) -> str:
     return f"operator {operator.name}, {replicas}"
 
 
-def _take_or_print(take: Callable[[bytes], object], channel: Channel, data: bytes) -> None:
+def _take_or_print(
+    take: Callable[[bytes], object], shown: PodOutput, channel: Channel, data: bytes
+) -> None:
     if channel is Channel.STDERR:
-        _print(channel, data)
+        shown(channel, data)
     else:
         take(data)
-
-
-def _print(channel: Channel, data: bytes) -> None:
-    stream = sys.stderr if channel is Channel.STDERR else sys.stdout
-    stream.buffer.write(data)
-    stream.flush()

@@ -108,6 +108,7 @@ def _runner(chosen: Chosen, environment: Mapping[str, str], warnings: list[str])
         no_progress_timeout_s=chosen["no-progress-timeout"] or None,
         keep_days=chosen["keep-days"] or None,
         keep_bytes=chosen["keep-bytes"] or None,
+        keep_total_bytes=chosen["keep-total-bytes"] or None,
         roles_path=chosen["ansible-roles-path"] or "",
         collections_path=chosen["ansible-collections-path"] or "",
         debug_logs=_debug_logs(environment, warnings),

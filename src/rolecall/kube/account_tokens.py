@@ -13,14 +13,19 @@ from rolecall.kube.errors import Target, UnavailableError, error_for
 _ACCOUNT = Gvk("", "v1", "ServiceAccount")
 
 
-async def token_for(client: Client, namespace: str, name: str, seconds: int) -> str:
-    """One that lasts so long; raises `ClusterError`."""
+async def token_for(
+    client: Client, namespace: str, name: str, seconds: int, audience: str = ""
+) -> str:
+    """One that lasts so long; raises `ClusterError`. With an audience, no API server takes it."""
     accounts = await client.resource_for(_ACCOUNT)
     target = Target("create", accounts, namespace, name, "token")
     body = {
         "apiVersion": "authentication.k8s.io/v1",
         "kind": "TokenRequest",
-        "spec": {"expirationSeconds": seconds},
+        "spec": {
+            "expirationSeconds": seconds,
+            **({"audiences": [audience]} if audience else {}),
+        },
     }
     path = accounts.path(namespace, name, "token")
     headers = {"Content-Type": "application/json"}

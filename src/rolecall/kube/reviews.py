@@ -34,9 +34,12 @@ class TokenUser:
     extra: Json = field(default_factory=dict, hash=False)
 
 
-async def user_of(api: ReviewApi, token: str) -> TokenUser | None:
-    """Whose token it is; None: nobody's."""
-    status = await _answer(api, _TOKEN_REVIEW, {"token": token})
+async def user_of(api: ReviewApi, token: str, audience: str = "") -> TokenUser | None:
+    """Whose token it is; None: it is invalid, or not for this audience (that of the API server)."""
+    audiences = {"audiences": [audience]} if audience else {}
+    status = await _answer(api, _TOKEN_REVIEW, {"token": token, **audiences})
+    if audience and audience not in (status.get("audiences") or ()):
+        return None
     user = status.get("user")
     if status.get("authenticated") is not True or not isinstance(user, dict):
         return None

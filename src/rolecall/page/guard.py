@@ -18,8 +18,22 @@ from aiohttp import web
 
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError
-from rolecall.page.access import AccessReviews, RateLimits, Session, Sessions, TokenSessions
-from rolecall.page.access.reader import LocalReader, PageReader, Plurals, TokenReader
+from rolecall.page.access import (
+    AccessReviews,
+    RateLimits,
+    ReviewedClient,
+    Session,
+    Sessions,
+    TokenSessions,
+    is_for_page_alone,
+)
+from rolecall.page.access.reader import (
+    LocalReader,
+    PageReader,
+    Plurals,
+    ReaderClient,
+    TokenReader,
+)
 from rolecall.page.answers import form_of
 from rolecall.page.ports import PagePorts
 
@@ -181,7 +195,11 @@ class Guard:
         if user is None:
             return None
         plurals: Plurals = self._ports.engine.plurals
-        client = self._ports.client_as(token)
+        client: ReaderClient
+        if is_for_page_alone(token):
+            client = ReviewedClient(self._ports.own, user, self._reviews)
+        else:
+            client = self._ports.client_as(token)
         reader = TokenReader(user, token, client, self._reviews, plurals)
         return await self._sessions.begin(reader)
 

@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import Iterable
 
 from rolecall.gvk import Gvk
-from rolecall.kube import Client, ForbiddenError
+from rolecall.kube import ForbiddenError
+from rolecall.page.access.reader import ReaderClient
 from rolecall.workqueue import Key
 
 _AT_ONCE = 8
 
 
-async def labelled(keys: Iterable[Key], label: str, client: Client) -> frozenset[Key]:
+async def labelled(keys: Iterable[Key], label: str, client: ReaderClient) -> frozenset[Key]:
     """Those of these CRs, which the reader may list, that have it; raises `ClusterError`."""
     places: dict[Gvk, set[str]] = {}
     for key in keys:
@@ -27,7 +28,7 @@ async def labelled(keys: Iterable[Key], label: str, client: Client) -> frozenset
     return frozenset(found)
 
 
-async def _of_kind(gvk: Gvk, namespaces: list[str], label: str, client: Client) -> set[Key]:
+async def _of_kind(gvk: Gvk, namespaces: list[str], label: str, client: ReaderClient) -> set[Key]:
     if len(namespaces) == 1:
         return await _listed(gvk, namespaces[0], label, client)
     try:
@@ -41,7 +42,7 @@ async def _of_kind(gvk: Gvk, namespaces: list[str], label: str, client: Client) 
     return found
 
 
-async def _listed(gvk: Gvk, namespace: str, label: str, client: Client) -> set[Key]:
+async def _listed(gvk: Gvk, namespace: str, label: str, client: ReaderClient) -> set[Key]:
     found = set()
     async for page in client.pages(gvk, namespace, label_selector=label, metadata_only=True):
         for item in page.items:

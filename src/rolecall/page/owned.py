@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from rolecall.errors import ClusterError
 from rolecall.history import KeptRun
 from rolecall.json_object import Json, as_map
-from rolecall.kube import Client, NotFoundError
+from rolecall.kube import NotFoundError
 from rolecall.owner_annotations import is_owned_by, owner_annotations
+from rolecall.page.access.reader import ReaderClient
 from rolecall.page.health import health_of
 from rolecall.page.views import OwnedObject
 from rolecall.record import ObjectId, ObjectPlace, RunRecord, id_of, read_record, touched_by
@@ -42,7 +43,7 @@ def wanted_by(runs: Sequence[KeptRun]) -> WantedObjects:
 
 
 async def as_they_are(
-    wanted: WantedObjects, key: Key, cr: Json, client: Client
+    wanted: WantedObjects, key: Key, cr: Json, client: ReaderClient
 ) -> list[OwnedObject]:
     """The first `MOST` of them that the CR owns, or that are gone."""
     gate = asyncio.Semaphore(_AT_ONCE)
@@ -63,7 +64,7 @@ async def as_they_are(
 
 
 async def _look(
-    place: ObjectPlace, task: str, is_ours: Callable[[Json], bool], client: Client
+    place: ObjectPlace, task: str, is_ours: Callable[[Json], bool], client: ReaderClient
 ) -> OwnedObject | None:
     try:
         resource = await client.discovery.by_plural(place.group, place.version, place.resource)

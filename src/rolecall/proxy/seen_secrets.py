@@ -1,4 +1,4 @@
-"""The Secrets and tokens that a run was answered with, for whoever masks their values in what it prints.
+"""The Secrets and tokens that a run was answered with, so that their values are masked in its output.
 
 Promise: what a request was answered with is here before the play has the answer. So a value is known
 even where no event of the play ever shows its Secret: a lookup, or a program, read it and handed on no

@@ -188,7 +188,7 @@ class ActiveRuns:
                 raise NotLeadingError("start a run")
             if active.cancelled:
                 return RunResult(plan.run_id, Ending.CANCELLED, None, reason_text=active.cancelled)
-            asked = verbosity_of(plan.cr)
+            asked = verbosity_of(plan.cr, plan.watch)
             request = replace(
                 self._request(plan, access, asked), slot=_SlotOfRun(active, self._ports)
             )

@@ -1,5 +1,8 @@
 """What a CR itself says about its runs, read from its metadata; nothing here asks the API server.
 
+Who may write a CR may ask for less than its watch gives, never for more: shorter output, fewer kept runs,
+and a period that is not below a floor. What is capped is logged.
+
 Numbers that are none are logged and ignored, as in the Go operator; a period that is none is an error,
 because a CR that silently falls back to ten hours looks as if it were never reconciled.
 """
@@ -25,8 +28,8 @@ OBSERVE = "observe"
 PAUSED_BY = f"{PAUSED_ANNOTATION}-by"
 PAUSED_BECAUSE = f"{PAUSED_ANNOTATION}-because"
 _LONGEST_NOTE = 200
-# Ansible knows seven; each is a letter of the command line, of which a CR could ask for any number.
-_MOST_VERBOSE = 10
+# A CR that runs more often than this takes a worker for itself.
+SHORTEST_PERIOD_S = 1.0
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -36,19 +39,34 @@ _logger = logging.getLogger(__name__)
 def period_of(cr: Json, watch: Watch) -> float:
     """Seconds between runs, 0 or less for none; raises `DurationError`."""
     text = _annotation(cr, PERIOD_ANNOTATION)
-    return watch.reconcile_period_s if text is None else parse_duration(text)
+    if text is None:
+        return watch.reconcile_period_s
+    asked_s = parse_duration(text)
+    if 0 < asked_s < SHORTEST_PERIOD_S:
+        _tell_capped(cr, PERIOD_ANNOTATION, text, f"{SHORTEST_PERIOD_S:g}s", "the shortest period")
+        return SHORTEST_PERIOD_S
+    return asked_s
 
 
-def verbosity_of(cr: Json) -> int | None:
-    """How many `v` a play shall get; None where the CR does not say."""
+def verbosity_of(cr: Json, watch: Watch) -> int | None:
+    """How many `v` a play gets, at most as many as the watch gives; None: the CR does not say."""
     asked = _integer(cr, VERBOSITY)
-    return None if asked is None else min(asked, _MOST_VERBOSE)
+    if asked is not None and asked > watch.verbosity:
+        _tell_capped(cr, VERBOSITY, asked, watch.verbosity, "`--ansible-verbosity` of its kind")
+        return watch.verbosity
+    return asked
 
 
 def kept_artifacts_of(cr: Json, watch: Watch) -> int:
-    """How many runs keep their artifacts; 0 keeps all."""
-    asked = _integer(cr, MAX_ARTIFACTS)
-    return max(0, watch.max_runner_artifacts if asked is None else asked)
+    """How many runs keep their artifacts, at most as many as the watch keeps; 0 keeps all."""
+    asked, most = _integer(cr, MAX_ARTIFACTS), max(0, watch.max_runner_artifacts)
+    if asked is None:
+        return most
+    asked = max(0, asked)
+    if most and (asked == 0 or asked > most):
+        _tell_capped(cr, MAX_ARTIFACTS, asked, most, "`maxRunnerArtifacts` of its watch")
+        return most
+    return asked
 
 
 def is_paused(cr: Json) -> bool:
@@ -80,6 +98,13 @@ def with_spec(cr: Json) -> Json:
 def _annotation(cr: Json, name: str) -> str | None:
     value = (cr["metadata"].get("annotations") or {}).get(name)
     return value if isinstance(value, str) else None
+
+
+def _tell_capped(cr: Json, annotation: str, asked: object, used: object, limit: str) -> None:
+    metadata = cr["metadata"]
+    place = {"namespace": metadata.get("namespace", ""), "name": metadata["name"]}
+    fields = {**place, "annotation": annotation, "value": asked, "used": used, "limit": limit}
+    _logger.warning("annotation exceeds its limit and was capped", extra=log_fields(**fields))
 
 
 def _integer(cr: Json, name: str) -> int | None:

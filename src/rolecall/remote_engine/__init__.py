@@ -12,6 +12,7 @@ from rolecall.remote_engine.operators import (
     find_operator,
 )
 from rolecall.remote_engine.pod_relay import TakeOutput, run_there
+from rolecall.remote_engine.verification import UnverifiedPodError, verify_pod
 
 __all__ = [
     "ENGINE_LABEL",
@@ -21,8 +22,10 @@ __all__ = [
     "PodChoice",
     "ShardAsked",
     "TakeOutput",
+    "UnverifiedPodError",
     "any_shard",
     "choose_pod",
     "find_operator",
     "run_there",
+    "verify_pod",
 ]

@@ -47,12 +47,12 @@ def rotate(artifacts: Path, current: str, limits: Rotation, now: float) -> list[
     """Remove the runs that are over a limit; returns their ids. `now` counts from the epoch."""
     runs = sorted(_runs(artifacts, current), key=lambda run: run.finished, reverse=True)
     allowed = limits.keep - 1 if limits.keep > 0 else len(runs)
-    room = None if limits.keep_bytes is None else limits.keep_bytes - _size(artifacts / current)
+    room = None if limits.keep_bytes is None else limits.keep_bytes - size_of(artifacts / current)
     gone = []
     for index, run in enumerate(runs):
         too_old = limits.keep_days is not None and now - run.finished > limits.keep_days * _DAY_S
         if room is not None:
-            room -= _size(run.path)
+            room -= size_of(run.path)
         if index >= allowed or too_old or (room is not None and room < 0):
             # A run that cannot be removed costs disk; it must not cost the run that just went well.
             with contextlib.suppress(OSError):
@@ -71,7 +71,8 @@ def _runs(artifacts: Path, current: str) -> list[_Run]:
     return runs
 
 
-def _size(folder: Path) -> int:
+def size_of(folder: Path) -> int:
+    """In bytes, without what links lead to."""
     total = 0
     pending = [folder]
     while pending:

@@ -27,6 +27,7 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.history import KeptRun, write_run
 from rolecall.log_fields import log_fields
 from rolecall.runner.artifacts import Rotation, point_latest, rotate
+from rolecall.runner.artifacts_budget import budget_of
 from rolecall.runner.contract import Ending, OnEvent, RunResult
 from rolecall.runner.event_files import EventFiles, is_event_id
 from rolecall.runner.fold import Exit, Fold
@@ -210,5 +211,7 @@ class Recording:
         )
         now = self._clock.now().timestamp()
         rotate(folder.parent, request.run_id, limits, now)
+        if self._settings.keep_total_bytes is not None:
+            budget_of(self._settings.root, self._settings.keep_total_bytes).add(folder)
         if was_ended:
             sweep_leftovers(self._prepared.env, now)

@@ -1,8 +1,8 @@
 """Reads bodies of reviews within one budget of bytes for the port, since anybody may send one.
 
-A body counts while it is read and until its review is answered. Where the budget is used up, the largest
-body that is still being read makes room: it costs an attacker more than it costs others. The API server
-takes a refusal as a webhook that failed, and asks again or does what its failure policy says.
+A body counts while it is read and until its review is answered. Where the budget is used up, the
+largest body that is still being read makes room: it costs an attacker more than it costs others. The
+API server takes a refusal as a webhook that failed, and asks again or does what its policy says.
 """
 
 from __future__ import annotations

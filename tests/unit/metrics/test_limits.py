@@ -1,4 +1,4 @@
-"""What people who never say who they are can take from a listener: connections and time, not others' turn."""
+"""What strangers can take from a listener: some connections and time, and no turn of others."""
 
 from __future__ import annotations
 

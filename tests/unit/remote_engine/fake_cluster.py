@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,10 +28,16 @@ from rolecall.shards.lease_shapes import (
 
 _RESOURCES = {
     "/api/v1": [("pods", "Pod")],
-    "/apis/apps/v1": [("deployments", "Deployment")],
+    "/apis/apps/v1": [("deployments", "Deployment"), ("replicasets", "ReplicaSet")],
     "/apis/coordination.k8s.io/v1": [("leases", "Lease")],
     "/apis/example.com/v1": [("websites", "Website")],
 }
+
+
+def controller(kind: str, name: str) -> Json:
+    """A reference of something that is controlled, as Kubernetes writes it."""
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"uid-{name}"}
+    return {"ownerReferences": [{**owner, "controller": True}]}
 
 
 def pod(name: str, namespace: str = "ops", label: str = "web", **container: Sequence[str]) -> Json:
@@ -41,6 +47,7 @@ def pod(name: str, namespace: str = "ops", label: str = "web", **container: Sequ
             "name": name,
             "namespace": namespace,
             "labels": {"rolecall.dev/engine": label} if label else {"app": "old"},
+            **controller("ReplicaSet", f"{label or 'old'}-1a2b"),
         },
         "spec": {"containers": [{"name": "manager", **container}]},
         "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
@@ -77,6 +84,7 @@ class FakeCluster:
             "pods": [],
             "leases": [],
             "deployments": [],
+            "replicasets": [],
             "websites": [],
         }
         self.forbidden: set[str] = set()
@@ -87,6 +95,8 @@ class FakeCluster:
         self.ending: Json | None = {"status": "Success"}
         self.commands: list[tuple[str, list[str]]] = []
         self.ended = threading.Event()  # the caller went
+        self.forwarded = 0  # connections to ports of pods
+        self.tokens_asked: list[str] = []
         self.page = 0  # the port where the page of a pod is
 
     async def resources(self, request: web.Request) -> web.Response:
@@ -129,10 +139,28 @@ class FakeCluster:
         return web.json_response({"metadata": {"resourceVersion": "1"}, "items": items})
 
     async def got(self, request: web.Request) -> web.Response:
+        if f"get {request.match_info['plural']}" in self.forbidden:
+            return _refused(403, "Forbidden")
         for each in self.objects[request.match_info["plural"]]:
             if each["metadata"]["name"] == request.match_info["name"]:
                 return web.json_response(each)
+        if (made := self._workload(request.match_info)) is not None:
+            return web.json_response(made)
         return _refused(404, "NotFound")
+
+    def _workload(self, asked: Mapping[str, str]) -> Json | None:
+        """The Deployment of pods that are there, and its ReplicaSet."""
+        plural, name = asked["plural"], asked["name"].removesuffix("-1a2b")
+        labels = {
+            each["metadata"]["labels"].get("rolecall.dev/engine", "old")
+            for each in self.objects["pods"]
+        }
+        if name not in labels or plural not in ("deployments", "replicasets"):
+            return None
+        metadata = {"name": asked["name"], "uid": f"uid-{asked['name']}"}
+        if plural == "replicasets":
+            return {"metadata": {**metadata, **controller("Deployment", name)}}
+        return {"metadata": metadata, "spec": {"template": {"spec": {}}}}
 
     async def exec(self, request: web.Request) -> web.StreamResponse:
         if "exec" in self.forbidden:
@@ -160,6 +188,7 @@ class FakeCluster:
         """The pod's port is one of this machine: that of `page`."""
         if "portforward" in self.forbidden:
             return _refused(403, "Forbidden")
+        self.forwarded += 1
         socket = web.WebSocketResponse(protocols=("v4.channel.k8s.io",))
         await socket.prepare(request)
         port = int(request.query["ports"]).to_bytes(2, "little")

@@ -16,7 +16,14 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from tests.unit.remote_engine.fake_cluster import FakeCluster, fake_cluster, lease, pod
+from rolecall.json_object import Json
+from tests.unit.remote_engine.fake_cluster import (
+    FakeCluster,
+    controller,
+    fake_cluster,
+    lease,
+    pod,
+)
 from tests.unit.remote_engine.test_relay import environ, rolecall
 
 BOUND = ["--page-bind-address=127.0.0.1:8090"]
@@ -72,7 +79,8 @@ def get(port: int, path: str, cookie: str = "") -> tuple[http.client.HTTPRespons
 def test_page_of_the_leader_is_shown_to_who_has_the_printed_address(cluster: FakeCluster) -> None:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         free = reserved.getsockname()[1]
-    command = [sys.executable, "-m", "rolecall", "page", "--no-open", f"--port={free}"]
+    words = ["page", "--no-open", "--operator", "ops/web", f"--port={free}"]
+    command = [sys.executable, "-m", "rolecall", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environ(cluster), **pipes) as process:  # type: ignore[call-overload]
         assert process.stdout is not None
@@ -94,7 +102,9 @@ def test_page_of_the_leader_is_shown_to_who_has_the_printed_address(cluster: Fak
 def test_port_that_is_named_and_taken_is_reported(cluster: FakeCluster) -> None:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]
-        said = rolecall(cluster, "page", "--no-open", f"--port={port}")
+        said = rolecall(
+            cluster, "page", "--no-open", "--operator", "ops/web", f"--port={port}"
+        )
     assert said.returncode == 2
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in said.stderr
     assert "Traceback" not in said.stderr
@@ -103,13 +113,13 @@ def test_port_that_is_named_and_taken_is_reported(cluster: FakeCluster) -> None:
 def test_address_in_a_variable_of_the_pod_is_found(cluster: FakeCluster) -> None:
     variable = {"name": "ROLECALL_PAGE_BIND_ADDRESS", "value": "wrong"}
     cluster.objects["pods"] = [pod("web-2", env=[variable])]  # type: ignore[list-item]
-    said = rolecall(cluster, "page", "--no-open")
+    said = rolecall(cluster, "page", "--no-open", "--operator", "ops/web")
     assert (said.returncode, "`wrong` is not an address" in said.stderr) == (2, True)
 
 
 def test_operator_without_a_page_is_told_with_the_way_out(cluster: FakeCluster) -> None:
     cluster.objects["pods"] = [pod("web-2")]
-    said = rolecall(cluster, "page", "--no-open")
+    said = rolecall(cluster, "page", "--no-open", "--operator", "ops/web")
     assert said.returncode == 3
     assert "serves no page" in said.stderr
     assert "--page-bind-address=:8090" in said.stderr
@@ -122,3 +132,53 @@ def test_kubeconfig_without_a_token_is_told_with_the_way_out(cluster: FakeCluste
     said = rolecall(cluster, "page", "--no-open")
     assert said.returncode == 2
     assert "--service-account NAMESPACE/NAME" in said.stderr
+
+
+def test_login_is_not_sent_to_a_pod_that_was_found_by_its_label(cluster: FakeCluster) -> None:
+    said = rolecall(cluster, "page", "--no-open")
+    assert said.returncode == 2
+    assert "would send your login to pod `ops/web-2`" in said.stderr
+    assert "--operator ops/web" in said.stderr and "--service-account" in said.stderr
+    assert (cluster.forwarded, cluster.tokens_asked) == (0, [])
+
+
+OTHERS = {
+    "no controller": {"ownerReferences": []},
+    "another kind": controller("ReplicaSet", "web-1a2b") | {"ownerReferences": [{"kind": "Job"}]},
+    "guessed uid": {
+        "ownerReferences": [
+            {**controller("ReplicaSet", "web-1a2b")["ownerReferences"][0], "uid": "guessed"}
+        ]
+    },
+    "not its controller": {
+        "ownerReferences": [
+            {**controller("ReplicaSet", "web-1a2b")["ownerReferences"][0], "controller": False}
+        ]
+    },
+    "a ReplicaSet that is gone": controller("ReplicaSet", "gone-1a2b"),
+}
+
+
+@pytest.mark.parametrize("metadata", OTHERS.values(), ids=OTHERS)
+def test_login_is_not_sent_to_a_pod_that_no_deployment_of_the_operator_made(
+    cluster: FakeCluster, metadata: Json
+) -> None:
+    for each in cluster.objects["pods"]:
+        each["metadata"] |= metadata
+    said = rolecall(cluster, "page", "--no-open", "--operator", "ops/web")
+    assert (said.returncode, "is not verified" in said.stderr) == (3, True)
+    assert cluster.forwarded == 0
+
+
+def test_login_is_not_sent_to_a_pod_with_another_service_account(cluster: FakeCluster) -> None:
+    for each in cluster.objects["pods"]:
+        each["spec"]["serviceAccountName"] = "other"
+    said = rolecall(cluster, "page", "--no-open", "--operator", "ops/web")
+    assert (said.returncode, "it runs as `other`" in said.stderr) == (3, True)
+
+
+def test_login_is_not_sent_where_you_may_not_read_whose_pod_it_is(cluster: FakeCluster) -> None:
+    cluster.forbidden = {"get replicasets"}
+    said = rolecall(cluster, "page", "--no-open", "--operator", "ops/web")
+    assert (said.returncode, "resources: [replicasets]" in said.stderr) == (3, True)
+    assert cluster.forwarded == 0

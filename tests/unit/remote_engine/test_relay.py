@@ -104,7 +104,7 @@ def test_blame_asks_the_operator_that_is_named(cluster: FakeCluster) -> None:
 def test_operator_without_the_label_is_found_by_its_deployment(cluster: FakeCluster) -> None:
     cluster.objects["pods"] = [pod("old-1", label="")]
     deployment = {
-        "metadata": {"name": "old", "namespace": "ops"},
+        "metadata": {"name": "old", "namespace": "ops", "uid": "uid-old"},
         "spec": {"selector": {"matchLabels": {"app": "old"}}},
     }
     cluster.objects["deployments"] = [deployment]
@@ -168,3 +168,37 @@ def test_command_in_a_pod_ends_when_its_caller_goes() -> None:
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(60) in (-2, 1)
+
+
+def test_pod_of_others_is_not_asked(cluster: FakeCluster) -> None:
+    for each in cluster.objects["pods"]:
+        each["metadata"]["ownerReferences"] = []
+    said = rolecall(cluster, "status")
+    assert (said.returncode, "is not verified" in said.stderr, cluster.commands) == (3, True, [])
+
+
+def test_who_may_not_read_whose_a_pod_is_gets_a_warning(cluster: FakeCluster) -> None:
+    cluster.forbidden = {"get deployments"}
+    said = rolecall(cluster, "status")
+    assert (said.returncode, "do not trust its output" in said.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("channel", [Channel.STDOUT, Channel.STDERR])
+def test_bytes_of_a_pod_do_not_steer_the_terminal(cluster: FakeCluster, channel: Channel) -> None:
+    red = b"\x1b[0;31mred\x1b[0m \xe2\x80\xa6\n"
+    hostile = [
+        b"\x1b]0;title\x07",
+        b"\x1b[6n",
+        b"\x9b6n",
+        b"\x1b",
+        b"[5m\x1b",
+        b"P+q\x1b\\",
+        b"a\rb",
+    ]
+    cluster.says = [(channel, each) for each in (red, *hostile, "\u202e\u009b".encode(), red)]
+    said = rolecall(cluster, "status")
+    text = said.stdout if channel is Channel.STDOUT else said.stderr
+    assert text.count("\x1b[0;31mred\x1b[0m …\n") == 2
+    rest = text.replace("\x1b[0;31m", "").replace("\x1b[0m", "").replace("\x1b[5m", "")
+    assert all(each in "\n\t" or each.isprintable() for each in rest), rest
+    assert "\\u001b]0;title\\u0007" in rest and "a\\u000db" in rest

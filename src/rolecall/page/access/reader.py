@@ -10,11 +10,12 @@ token.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from typing import Any, Protocol
 
 from rolecall.gvk import Gvk
-from rolecall.kube import Client, TokenUser
+from rolecall.json_object import Json
+from rolecall.kube import Client, Discovery, Page, TokenUser
 from rolecall.page.access.reviews import AccessReviews, Question
 from rolecall.workqueue import Key
 
@@ -23,6 +24,30 @@ LOG = "log"
 _AT_ONCE = 16
 
 Plurals = Callable[[], Mapping[Gvk, str]]
+
+
+class ReaderClient(Protocol):
+    """Reads and writes with the rights of a reader."""
+
+    @property
+    def discovery(self) -> Discovery: ...
+
+    async def get(self, gvk: Gvk, namespace: str, name: str) -> Json: ...
+
+    async def merge_patch(
+        self, gvk: Gvk, namespace: str, name: str, patch: Mapping[str, Any]
+    ) -> Json: ...
+
+    def pages(
+        self,
+        gvk: Gvk,
+        namespace: str = "",
+        *,
+        label_selector: str = "",
+        metadata_only: bool = False,
+    ) -> AsyncIterator[Page]: ...
+
+    async def close(self) -> None: ...
 
 
 class PageReader(Protocol):
@@ -37,8 +62,8 @@ class PageReader(Protocol):
         ...
 
     @property
-    def client(self) -> Client:
-        """Reads and writes as he would."""
+    def client(self) -> ReaderClient:
+        """Reads and writes as the reader would."""
         ...
 
     async def is_known(self) -> bool:
@@ -104,7 +129,7 @@ class TokenReader:
         self,
         user: TokenUser,
         token: str,
-        client: Client,
+        client: ReaderClient,
         reviews: AccessReviews,
         plurals: Plurals,
     ) -> None:

@@ -8,6 +8,8 @@ costs the API server a limited number of reviews. Tokens are kept nowhere here.
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import logging
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ from rolecall.kube import ReviewApi, TokenUser, is_allowed, user_of
 from rolecall.log_fields import log_fields
 from rolecall.page.access.limits import RateLimits
 
+# Of tokens that `rolecall page` asks for: an API server takes none, so a pod can do nothing with it.
+PAGE_AUDIENCE = "page.rolecall.dev"
 _KEPT_S = 30.0
 _MOST_KEPT = 20_000
 # Of one user: enough for each kind in each namespace of a large cluster, one page view after the other.
@@ -42,6 +46,19 @@ class Question:
 _Asked = tuple[TokenUser, Question]
 
 
+def is_for_page_alone(token: str) -> bool:
+    """Whether it says that it is for the page; whether that is true, only the cluster knows."""
+    payload = token.split(".")[1:2]
+    try:
+        claims = json.loads(base64.urlsafe_b64decode("".join(payload) + "=="))
+    except (ValueError, RecursionError):
+        return False
+    audiences = claims.get("aud") if isinstance(claims, dict) else None
+    return audiences == PAGE_AUDIENCE or (
+        isinstance(audiences, list) and PAGE_AUDIENCE in audiences
+    )
+
+
 class AccessReviews:
     def __init__(self, client: ReviewApi, clock: Clock) -> None:
         self._client, self._clock = client, clock
@@ -51,9 +68,10 @@ class AccessReviews:
         self._tokens = asyncio.Semaphore(_TOKENS_AT_ONCE)
 
     async def user_of(self, token: str) -> TokenUser | None:
-        """Whose token it is; None: nobody's. Raises `ClusterError` where that cannot be asked."""
+        """Whose token it is; None: it is invalid. Raises `ClusterError` where that cannot be asked."""
+        audience = PAGE_AUDIENCE if is_for_page_alone(token) else ""
         async with self._tokens:
-            return await user_of(self._client, token)
+            return await user_of(self._client, token, audience)
 
     async def allows(self, user: TokenUser, question: Question) -> bool:
         """Whether the user may; no, where the cluster does not say. Raises `TooManyError`."""

@@ -102,7 +102,7 @@ def _open(_folder: Path) -> Iterator[Check]:
         except DurationError as refusal:
             must("\n" not in str(refusal), "why a period is none fits a line")
             is_accepted = False
-        verbosity = read.verbosity_of(cr)
+        verbosity = read.verbosity_of(cr, watch)
         must(
             verbosity is None or verbosity <= _MOST_VERBOSE, f"verbosity {verbosity} fits a command"
         )
