@@ -43,6 +43,9 @@ class Nobody:
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
         """Nothing."""
 
+    def note_asked(self, *_: object) -> None:
+        """A run asked for an object."""
+
     def note_own_write(self, uid: str, resource_version: str) -> None:
         """Nothing."""
 

@@ -27,7 +27,6 @@ from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
 from rolecall.ended_runs import EndedRuns
 from rolecall.first_work import FirstWork
-from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.leftovers import Leftovers
 from rolecall.lifetime import Stop, run_parts, signals_asking
@@ -355,12 +354,15 @@ class Engine:
         self._proxy.forget_kinds()
         self._skips.forget_kinds()
 
-    async def _follow(self, owner: Gvk, place: ObjectPlace, by_annotation: bool) -> None:
+    async def _follow(self, owner: Key, place: ObjectPlace, by_annotation: bool) -> None:
         """CRs own objects there, as was known before a restart."""
         find = self._client.discovery.by_plural
         if (resource := await find(place.group, place.version, place.resource)) is not None:
+            if place.name:
+                named = (place.group, place.resource, place.namespace, place.name)
+                self._dependents.note_asked(owner, *named)
             self._dependents.note(
-                owner, resource.gvk, by_annotation=by_annotation, namespace=place.namespace
+                owner.gvk, resource.gvk, by_annotation=by_annotation, namespace=place.namespace
             )
 
     async def _work(self) -> None:

@@ -71,6 +71,8 @@ class Adoption:
     ) -> bytes:
         """A play's write was answered with the object as it is now; returns what the play is told."""
         metadata = self._finder.note_write(media_type, answer)
+        # A create says its name in the body alone, or leaves it to the server.
+        self._finder.note_asked(exchange.credential.owner, exchange.info, metadata.get("name"))
         if not metadata or not self._concerns(exchange, sent, metadata):
             return answer
         resource = await self._find_resource(exchange)

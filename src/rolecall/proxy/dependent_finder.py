@@ -30,7 +30,9 @@ from rolecall.proxy.owners import (
     tie_for,
 )
 from rolecall.proxy.protobuf import UnreadableBodyError
+from rolecall.proxy.request_info import RequestInfo
 from rolecall.proxy.run_credentials import RunCredential
+from rolecall.workqueue import Key
 
 _logger = logging.getLogger(__name__)
 # Longer than any sensible array of owner references that two pieces of an answer could cut in half.
@@ -57,6 +59,9 @@ class DependentSink(Protocol):
     def note_own_write(self, uid: str, resource_version: str) -> None:
         """A play brought this object to this version: the event that says so is no news."""
 
+    def note_asked(self, owner: Key, group: str, plural: str, namespace: str, name: str) -> None:
+        """A play of this CR asked for an object by its name."""
+
 
 class DependentFinder:
     """What is known about the dependents of all watches."""
@@ -74,6 +79,12 @@ class DependentFinder:
         else:
             kind = str(resource.gvk)
             _logger.debug("Resource will not be watched/cached.", extra=log_fields(kind=kind))
+
+    def note_asked(self, owner: Owner, info: RequestInfo, name: object) -> None:
+        """A play made, changed or read an object by its name."""
+        if isinstance(name, str) and name and info.is_resource and owner.uid:
+            key = Key(owner.gvk, owner.namespace, owner.name)
+            self._sink.note_asked(key, info.group, info.resource, info.namespace, name)
 
     def note_write(self, media_type: str, answer: bytes) -> Mapping[str, Any]:
         """A play's write was answered with the object as it is now; returns its metadata, if read."""

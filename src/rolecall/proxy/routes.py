@@ -86,6 +86,8 @@ class Routes:
         return answer
 
     async def _read(self, exchange: Exchange) -> web.StreamResponse:
+        if self._gives_owner(exchange):
+            self._finder.note_asked(exchange.credential.owner, exchange.info, exchange.info.name)
         search = await self._search_for(exchange)
         headers = exchange.headers
         if search is not None:

@@ -26,6 +26,7 @@ from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, NoSuchKindError, Resource
 from rolecall.log_fields import log_fields
+from rolecall.reactor.asked_objects import AskedObjects
 from rolecall.reactor.informer import Informer, awaited_kind
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.owned_objects import OwnedObjects, warn_of_dependents
@@ -35,6 +36,7 @@ from rolecall.reactor.ports import Sink
 from rolecall.settings import ReactorSettings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
+from rolecall.workqueue import Key
 
 _logger = logging.getLogger(__name__)
 
@@ -67,7 +69,7 @@ class DependentInformers:
         self._settings = settings or ReactorSettings()
         self._supervisor = supervisor or Supervisor(SystemClock())
         self._clock = self._supervisor.clock
-        self._own_writes = OwnWrites()
+        self._own_writes, self._asked = OwnWrites(), AskedObjects()
         self._noted: set[_Note] = set()
         self._objects: dict[tuple[Gvk, str], OwnedObjects] = {}
         self._informers: dict[tuple[Gvk, str], asyncio.Task[None]] = {}
@@ -112,6 +114,10 @@ class DependentInformers:
         """A play brought this object to this version: the event that says so is no news."""
         self._own_writes.note(uid, resource_version)
 
+    def note_asked(self, owner: Key, group: str, plural: str, namespace: str, name: str) -> None:
+        """A run of this CR asked for an object by its name."""
+        self._asked.note(owner, group, plural, namespace, name)
+
     def note_own_delete(self, uid: str, is_ours: bool) -> None:
         """The engine deletes this object, or did not after all: that it goes is no news."""
         self._own_writes.note_deletion(uid, is_ours=is_ours)
@@ -139,7 +145,9 @@ class DependentInformers:
             place = (note.dependent_kind, namespace)
             objects = self._objects.get(place)
             if objects is None:
-                objects = OwnedObjects(resource, namespace, self._sink, self._own_writes)
+                objects = OwnedObjects(
+                    resource, namespace, self._sink, self._own_writes, self._asked
+                )
                 self._objects[place] = objects
             is_new = objects.add_interest(Interest(watch.gvk, owner.namespaced, note.by_annotation))
             if is_new or place not in self._informers:

@@ -4,7 +4,7 @@ The rule, for each event: a create never puts an owner's key into the queue, a d
 update where the digests differ. The keys are those of all owners, old and new. Lists follow the same
 rule: what was known and is not listed has been deleted, what differs has been updated, what is new was
 created. What is kept for an object is its uid, eight bytes of digest and its owners' keys, and only if
-it has owners that somebody asked for.
+it has owners that a watch is interested in. Owners from elsewhere must have asked for the object.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, Resource, WatchEvent
 from rolecall.log_fields import log_fields
+from rolecall.reactor.asked_objects import AskedObjects, mark_of
 from rolecall.reactor.digest import digest_of
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.owner_keys import Interest, keys_of
 from rolecall.reactor.ports import ListAgain, Sink
 from rolecall.workqueue import Cause, Key, Urgency
 
-_Memo = tuple[bytes, tuple[Key, ...]]
+_Claim = tuple[Key, int]  # an owner, and by what its runs would have asked for the object
+_Memo = tuple[bytes, tuple[_Claim, ...]]
 _logger = logging.getLogger(__name__)
 
 
@@ -35,11 +37,12 @@ class OwnedObjects:
         namespace: str,
         sink: Sink,
         own_writes: OwnWrites,
+        asked: AskedObjects,
     ) -> None:
         self._resource = resource
         self._namespace = namespace
         self._sink = sink
-        self._own_writes = own_writes
+        self._own_writes, self._asked = own_writes, asked
         self._interests: set[Interest] = set()
         self._memos: dict[str, _Memo] = {}
         self._unlisted: set[str] = set()
@@ -93,8 +96,7 @@ class OwnedObjects:
             old = self._memos.pop(_uid_of(metadata), None)
             if self._own_writes.deletes(_uid_of(metadata)):
                 return
-            keys = tuple(keys_of(metadata, self._interests))
-            owners = (*(old[1] if old else ()), *keys)
+            owners = (*(old[1] if old else ()), *self._claims(metadata))
             self._bring(owners, self._drift_of(metadata, is_gone=True))
         else:
             self._learn_and_bring(event.object, is_create=event.type == "ADDED")
@@ -120,28 +122,34 @@ class OwnedObjects:
                 lambda: self._bring_unless_own(uid, version, owners, drift)
             )
 
-    def _learn(self, document: Json) -> tuple[Key, ...]:
+    def _claims(self, metadata: Json) -> tuple[_Claim, ...]:
+        """All owners that an object names."""
+        place = str(metadata.get("namespace") or ""), str(metadata["name"])
+        keys = dict.fromkeys(keys_of(metadata, self._interests))
+        return tuple((key, mark_of(key, self._resource, *place)) for key in keys)
+
+    def _learn(self, document: Json) -> tuple[_Claim, ...]:
         """Keep what is to be known of an object; returns whom it concerns that it differs."""
         metadata = document["metadata"]
         uid, version = _uid_of(metadata), str(metadata.get("resourceVersion") or "")
         self._saw_generation = self._saw_generation or bool(metadata.get("generation"))
-        keys = tuple(dict.fromkeys(keys_of(metadata, self._interests)))
+        claims = self._claims(metadata)
         old = self._memos.get(uid)
-        if old is None and not keys:
+        if old is None and not claims:
             return ()
         digest = self._digest(document, version)
-        if keys:
-            self._memos[uid] = (digest, keys)
+        if claims:
+            self._memos[uid] = (digest, claims)
         else:
             self._memos.pop(uid, None)
         if digest == _seen_at(version):
             raise ListAgain
         if old is not None and old[0] in (digest, _seen_at(version)):
             return ()
-        return (*(old[1] if old else ()), *keys)
+        return (*(old[1] if old else ()), *claims)
 
     def _bring_unless_own(
-        self, uid: str, version: str, owners: tuple[Key, ...], drift: Cause
+        self, uid: str, version: str, owners: tuple[_Claim, ...], drift: Cause
     ) -> None:
         if not (self._own_writes.made(uid, version) or self._own_writes.deletes(uid)):
             self._bring(owners, drift)
@@ -161,9 +169,10 @@ class OwnedObjects:
         what = f"{self._resource.gvk.kind} {metadata.get('name') or ''}".rstrip()
         return Cause(f"drift of {what}, which is gone" if is_gone else f"drift of {what}")
 
-    def _bring(self, keys: tuple[Key, ...], drift: Cause) -> None:
-        for key in dict.fromkeys(keys):
-            self._sink.add(key, Urgency.DEPENDENT, drift)
+    def _bring(self, claims: tuple[_Claim, ...], drift: Cause) -> None:
+        for key, mark in dict.fromkeys(claims):
+            if not mark or self._asked.has(mark):
+                self._sink.add(key, Urgency.DEPENDENT, drift)
 
 
 def warn_of_dependents(kind: Gvk, failure: ClusterError) -> None:

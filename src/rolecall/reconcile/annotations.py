@@ -1,7 +1,7 @@
 """What a CR itself says about its runs, read from its metadata; nothing here asks the API server.
 
-Who may write a CR may ask for less than its watch gives, never for more: shorter output, fewer kept runs,
-and a period that is not below a floor. What is capped is logged.
+Who may write a CR may ask for less than its watch gives, never for more: shorter output, fewer kept
+runs, and a period that is not below a floor. What is capped is logged.
 
 Numbers that are none are logged and ignored, as in the Go operator; a period that is none is an error,
 because a CR that silently falls back to ten hours looks as if it were never reconciled.

@@ -62,10 +62,10 @@ _logger = logging.getLogger(__name__)
 
 
 # Told of a kind that CRs of another own, tied by annotations or not, and where.
-OnDependents = Callable[[Gvk, ObjectPlace, bool], Awaitable[None]]
+OnDependents = Callable[[Key, ObjectPlace, bool], Awaitable[None]]
 
 
-async def _nobody_follows(_owner: Gvk, _place: ObjectPlace, _by_annotation: bool) -> None:
+async def _nobody_follows(_owner: Key, _place: ObjectPlace, _by_annotation: bool) -> None:
     """What CRs own is followed by nobody."""
 
 
@@ -265,14 +265,19 @@ class Skips:
             _logger.warning("what was kept of runs is garbled; the runs that it spoke of are made")
 
     async def _follow_dependents(self, parts: Collection[int]) -> None:
-        kinds = {
-            (key.gvk, replace(place, name=""), _is_by_annotation(key, place))
-            for key, text in self._kept.items()
-            if self._parts.of(key) in parts
-            for place in Settled.of_text(text).owned
-        }
-        for owner, place, by_annotation in kinds:
-            await self.on_dependents(owner, place, by_annotation)
+        # A kind once; of what is owned from elsewhere each object, since only those are believed.
+        found: dict[object, tuple[Key, ObjectPlace]] = {}
+        for key, text in self._kept.items():
+            if self._parts.of(key) not in parts:
+                continue
+            for place in Settled.of_text(text).owned:
+                kind = replace(place, name="")
+                if _is_from_elsewhere(key, place):
+                    found[key, place] = key, place
+                else:
+                    found.setdefault((key.gvk, kind), (key, kind))
+        for key, place in found.values():
+            await self.on_dependents(key, place, _is_by_annotation(key, place))
 
     def _settled(self, key: Key) -> Settled | None:
         text = self._kept.get(key)
@@ -356,6 +361,10 @@ def _longest_s(watch: Watch, period_s: float) -> float:
 def _is_by_annotation(key: Key, place: ObjectPlace) -> bool:
     """As Kubernetes allows: an owner reference stays in its namespace."""
     return bool(key.namespace) and key.namespace != place.namespace
+
+
+def _is_from_elsewhere(key: Key, place: ObjectPlace) -> bool:
+    return not key.namespace or key.namespace != place.namespace
 
 
 def _texts(key: Key) -> tuple[str, ...]:

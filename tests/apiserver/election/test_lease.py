@@ -107,6 +107,9 @@ class NoFollower:
     def note(self, *_: Any, **__: Any) -> None:
         """Nobody."""
 
+    def note_asked(self, *_: Any) -> None:
+        """A run asked for an object."""
+
     def note_own_write(self, *_: Any) -> None:
         """Nothing."""
 

@@ -61,6 +61,9 @@ class Nobody:
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
         """A dependent was seen."""
 
+    def note_asked(self, *_: object) -> None:
+        """A run asked for an object."""
+
     def note_own_write(self, uid: str, resource_version: str) -> None:
         """The play wrote it."""
 

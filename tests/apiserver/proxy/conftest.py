@@ -41,6 +41,9 @@ class Notes:
     ) -> None:
         self.dependents.append((owner_kind, dependent_kind, by_annotation, namespace))
 
+    def note_asked(self, *_: object) -> None:
+        """A run asked for an object."""
+
     def note_own_write(self, uid: str, resource_version: str) -> None:
         self.own_writes.append((uid, resource_version))
 

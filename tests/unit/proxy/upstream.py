@@ -136,6 +136,9 @@ class Told:
     ) -> None:
         self.dependents.append((dependent_kind.kind, by_annotation, namespace))
 
+    def note_asked(self, *_: object) -> None:
+        """A run asked for an object."""
+
     def note_own_write(self, uid: str, resource_version: str) -> None:
         self.own_writes.append((uid, resource_version))
 

@@ -8,11 +8,12 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Resource, WatchEvent
+from rolecall.reactor.asked_objects import AskedObjects
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.owned_objects import OwnedObjects
 from rolecall.reactor.owner_keys import Interest
 from rolecall.reactor.ports import ListAgain
-from rolecall.workqueue import Urgency
+from rolecall.workqueue import Key, Urgency
 from tests.unit.reactor.objects import APP, Keys, metadata
 
 CONFIG_MAPS = Resource(Gvk("", "v1", "ConfigMap"), "configmaps", True)
@@ -43,7 +44,8 @@ class Stream:
     def __init__(self, resource: Resource) -> None:
         self.keys = Keys()
         self.own_writes = OwnWrites(lambda then: then())
-        self.objects = OwnedObjects(resource, "", self.keys, self.own_writes)
+        self.asked = AskedObjects()
+        self.objects = OwnedObjects(resource, "", self.keys, self.own_writes, self.asked)
         self.objects.add_interest(Interest(APP, owner_is_namespaced=True, by_annotation=False))
 
     def says(self, kind: str, document: dict[str, Any]) -> list[str]:
@@ -214,3 +216,74 @@ def test_drift_says_which_object_changed_or_went(stream: Stream) -> None:
         "drift of ConfigMap web, which is gone",
         "drift of ConfigMap, which is gone",
     ]
+
+
+CLUSTER_APP = Gvk("demo.example.com", "v1", "ClusterApp")
+
+
+def claiming(name: str, namespace: str, **fields: Any) -> dict[str, Any]:
+    """An object that names a CR of `shop`, and one of the cluster, as its owners."""
+    annotations = {
+        "operator-sdk/primary-resource": "shop/a",
+        "operator-sdk/primary-resource-type": "App.demo.example.com",
+    }
+    reference = {
+        "apiVersion": "demo.example.com/v1",
+        "kind": "ClusterApp",
+        "name": "all",
+        "uid": "u",
+    }
+    inside = {"annotations": annotations, "ownerReferences": [reference]}
+    return {"metadata": metadata(name, namespace=namespace, **inside, **fields), "data": {}}
+
+
+@pytest.fixture
+def claimed(stream: Stream) -> Stream:
+    stream.objects.add_interest(Interest(APP, owner_is_namespaced=True, by_annotation=True))
+    other = Interest(CLUSTER_APP, owner_is_namespaced=False, by_annotation=False)
+    stream.objects.add_interest(other)
+    return stream
+
+
+def lives_of(claimed: Stream, name: str, namespace: str) -> set[str]:
+    """Which owners anything brings that can become of an object."""
+    brought = set()
+    for kind, version in (("ADDED", "1"), ("MODIFIED", "2"), ("DELETED", "3")):
+        document = claiming(name, namespace, resourceVersion=version)
+        document["data"] = {"version": version}
+        brought |= set(claimed.says(kind, document))
+    changed = {**claiming(name, namespace, resourceVersion="5"), "data": {"k": "5"}}
+    claimed.lists(claiming(name, namespace, resourceVersion="4"))
+    brought |= set(claimed.lists(changed))
+    brought |= set(claimed.lists())
+    return brought
+
+
+def test_neighbour_who_names_a_cr_as_owner_starts_no_run_of_it(claimed: Stream) -> None:
+    assert lives_of(claimed, "mine", "neighbour") == set()
+
+
+def test_object_that_runs_of_the_cr_asked_for_is_believed(claimed: Stream) -> None:
+    claimed.asked.note(Key(APP, "shop", "a"), "", "configmaps", "neighbour", "made")
+    assert lives_of(claimed, "made", "neighbour") == {"a"}
+    assert lives_of(claimed, "mine", "neighbour") == set()
+    claimed.asked.note(Key(CLUSTER_APP, "", "all"), "", "configmaps", "neighbour", "made")
+    assert lives_of(claimed, "made", "neighbour") == {"a", "all"}
+
+
+def test_what_another_cr_asked_for_proves_nothing(claimed: Stream) -> None:
+    for key in (Key(APP, "shop", "b"), Key(APP, "neighbour", "a")):
+        claimed.asked.note(key, "", "configmaps", "neighbour", "mine")
+    claimed.asked.note(Key(APP, "shop", "a"), "", "secrets", "neighbour", "mine")
+    assert lives_of(claimed, "mine", "neighbour") == set()
+
+
+def test_object_in_the_namespace_of_its_owner_needs_no_proof(claimed: Stream) -> None:
+    assert lives_of(claimed, "by-hand", "shop") == {"a"}
+
+
+def test_object_that_was_asked_for_late_is_missed_in_no_gap(claimed: Stream) -> None:
+    """Listed before the first run after a restart, and deleted while the stream was down."""
+    claimed.lists(claiming("made", "neighbour"))
+    claimed.asked.note(Key(APP, "shop", "a"), "", "configmaps", "neighbour", "made")
+    assert claimed.lists() == ["a"]
