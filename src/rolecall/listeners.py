@@ -96,7 +96,9 @@ class Listeners:
         scheme = "http" if tls is None else "https"
         where = f"{scheme}://{address.host or 'localhost'}:{port}/"
         page.address = f"{where}?token={token}" if token else where
-        _logger.info("page to look at", extra=log_fields(address=page.address))
+        # Logs of a pod are read and kept by others; there, `rolecall page` in the pod prints the token.
+        shown = where if self._settings.webhooks.is_in_pod else page.address
+        _logger.info("page to look at", extra=log_fields(address=shown))
         return page
 
     async def open_to_api_server(self, stack: AsyncExitStack, webhooks: WebhookServer) -> None:

@@ -110,6 +110,7 @@ class WebhookSettings:
     service: str = ""
     url: str = ""  # outside of a cluster: where the API server reaches us; empty: on loopback
     namespace: str = "default"  # of the Service and the Secret
+    client_ca: Path | None = None  # who connects must have a certificate of it; None: anybody may
     is_in_pod: bool = False
     period_s: float = 60.0  # looked at again: certificates, and what the API server was told
     max_admission_runs: int | None = None  # plays of admission in flight; None: one for each CPU

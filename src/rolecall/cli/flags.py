@@ -297,6 +297,13 @@ _WEBHOOKS = FlagGroup(
             " server as well; without them the operator makes its own certificate and tells it",
         ),
         Flag(
+            "webhook-client-ca",
+            FlagKind.PATH,
+            "",
+            "file with the authorities of client certificates: clients without one are refused, so the"
+            " API server must present one; absent: anyone who reaches the port is answered",
+        ),
+        Flag(
             "webhook-service",
             FlagKind.TEXT,
             "",

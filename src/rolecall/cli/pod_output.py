@@ -1,7 +1,7 @@
 """What a pod prints, made safe for the terminal that shows it: a pod may be anybody's.
 
-Colours and what redraws a screen pass, since our own command prints them there. All else that steers a
-terminal, or turns the direction of writing, is shown as an escape that JSON reads as the same character.
+Colours and what redraws a screen pass, since our own command prints them there. All else that steers
+a terminal, or turns the direction of writing, is shown as an escape, in JSON's spelling.
 """
 
 from __future__ import annotations

@@ -180,6 +180,7 @@ def _webhooks(chosen: Chosen, pod_namespace: Path) -> WebhookSettings:
         )
     if url and not url.startswith("https://"):
         raise InputError(f"--webhook-url: `{url}` does not begin with https://")
+    client_ca = chosen["webhook-client-ca"]
     is_in_pod = pod_namespace.is_file()
     namespace = _namespace_of_pod(pod_namespace) if is_in_pod else ""
     return WebhookSettings(
@@ -188,6 +189,7 @@ def _webhooks(chosen: Chosen, pod_namespace: Path) -> WebhookSettings:
         service=service,
         url=url.rstrip("/"),
         namespace=namespace or chosen["leader-election-namespace"] or "default",
+        client_ca=Path(client_ca) if client_ca else None,
         is_in_pod=is_in_pod,
         period_s=max(1.0, chosen["webhook-period"]),
         max_admission_runs=chosen["max-admission-runs"] or None,

@@ -44,6 +44,7 @@ class PageForwarder:
         self._there, self._authorization = there, authorization
         self._entrance = secrets.token_urlsafe(24)
         self._cookie = secrets.token_urlsafe(32)
+        self.cookie_name = _COOKIE
 
     @property
     def entrance(self) -> str:
@@ -72,7 +73,10 @@ class PageForwarder:
                 except OSError as failure:
                     why = os.strerror(failure.errno or 0)
                     raise InputError(f"cannot listen on 127.0.0.1:{port}: {why}") from None
-                yield int(runner.addresses[0][1])
+                taken = int(runner.addresses[0][1])
+                # A browser sends a cookie to each port of its address.
+                self.cookie_name = f"{_COOKIE}_{taken}"
+                yield taken
             finally:
                 await runner.cleanup()
 
@@ -84,7 +88,7 @@ class PageForwarder:
             return _refusal("this address is of another name")
         if request.path == _ENTRANCE:
             return self._enter(request)
-        told = request.cookies.get(_COOKIE, "")
+        told = request.cookies.get(self.cookie_name, "")
         if not hmac.compare_digest(told.encode(errors="replace"), self._cookie.encode()):
             return _refusal("open the address that `rolecall page` printed; it serves once")
         if not request.raw_path.startswith("/"):
@@ -100,7 +104,9 @@ class PageForwarder:
             return _refusal("this address was used already; `rolecall page` prints another one")
         self._entrance = ""
         answer = web.Response(status=303, headers={"Location": "/"})
-        answer.set_cookie(_COOKIE, self._cookie, httponly=True, samesite="Strict", path="/")
+        answer.set_cookie(
+            self.cookie_name, self._cookie, httponly=True, samesite="Strict", path="/"
+        )
         return answer
 
     async def _passed_on(

@@ -13,11 +13,12 @@ import logging
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from aiohttp import web
 
 from rolecall.clock import Clock
-from rolecall.errors import ClusterError, RolecallError
+from rolecall.errors import ClusterError, InputError, RolecallError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, ForbiddenError
 from rolecall.log_fields import log_fields
@@ -58,7 +59,7 @@ class WebhookServer:
         self.asked = asked
         self.settings = settings
         self._ports = ports
-        self.tls = _tls()
+        self.tls = tls_for_webhooks(settings.client_ca)
         self._routes = WebhookRoutes(asked, self._find_own_user, ports.clock, ports.on_conversion)
         self._publication = Publication(
             ports.leading, settings.service or _NAME, asked.conversions, asked.webhooks
@@ -193,8 +194,18 @@ class WebhookServer:
             )
 
 
-def _tls() -> ssl.SSLContext:
+def tls_for_webhooks(client_ca: Path | None) -> ssl.SSLContext:
+    """Raises `InputError` for authorities that cannot be read."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    if client_ca is not None:
+        try:
+            context.load_verify_locations(client_ca)
+        except OSError as failure:  # of TLS, too
+            raise InputError(
+                f"--webhook-client-ca: cannot read certificates in `{client_ca}`: {failure}",
+                hint="name the PEM file of the authority of the API server's client certificate",
+            ) from failure
+        context.verify_mode = ssl.CERT_REQUIRED
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     return context

@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, UnauthorizedError, token_for, user_of
 from rolecall.page import PAGE_AUDIENCE
+from rolecall.remote_engine import EnginePod, Operator, choose_pod, find_operator, verify_pod
 from rolecall_dev.localcluster import Cluster
+from tests.e2e.kinds import install
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import crd_for
+from tests.fixtures.eventually import eventually_async
 from tests.unit.control.engine import SITE, Known, key
 from tests.unit.page.serving import Shown, place, shown
 
-POD, DEPLOYMENT, REPLICA_SET, CONFIG_MAP = (
-    Gvk("", "v1", "Pod"),
-    Gvk("apps", "v1", "Deployment"),
-    Gvk("apps", "v1", "ReplicaSet"),
-    Gvk("", "v1", "ConfigMap"),
-)
+POD, CONFIG_MAP = Gvk("", "v1", "Pod"), Gvk("", "v1", "ConfigMap")
+DEPLOYMENT = Gvk("apps", "v1", "Deployment")
 ALL = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 LOOKS = [
     {
@@ -89,11 +89,10 @@ async def test_login_does_not_go_to_a_pod_that_a_neighbour_labelled(
     assert (said.returncode, "would send your login" in said.stderr) == (2, True)
 
 
-async def test_login_does_not_go_to_a_pod_that_names_a_deployment_it_is_not_of(
-    client: Client, namespace: str, service_account_kubeconfig: ServiceAccountKubeconfig
+async def test_pod_that_the_deployment_of_the_operator_made_is_verified(
+    client: Client, namespace: str
 ) -> None:
-    """The operator's own Deployment, in the same namespace; whose UID a stranger cannot read."""
-    labels = {"app": "nice-tool"}
+    labels = {"rolecall.dev/engine": "nice-tool"}
     template = {
         "metadata": {"labels": labels},
         "spec": {"containers": [{"name": "manager", "image": "none"}]},
@@ -102,29 +101,16 @@ async def test_login_does_not_go_to_a_pod_that_names_a_deployment_it_is_not_of(
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "nice-tool", "namespace": namespace},
-        "spec": {"replicas": 0, "selector": {"matchLabels": labels}, "template": template},
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
     }
-    made = await client.create(DEPLOYMENT, deployment)
-    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nice-tool"}
-    named = {**owner, "uid": "00000000-0000-0000-0000-000000000000", "controller": True}
-    await client.create(POD, pod_of_a_neighbour(namespace, ownerReferences=[named]))
-    await make_ready(client, namespace)
-    kubeconfig = service_account_kubeconfig(ALL, name="admin")
-    said = page(kubeconfig, "--operator", f"{namespace}/nice-tool")
-    assert (said.returncode, "is not verified" in said.stderr) == (3, True)
+    await client.create(DEPLOYMENT, deployment)
 
-    await client.merge_patch(
-        POD,
-        namespace,
-        "nice-tool-0",
-        {
-            "metadata": {
-                "ownerReferences": [{**named, "uid": made["metadata"]["uid"]}],
-            }
-        },
-    )
-    said = page(kubeconfig, "--operator", f"{namespace}/nice-tool", "--port", "1")
-    assert "your login goes to pod" in said.stderr  # the right owner: the way on is free
+    async def chosen() -> tuple[Operator, EnginePod]:
+        operator = await find_operator(client, f"{namespace}/nice-tool")
+        return operator, (await choose_pod(client, operator)).pod
+
+    operator, pod = await eventually_async(chosen, ignoring=(ClusterError,))
+    assert await verify_pod(client, operator, pod) == "default"
 
 
 async def test_token_for_the_page_is_good_for_nothing_else(
@@ -145,11 +131,10 @@ async def test_token_for_the_page_is_good_for_nothing_else(
 
 @pytest.fixture
 async def website(client: Client, cluster: Cluster, namespace: str) -> None:
-    cluster.apply(crd_for(SITE))
+    await install(client, crd_for(SITE))
     body = {"apiVersion": SITE.api_version, "kind": SITE.kind}
     for where in (namespace, "default"):
-        metadata = {"name": "a", "namespace": where, "generateName": ""}
-        await client.create(SITE, {**body, "metadata": metadata, "status": {}})
+        await client.create(SITE, {**body, "metadata": {"name": "a", "namespace": where}})
 
 
 async def test_reader_with_such_a_token_sees_what_its_account_may_see(

@@ -151,13 +151,22 @@ async def test_annotated_dependents_elsewhere_bring_their_owner(
             other = f"{namespace[:50]}-2"
             tied = annotated_for(cr)
             await client.create(NAMESPACE, body(NAMESPACE, "", other, metadata=tied))
-            await client.create(CONFIG_MAP, body(CONFIG_MAP, other, "d", metadata=tied))
+            for name in ("d", "of-a-neighbour"):
+                await client.create(CONFIG_MAP, body(CONFIG_MAP, other, name, metadata=tied))
+            owner = Key(app, namespace, "owner")
+            following.dependents.note_asked(owner, "", "configmaps", other, "d")
+            following.dependents.note_asked(owner, "", "namespaces", "", other)
+            following.keys.causes.clear()
+            # Whatever a neighbour writes into such an object starts no run of somebody else's CR.
+            await client.merge_patch(CONFIG_MAP, other, "of-a-neighbour", {"data": {"k": "1"}})
+            await client.delete(CONFIG_MAP, other, "of-a-neighbour")
             await client.merge_patch(CONFIG_MAP, other, "d", {"data": {"k": "1"}})
             await following.brings("owner")
             patch = {"metadata": {"labels": {"x": "y"}}}
             await client.merge_patch(NAMESPACE, "", other, patch)
             await following.brings("owner")
             await client.delete(NAMESPACE, "", other)
+            assert not [cause for cause in following.keys.causes if "neighbour" in cause]
 
 
 async def test_what_the_watch_excludes_is_not_watched(cluster: Cluster, namespace: str) -> None:

@@ -155,3 +155,36 @@ async def sent(host: str, head: bytes) -> str:
     writer.close()
     await writer.wait_closed()
     return answer
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "@127.0.0.1:{other}/",
+        "http://127.0.0.1:{other}/",
+        "//127.0.0.1:{other}/",
+        "/\\127.0.0.1:{other}/",
+        "/@127.0.0.1:{other}/",
+        ":{other}/",
+    ],
+)
+async def test_no_request_reaches_another_port_than_that_of_the_page(target: str) -> None:
+    there, elsewhere = There(), There()
+    async with TestServer(elsewhere.app()) as other, forwarded(there) as (forwarder, here, _):
+        port = int(here.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        asked = target.format(other=other.port)
+        cookie = f"{forwarder.cookie_name}={forwarder._cookie}"
+        head = f"GET {asked} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n"
+        writer.write(f"{head}Connection: close\r\n\r\n".encode())
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        assert elsewhere.headers == []
+
+
+async def test_cookie_is_named_after_its_port() -> None:
+    """A browser sends the cookies of an address to each of its ports: two tunnels must not mix."""
+    async with forwarded(There()) as (first, here, _), forwarded(There()) as (second, *_):
+        assert first.cookie_name == f"rolecall_forwarder_{here.rpartition(':')[2]}"
+        assert first.cookie_name != second.cookie_name

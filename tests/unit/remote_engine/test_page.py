@@ -102,9 +102,7 @@ def test_page_of_the_leader_is_shown_to_who_has_the_printed_address(cluster: Fak
 def test_port_that_is_named_and_taken_is_reported(cluster: FakeCluster) -> None:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]
-        said = rolecall(
-            cluster, "page", "--no-open", "--operator", "ops/web", f"--port={port}"
-        )
+        said = rolecall(cluster, "page", "--no-open", "--operator", "ops/web", f"--port={port}")
     assert said.returncode == 2
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in said.stderr
     assert "Traceback" not in said.stderr
