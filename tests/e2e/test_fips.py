@@ -8,6 +8,7 @@ import pytest
 
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
+from tests.e2e.engine import EngineProcess
 from tests.e2e.kinds import cr
 from tests.e2e.skipping import EXPLICIT, MEMCACHED, SECRET, secret, shown, write_project
 from tests.e2e.test_skip import skipped, wait_at_rest
@@ -58,21 +59,27 @@ async def test_engine_starts_runs_and_skips_where_md5_and_blake2_are_refused(
     await api.create(SECRET, secret(namespace, "one"))
     # There before the engine: it ended at its start where objects existed.
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
-    for start in range(2):
+    for is_new in (True, False):
         engine = start_engine(project, environment=environment).wait_ready()
-        if start == 0:
-            wait_at_rest(engine)
-        else:  # what the engine before it kept is understood
-            eventually(lambda engine=engine: skipped(engine) > 0)
-        size = str(7 + start)
-        await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": int(size)}})
-
-        async def seen() -> str:
-            return str((await shown(api, namespace)).get("size"))
-
-        await eventually_async(seen, lambda text, size=size: text == size)
-        wait_at_rest(engine)
+        if not is_new:  # what the engine before it kept is understood
+            _wait_for_a_skip(engine)
+        await _lives(api, namespace, engine, size=7 + is_new)
         assert engine.stop() == 0, engine.log
         assert "disabled for FIPS" not in engine.log + engine.play_output
     ours = refused.read_text().splitlines() if refused.exists() else []
     assert not [line for line in ours if "/rolecall/" in line]
+
+
+def _wait_for_a_skip(engine: EngineProcess) -> None:
+    eventually(lambda: skipped(engine) > 0)
+
+
+async def _lives(api: Client, namespace: str, engine: EngineProcess, *, size: int) -> None:
+    """An edit is followed, and periods pass without a run."""
+    await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": size}})
+
+    async def seen() -> str:
+        return str((await shown(api, namespace)).get("size"))
+
+    await eventually_async(seen, lambda text: text == str(size))
+    wait_at_rest(engine)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -162,3 +164,33 @@ def own_engine_without_cluster(start_engine: StartEngine, tmp_path: Path) -> Eng
     kubeconfig = tmp_path / "nowhere.kubeconfig"
     kubeconfig.write_text(json.dumps(config))
     return start_engine(BEHAVIOURS, kubeconfig=kubeconfig)
+
+
+@pytest.mark.nightly
+async def test_connections_that_say_nothing_are_closed_and_keep_nobody_out(
+    start_engine: StartEngine,
+) -> None:
+    """Eight hundred of them lived for minutes."""
+    flags = ("--page-bind-address=127.0.0.1:0", "--page-access=local")
+    engine = start_engine(BEHAVIOURS, *flags).wait_ready()
+    with ExitStack() as stack:
+        silent = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+            for port in engine.ports.values()
+            for _ in range(200)
+        ]
+        for half in silent[::2]:
+            half.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        assert engine.ask("probes", "/healthz")[0] == 200
+        assert engine.ask("metrics", "/metrics")[0] == 200
+        assert engine.ask("page", "/login")[0] == 200
+        assert engine.ask("proxy", "/api")[0] == 401
+        for each in silent:
+            assert _is_closed(each)
+
+
+def _is_closed(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True

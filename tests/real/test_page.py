@@ -88,7 +88,10 @@ def test_token_of_ones_own_shows_the_runs_of_ones_namespace(
     operator: Operator, world: World, tmp_path: Path
 ) -> None:
     token = world.kubectl("create", "token", ACCOUNT).strip()
-    with page(person_with(token, operator, tmp_path)) as (where, browser):
+    person = person_with(token, operator, tmp_path)
+    said = person.try_("page", "--no-open")
+    assert (said.returncode, "would send your login" in said.stderr) == (2, True)
+    with page(person, "--operator", f"{NAMESPACE}/rolecall") as (where, browser):
         assert_shows_its_run(where, browser, world.namespace)
 
 

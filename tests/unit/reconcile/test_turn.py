@@ -210,59 +210,6 @@ async def test_bad_period_annotation_is_a_failure_and_nothing_runs(setting: Sett
     assert setting.telemetry.ways == [("none", 0.0)]
 
 
-async def test_annotations_lower_verbosity_and_artifacts_of_a_run(setting: Setting) -> None:
-    annotations = {f"{PREFIX}/verbosity": "1", f"{PREFIX}/max-runner-artifacts": "3"}
-    await setting.shop.create(annotations=annotations)
-
-    await setting.turn()
-
-    request = setting.runner.requests[0]
-    assert (request.verbosity, request.keep_artifacts) == (1, 3)
-    assert setting.plays.events == [("playbook_on_start", 1)]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "used"),
-    [
-        ("verbosity", "3", 2),
-        ("verbosity", "10", 2),
-        ("verbosity", "999999999999999999", 2),
-        ("max-runner-artifacts", "0", 20),
-        ("max-runner-artifacts", "-1", 20),
-        ("max-runner-artifacts", "21", 20),
-        ("max-runner-artifacts", "999999999999999999", 20),
-        ("reconcile-period", "1ms", 1.0),
-        ("reconcile-period", "1ns", 1.0),
-        ("reconcile-period", "999ms", 1.0),
-    ],
-)
-async def test_annotation_of_a_tenant_gives_no_more_than_the_watch(
-    setting: Setting, caplog: pytest.LogCaptureFixture, name: str, text: str, used: float
-) -> None:
-    await setting.shop.create(annotations={f"{PREFIX}/{name}": text})
-
-    outcome = await setting.turn()
-
-    request = setting.runner.requests[0]
-    got = {
-        "verbosity": request.verbosity,
-        "max-runner-artifacts": request.keep_artifacts,
-        "reconcile-period": outcome.after_s,
-    }
-    assert got[name] == used
-    (told,) = [each for each in caplog.records if "capped" in each.getMessage()]
-    assert f"{PREFIX}/{name}" in str(vars(told))
-
-
-async def test_watch_that_keeps_all_artifacts_lets_a_cr_keep_some(
-    shop: Shop, clock: VirtualClock
-) -> None:
-    setting = Setting(shop, watch_of(max_runner_artifacts=0), clock)
-    await shop.create(annotations={f"{PREFIX}/max-runner-artifacts": "7"})
-    await setting.turn()
-    assert setting.runner.requests[0].keep_artifacts == 7
-
-
 async def test_annotations_that_are_no_numbers_are_ignored(setting: Setting) -> None:
     annotations = {f"{PREFIX}/verbosity": "loud", f"{PREFIX}/max-runner-artifacts": "٣"}
     await setting.shop.create(annotations=annotations)
