@@ -12,7 +12,7 @@ from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from rolecall_dev.testing import EngineInProcess, ScriptedPlay, ScriptedRun, eventually_async
 from tests.apiserver.engine.conftest import StartEngine
-from tests.e2e.kinds import CONFIG_MAP, cr
+from tests.e2e.kinds import CONFIG_MAP, condition, cr
 from tests.e2e.wanted_kinds import HEAP, SHELF, WANTED, edited, failed, made, names, settled
 
 pytestmark = pytest.mark.usefixtures("wanted")
@@ -195,6 +195,42 @@ async def test_run_is_cancelled_when_the_engine_stops(
     await engine.stop()
     assert was_cancelled.is_set()
     assert engine.runs_on_disk()[0]["outcome"] == "cancelled"
+
+
+async def test_runs_that_wait_are_cancelled_with_the_engine_and_made_by_the_next_one(
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
+) -> None:
+    waiting: list[str] = []
+    is_open = False
+
+    async def waits(run: ScriptedRun) -> None:
+        async with run.task("wait for what is outside"), run.waiting():
+            waiting.append(run.name)
+            if not is_open:
+                await asyncio.Event().wait()
+        await books(run)
+
+    plays, kept = ScriptedPlay({"Heap": waits}), {"artifacts": tmp_path / "a"}
+    flags = ("--max-runs=1", "--graceful-shutdown-timeout=0s")
+    first = await start_engine(plays, *flags, **kept)
+    names_of_crs = ["a", "b", "c"]
+    for name in names_of_crs:
+        await api.create(HEAP, cr(HEAP, namespace, name, books=["made"]))
+    await eventually_async(lambda: first.metric("rolecall_waiting_runs"), lambda count: count == 3)
+    await first.stop()
+    assert sorted(waiting) == names_of_crs
+    assert [run["outcome"] for run in first.runs_on_disk()] == ["cancelled"] * 3
+    for name in names_of_crs:
+        running = condition(await api.get(HEAP, namespace, name), "Running")
+        assert (running["status"], running["reason"]) == ("False", "Cancelled")
+    assert await names(api, namespace) == set()
+    is_open = True
+    second = await start_engine(plays, *flags, **kept)
+    for name in names_of_crs:
+        await settled(api, HEAP, namespace, name)
+    assert await names(api, namespace) == {f"{name}-made" for name in names_of_crs}
+    outcomes = [run["outcome"] for run in second.runs_on_disk()]
+    assert sorted(outcomes) == ["cancelled"] * 3 + ["succeeded"] * 3
 
 
 async def test_unchanged_cr_of_a_pure_script_is_skipped(
