@@ -89,3 +89,9 @@ def ended_runs(trail: Path, state: str) -> int:
     """How many runs came to their end, of finalizers (`absent`) or of others (`present`)."""
     text = trail.read_text() if trail.exists() else ""
     return text.count(f"ends {state}")
+
+
+def finalizer_runs(trail: Path) -> list[str]:
+    """What finalizer runs did, in order: `begins`, and `ends` of those that came to their end."""
+    lines = trail.read_text().splitlines() if trail.exists() else []
+    return [what for what, state, _ in map(str.split, lines) if state == "absent"]

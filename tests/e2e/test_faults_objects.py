@@ -16,6 +16,7 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client
+from rolecall.settings import QueueSettings
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import EngineProcess
@@ -27,6 +28,7 @@ from tests.e2e.faulty_world import (
     converged,
     doubled_runs,
     ended_runs,
+    finalizer_runs,
     gone_with_all,
     kept,
 )
@@ -55,6 +57,12 @@ def errors_of(engine: EngineProcess) -> float:
     return engine.metric("controller_runtime_reconcile_errors_total")
 
 
+def waits_after_errors(engine: EngineProcess, namespace: str) -> list[float]:
+    """Seconds that the engine logs, for each reconcile of the namespace that failed."""
+    failed = rf"reconcile failed .*namespace={namespace} .*next_in_s=([\d.]+)"
+    return [float(seconds) for seconds in re.findall(failed, engine.log)]
+
+
 async def test_namespace_that_is_deleted_with_crs_runs_and_finalizers_in_it_goes_without_a_storm(
     api: Client, namespace: str, shared_engine: SharedEngine, tmp_path: Path, figure: Figure
 ) -> None:
@@ -79,8 +87,10 @@ async def test_namespace_that_is_deleted_with_crs_runs_and_finalizers_in_it_goes
     runs, failed = engine.runs() - before, engine.runs(result="failed")
     figure("with", runs, "runs for 4 CRs")
     figure("of which", failed, "failed")
-    assert all(ended_runs(each, "absent") == 1 for each in trails.values())  # its finalizer, once
-    assert not any(doubled_runs(each) for each in (*trails.values(), trail))
+    trails["flying"] = trail
+    finalizers = {name: finalizer_runs(each) for name, each in trails.items()}
+    assert finalizers == {name: ["begins", "ends"] for name in trails}  # for each CR, once
+    assert not any(doubled_runs(each) for each in trails.values())
     # A finalizer run each; and, as what a CR owns may be deleted before it, two that make it in vain.
     assert failed <= 2 * 4, engine.log
     assert runs <= 4 + 2 * 4, engine.log
@@ -232,8 +242,11 @@ async def test_webhook_that_is_down_while_the_finalizer_is_taken_off_holds_it_an
         assert "down.example.com" in engine.log
         assert "down.example.com" in await told_by_events(api, namespace, "a")
         refused = errors_of(engine) - errors_before
-        attempts = len(re.findall(r"cannot|could not patch kepts", engine.log))
-        assert refused <= attempts + 20
+        # Each is the end of one finalizer run, and the wait after it is twice the one before.
+        waits = waits_after_errors(engine, namespace)
+        assert refused <= len(waits) <= ended_runs(trail, "absent")
+        start_s = QueueSettings().backoff_start_s
+        assert waits == pytest.approx([start_s * 2**count for count in range(len(waits))])
     began = time.monotonic()
     await gone_with_all(api, namespace, "a")
     figure("gone in", time.monotonic() - began, "s")
