@@ -31,7 +31,7 @@ from rolecall_dev.testing.scripted import ScriptedPlay
 from rolecall_dev.testing.waiting import TIMEOUT_S, eventually_async
 
 _current: contextvars.ContextVar[EngineInProcess] = contextvars.ContextVar("engine")
-_LOGGER = logging.getLogger("rolecall")
+_logger = logging.getLogger("rolecall")
 _READY = 200
 
 
@@ -240,21 +240,21 @@ class _Shared(logging.Handler):
 
     def begin(self, engine: EngineInProcess, level: str) -> None:
         if not self._engines:
-            self._level_before = _LOGGER.level
-            _LOGGER.addHandler(self)
+            self._level_before = _logger.level
+            _logger.addHandler(self)
             self._threads = ThreadPoolExecutor()
             asyncio.get_running_loop().set_default_executor(self._threads)
         self._engines.append(engine)
         wanted = logging.DEBUG if level == "debug" else logging.INFO
-        _LOGGER.setLevel(min(wanted, _LOGGER.level or logging.INFO))
+        _logger.setLevel(min(wanted, _logger.level or logging.INFO))
 
     def end(self, engine: EngineInProcess) -> None:
         if engine not in self._engines:
             return
         self._engines.remove(engine)
         if not self._engines:
-            _LOGGER.removeHandler(self)
-            _LOGGER.setLevel(self._level_before)
+            _logger.removeHandler(self)
+            _logger.setLevel(self._level_before)
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
             self._threads.shutdown()
 
