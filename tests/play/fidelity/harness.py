@@ -238,7 +238,12 @@ def conditions_of(group: CaseGroup) -> str:
 def engine_environment(root: Path) -> dict[str, str]:
     """All that the engine would inherit: nothing of the machine, of pytest or of `make`."""
     programs = [Path(sys.prefix) / "bin", *_PROGRAMS]
-    return {"PATH": ":".join(map(str, programs)), "HOME": str(root / "home"), "LANG": "C.UTF-8"}
+    return {
+        "PATH": ":".join(map(str, programs)),
+        "HOME": str(root / "home"),
+        "LANG": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",  # as in the image: what a plugin prints comes before what follows it
+    }
 
 
 def _environment(asked: dict[str, str], folder: Path) -> dict[str, str]:
