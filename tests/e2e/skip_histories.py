@@ -22,6 +22,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.kinds import CONFIG_MAP, cr
 from tests.e2e.skipping import SECRET
+from tests.fixtures.eventually import eventually_async
 
 SKIPPED = Gvk("histories.rolecall.dev", "v1", "Skipped")
 MADE = Gvk("histories.rolecall.dev", "v1", "Made")
@@ -224,3 +225,18 @@ class SkipHistory:
 
     def _value(self) -> str:
         return self._chance.choice([NOTHING, f"value-{self._chance.randrange(1000)}"])
+
+
+async def wait_until_right(histories: list[SkipHistory], project: SharedProject) -> None:
+    """Wait for both worlds of each history to be what its inputs want."""
+
+    async def wrong() -> list[object]:
+        found: list[object] = []
+        for history in histories:
+            expected = history.expected(project)
+            for gvk, world in zip(KINDS, await history.worlds(), strict=True):
+                if world != expected:
+                    found.append((gvk.kind, history.told, world, expected))
+        return found
+
+    await eventually_async(wrong, lambda found: not found)

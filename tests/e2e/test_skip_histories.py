@@ -16,29 +16,14 @@ from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import EngineProcess
 from tests.e2e.kinds import install
-from tests.e2e.skip_histories import KINDS, SharedProject, SkipHistory
+from tests.e2e.skip_histories import KINDS, SharedProject, SkipHistory, wait_until_right
 from tests.e2e.skipping import EXPLICIT
 from tests.fixtures.crds import crd_for
-from tests.fixtures.eventually import eventually, eventually_async
+from tests.fixtures.eventually import eventually
 
 DOZEN = 12
 ROUNDS = 5
 BATCHES = max(1, int(os.environ.get("ROLECALL_HISTORIES", "12")) // DOZEN)
-
-
-async def wait_until_right(histories: list[SkipHistory], project: SharedProject) -> None:
-    """Wait for both worlds of each history to be what its inputs want."""
-
-    async def wrong() -> list[object]:
-        found: list[object] = []
-        for history in histories:
-            expected = history.expected(project)
-            for gvk, world in zip(KINDS, await history.worlds(), strict=True):
-                if world != expected:
-                    found.append((gvk.kind, history.told, world, expected))
-        return found
-
-    await eventually_async(wrong, lambda found: not found)
 
 
 def wait_for_skips(engine: EngineProcess, count: int) -> None:

@@ -110,3 +110,12 @@ def pruned(engine: EngineProcess | EngineInProcess) -> list[Json]:
 async def events(api: Client, namespace: str, reason: str) -> list[Json]:
     found = await api.list_all(EVENT, namespace)
     return [event for event in found if event["reason"] == reason]
+
+
+async def create_input(
+    api: Client, namespace: str, name: str, *, kind: str = "ConfigMap", **labels: str
+) -> Json:
+    """A ConfigMap or Secret that a role reads and does not own."""
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    body = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+    return await api.create(SECRET if kind == "Secret" else CONFIG_MAP, body)

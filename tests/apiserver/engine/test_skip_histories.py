@@ -19,7 +19,13 @@ from rolecall_dev.testing import EngineInProcess, Script, ScriptedRun, eventuall
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.skipping import INFO, leader, skipped
 from tests.e2e.kinds import install
-from tests.e2e.skip_histories import KINDS, NOTHING, SharedProject, SkipHistory
+from tests.e2e.skip_histories import (
+    KINDS,
+    NOTHING,
+    SharedProject,
+    SkipHistory,
+    wait_until_right,
+)
 from tests.fixtures.crds import crd_for
 
 DOZEN = 12
@@ -55,21 +61,6 @@ def shows(folder: Path) -> Script:
 
 def key_of(found: Json | None) -> str:
     return str(found["data"]["key"]) if found else NOTHING
-
-
-async def wait_until_right(histories: list[SkipHistory], project: SharedProject) -> None:
-    """Wait for both worlds of each history to be what its inputs want."""
-
-    async def wrong() -> list[object]:
-        found: list[object] = []
-        for history in histories:
-            expected = history.expected(project)
-            for gvk, world in zip(KINDS, await history.worlds(), strict=True):
-                if world != expected:
-                    found.append((gvk.kind, history.told, world, expected))
-        return found
-
-    await eventually_async(wrong, lambda found: not found)
 
 
 async def wait_for_skips(engine: EngineInProcess, count: int) -> None:

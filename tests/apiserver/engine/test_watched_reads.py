@@ -8,13 +8,12 @@ import time
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.testing import eventually_async
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.reading import at_rest, causes, vault
 from tests.e2e.kinds import CONFIG_MAP, cr, is_successful
-from tests.e2e.wanted_kinds import SECRET, VAULT, eventually_data, made, settled
+from tests.e2e.wanted_kinds import SECRET, VAULT, create_input, eventually_data, made, settled
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 
 pytestmark = pytest.mark.usefixtures("wanted")
@@ -27,18 +26,10 @@ RULES = [
 ROLE = Gvk("rbac.authorization.k8s.io", "v1", "Role")
 
 
-async def create(
-    api: Client, namespace: str, name: str, *, kind: str = "ConfigMap", **labels: str
-) -> Json:
-    metadata = {"name": name, "namespace": namespace, "labels": labels}
-    body = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
-    return await api.create(SECRET if kind == "Secret" else CONFIG_MAP, body)
-
-
 async def test_changed_secret_brings_its_reader_within_a_second(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    await create(api, namespace, "password", kind="Secret")
+    await create_input(api, namespace, "password", kind="Secret")
     engine = await start_engine(PLAYS)
     await made(api, VAULT, namespace, secret="password")
     runs = await at_rest(engine)
@@ -56,7 +47,7 @@ async def test_secret_that_comes_and_goes_brings_a_run_that_failed_for_want_of_i
     engine = await start_engine(PLAYS)
     await api.create(VAULT, cr(VAULT, namespace, secret="late", needs=True))
     await eventually_async(lambda: engine.runs(result="failed"), lambda count: count >= 1)
-    await create(api, namespace, "late", kind="Secret")
+    await create_input(api, namespace, "late", kind="Secret")
     await settled(api, VAULT, namespace)
     runs = await engine.runs(result="failed")
     await api.delete(SECRET, namespace, "late")
@@ -67,12 +58,12 @@ async def test_secret_that_comes_and_goes_brings_a_run_that_failed_for_want_of_i
 async def test_list_that_gains_and_loses_an_item_brings_its_reader(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    await create(api, namespace, "one", team="blue")
+    await create_input(api, namespace, "one", team="blue")
     engine = await start_engine(PLAYS)
     await made(api, VAULT, namespace, selector="team=blue")
     await eventually_data(api, namespace, "x-told", lambda data: data["listed"] == "one")
-    await create(api, namespace, "other", team="green")
-    await create(api, namespace, "two", team="blue")
+    await create_input(api, namespace, "other", team="green")
+    await create_input(api, namespace, "two", team="blue")
     await eventually_data(api, namespace, "x-told", lambda data: data["listed"] == "one two")
     green = {"metadata": {"labels": {"team": "green"}}}
     await api.merge_patch(CONFIG_MAP, namespace, "one", green)
@@ -88,7 +79,7 @@ async def test_what_a_lookup_read_is_watched_and_own_writes_bring_nothing(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     """The role raises a number in what it reads: a run for each would never end."""
-    await create(api, namespace, "number")
+    await create_input(api, namespace, "number")
     engine = await start_engine(PLAYS)
     await made(api, VAULT, namespace, lookup_of="number", writes="number")
     runs = await at_rest(engine)
@@ -100,7 +91,7 @@ async def test_what_a_lookup_read_is_watched_and_own_writes_bring_nothing(
 async def test_write_of_one_cr_brings_another_that_reads_it(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    await create(api, namespace, "number")
+    await create_input(api, namespace, "number")
     engine = await start_engine(PLAYS)
     await made(api, VAULT, namespace, "reader", lookup_of="number")
     await made(api, VAULT, namespace, "writer", writes="number")
@@ -114,7 +105,7 @@ async def test_right_that_is_missing_is_reported_once_and_found_when_it_is_grant
     start_engine: StartEngine,
     service_account_kubeconfig: ServiceAccountKubeconfig,
 ) -> None:
-    await create(api, namespace, "password", kind="Secret")
+    await create_input(api, namespace, "password", kind="Secret")
     kubeconfig = service_account_kubeconfig(RULES)
     engine = await start_engine(PLAYS, kubeconfig=kubeconfig)
     await made(api, VAULT, namespace, secret="password")
@@ -137,7 +128,7 @@ async def test_right_that_is_missing_is_reported_once_and_found_when_it_is_grant
 async def test_many_readers_of_one_secret_share_a_stream(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    await create(api, namespace, "password", kind="Secret")
+    await create_input(api, namespace, "password", kind="Secret")
     engine = await start_engine(PLAYS)
     names = [f"reader-{number}" for number in range(10)]
     async with asyncio.TaskGroup() as tasks:

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import time
 
-from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.engine import EngineProcess
 from tests.e2e.features.logs import at_rest, causes
 from tests.e2e.kinds import CONFIG_MAP
-from tests.e2e.wanted_kinds import SECRET, VAULT, eventually_data, made
-
-
-async def create(
-    api: Client, namespace: str, name: str, *, kind: str = "ConfigMap", **labels: str
-) -> Json:
-    metadata = {"name": name, "namespace": namespace, "labels": labels}
-    body = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
-    return await api.create(SECRET if kind == "Secret" else CONFIG_MAP, body)
+from tests.e2e.wanted_kinds import SECRET, VAULT, create_input, eventually_data, made
 
 
 async def test_changed_secret_brings_its_reader_within_a_second(
     api: Client, namespace: str, engine: EngineProcess
 ) -> None:
-    await create(api, namespace, "password", kind="Secret")
+    await create_input(api, namespace, "password", kind="Secret")
     await made(api, VAULT, namespace, secret="password")
     runs = at_rest(engine, namespace)
     changed = time.monotonic()
@@ -38,7 +29,7 @@ async def test_what_a_lookup_read_is_watched_and_own_writes_bring_nothing(
     api: Client, namespace: str, engine: EngineProcess
 ) -> None:
     """The role raises a number in what it reads: a run for each would never end."""
-    await create(api, namespace, "number")
+    await create_input(api, namespace, "number")
     await made(api, VAULT, namespace, lookup_of="number", writes="number")
     runs = at_rest(engine, namespace)
     await api.merge_patch(CONFIG_MAP, namespace, "number", {"data": {"count": "n41"}})
