@@ -156,4 +156,4 @@ async def test_engine_alone_reconciles_with_a_project_that_developers_made(
     )
     found = await api.get(CONFIG_MAP, namespace, "x-message")
     assert found["data"] == {"message": "hello"}
-    assert "next_in_s=3600" in engine.log
+    await eventually_async(lambda: "next_in_s=3600" in engine.log)

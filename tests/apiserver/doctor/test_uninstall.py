@@ -17,7 +17,6 @@ from tests.apiserver.kubectl import Kubectl
 GROUP = "uninstall.rolecall.dev"
 FINALIZER = f"{GROUP}/farewell"
 CRS = f"/apis/{GROUP}/v1/namespaces"
-_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 MANAGER = """\
 apiVersion: apps/v1
@@ -75,12 +74,13 @@ def installed(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> Iterator[No
     )
     yield
     for site in cluster.api.get(f"/apis/{GROUP}/v1/sites")["items"] if is_served(kubectl) else ():
-        at = ("sites", site["metadata"]["name"], "-n", site["metadata"]["namespace"])
-        kubectl.run("patch", *at, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+        at = (f"sites.{GROUP}", site["metadata"]["name"], "-n", site["metadata"]["namespace"])
+        kubectl("patch", *at, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
         kubectl.run("delete", *at, "--ignore-not-found", "--timeout=120s")
     for path in (f"{_RBAC}/clusterroles/{name}", f"{_RBAC}/clusterrolebindings/{name}"):
         kubectl.run("delete", "--raw", path)
-    kubectl.run("delete", "--raw", f"{_CRDS}/sites.{GROUP}")
+    # Whoever needs it next would else be refused while it goes.
+    kubectl("delete", "crd", f"sites.{GROUP}", "--ignore-not-found", "--timeout=120s")
 
 
 def is_served(kubectl: Kubectl) -> bool:

@@ -49,7 +49,7 @@ async def test_owner_that_somebody_took_away_comes_back_by_one_run_and_is_told(
 ) -> None:
     engine = await start_engine(MAKERS, project=BEHAVIOURS)
     before = await make(api, namespace)
-    runs = await engine.runs("Maker")
+    runs = len(engine.plays.runs)
     await strip(api, namespace)
     after = await owned_again(api, namespace)
     assert after["metadata"]["ownerReferences"] == before["metadata"]["ownerReferences"]
@@ -63,7 +63,7 @@ async def test_owner_that_somebody_took_away_comes_back_by_one_run_and_is_told(
     await eventually_async(
         lambda: made(api, namespace), lambda it: it["data"]["word"] == "x", timeout_s=PATIENCE_S
     )
-    assert await engine.runs("Maker") - runs == 2
+    assert len(engine.plays.runs) - runs == 2
 
 
 async def test_owner_that_was_taken_away_while_no_engine_ran_comes_back_when_one_starts(

@@ -58,7 +58,7 @@ async def test_scripted_run_is_recorded_by_task_and_shown_by_commands(
     (on_disk,) = engine.runs_on_disk()
     assert [text.partition(": ")[2] for text in on_disk["changed_tasks"]] == ["make books"]
     assert "succeeded" in await engine.command("runs", "-n", namespace, "heap/x")
-    assert await engine.runs("Heap") == 1
+    await eventually_async(lambda: engine.runs("Heap"), lambda count: count == 1)
 
 
 async def test_scripted_run_gets_the_variables_of_a_role(
@@ -120,7 +120,8 @@ async def test_restarted_engine_finds_the_runs_of_the_one_before(
     await edited(api, SHELF, namespace, books=["a"])
     assert await names(api, namespace) == {"x-a"}
     assert len(second.runs_on_disk()) >= 2
-    assert await second.runs("Shelf") == len(plays.runs) - 1
+    ran = len(plays.runs) - 1
+    await eventually_async(lambda: second.runs("Shelf"), lambda count: count == ran)
 
 
 async def test_engines_side_by_side_have_logs_of_their_own(
@@ -132,11 +133,12 @@ async def test_engines_side_by_side_have_logs_of_their_own(
     first = await start_engine(plays, *flags)
     second = await start_engine(plays, *flags)
     await made(api, HEAP, namespace)
-    assert "run finished" in first.log
+    # Status is written before the log says so.
+    await eventually_async(lambda: "run finished" in first.log)
     assert "run finished" not in second.log
     await first.stop()
     await edited(api, HEAP, namespace, word="the other one")
-    assert "run finished" in second.log
+    await eventually_async(lambda: "run finished" in second.log)
 
 
 async def test_bug_of_a_script_fails_the_run_and_the_test(

@@ -12,6 +12,7 @@ from tests.e2e.engine import EngineProcess
 from tests.e2e.kinds import cr
 from tests.e2e.test_commands import Person
 from tests.e2e.test_story import MEMCACHED, first_success
+from tests.fixtures.eventually import eventually
 
 DEPLOYMENT = Gvk("apps", "v1", "Deployment")
 PATH = ".spec.template.spec.containers[0]"
@@ -41,6 +42,8 @@ async def test_fields_are_blamed_on_tasks_and_on_who_took_them_later(
     assert fields[".metadata.name"]["by"] == ""
 
     person.rolecall("pause", f"memcached/{name}")
+    # The change of a Deployment may come to the engine before that of its CR does.
+    eventually(lambda: "paused" in person.rolecall("status", "-n", namespace).stdout)
     await api.merge_patch(DEPLOYMENT, namespace, target, {"spec": {"replicas": 3}})
     taken = blamed(person, f"deployment/{target}", ".spec.replicas")[".spec.replicas"]
     assert (taken["value"], taken["write"]) == (3, None)
