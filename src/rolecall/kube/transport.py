@@ -56,8 +56,8 @@ _IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _NOT_ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
 # Asked before each attempt, and once more when there is a connection, right before the first byte is
-# sent: to connect may take seconds. Given method, target and headers; raises what stops it.
-Fence = Callable[[str, str, Mapping[str, str]], None]
+# sent: to connect may take seconds. Given method, target, headers and body; raises what stops it.
+Fence = Callable[[str, str, Mapping[str, str], object], None]
 OnCall = Callable[[str, str, int, float], None]
 T = TypeVar("T")
 # Makes something of an answer's body, or raises one of `answers.UNREADABLE`.
@@ -182,7 +182,7 @@ class Transport:
         for is_last in (False, True):
             access = await self.credentials.current()
             if self._fence is not None:
-                self._fence(method, target, headers or {})
+                self._fence(method, target, headers or {}, body)
             opening = self._open(access, method, target, headers or {}, body, limits)
             async with AsyncExitStack() as stack:
                 response = await self._trusted(opening, access, stack)
@@ -280,7 +280,7 @@ class Transport:
             proxy=access.proxy,
             timeout=limits or self.timeouts.for_call(),
             allow_redirects=False,
-            trace_request_ctx=(method, target, headers),
+            trace_request_ctx=(method, target, headers, body),
         )
 
     async def _trusted(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from rolecall.dry_run import is_dry_run
 from rolecall.json_object import Json
 from rolecall.plan.answers import JSON_TYPE, deleted_said, document_in, not_found
 from rolecall.plan.bodies import trial_of_delete
@@ -67,9 +68,10 @@ class Deletes:
         self._hide(asked, found, None)
 
     def _hide(self, asked: PlayRequest, found: Overlaid, said: Said | None) -> Said:
+        is_trial = is_dry_run(asked.method, asked.target.partition("?")[2], asked.body)
         shown = found.now or found.before or {}
         uid = str((shown.get("metadata") or {}).get("uid") or "")
-        if "dryRun" not in asked.query and not found.identity.is_event:
+        if not is_trial and not found.identity.is_event:
             found.now, found.applied_by = None, ""
             found.written_at_s.append(asked.at_s)
             self._overlay.put(found)

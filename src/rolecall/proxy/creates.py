@@ -157,7 +157,7 @@ class Creates:
         created: _NewDependent | None,
         response: aiohttp.ClientResponse,
     ) -> web.StreamResponse:
-        is_kept = response.status < 300 and not exchange.is_dry_run
+        is_kept = response.status < 300 and not exchange.is_dry_run(data)
         # Without a kind: protobuf of one that discovery does not show yet.
         if created is not None and is_kept and created.resource.gvk.kind:
             self._finder.note_created(

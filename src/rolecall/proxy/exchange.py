@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
+from rolecall.dry_run import is_dry_run
 from rolecall.proxy.request_info import RequestInfo, parse_request_info
 from rolecall.proxy.run_credentials import RunCredential
 from rolecall.record import RequestNote
@@ -84,10 +85,9 @@ class Exchange:
         tokens = headers.get("Connection", "").lower().split(",")
         return "upgrade" in {token.strip() for token in tokens} and "Upgrade" in headers
 
-    @property
-    def is_dry_run(self) -> bool:
-        """Whether nothing will be kept of a write."""
-        return "dryRun" in self.request.rel_url.query
+    def is_dry_run(self, body: object) -> bool:
+        """Whether nothing will be kept of a write that was sent with this body."""
+        return is_dry_run(self.method, self.request.rel_url.raw_query_string, body)
 
     def headers_with(self, changes: Mapping[str, str]) -> CIMultiDict[str]:
         """The headers to send on, with these replaced."""

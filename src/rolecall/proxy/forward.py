@@ -103,12 +103,15 @@ class Forwarder:
 
 
 async def body_to_send(exchange: Exchange) -> bytes | AsyncIterable[bytes] | None:
-    """The body of a request to be sent on unread: whole where it is short, else as it arrives."""
+    """The body of a request to be sent on unread: whole where it is short, else as it arrives.
+
+    Of a delete always whole: it alone says whether anything is kept.
+    """
     request = exchange.request
     if not request.body_exists:
         return None
     length = request.content_length
-    if length is not None and length <= SHORT_BODY:
+    if exchange.method == "DELETE" or (length is not None and length <= SHORT_BODY):
         return await receive_body(exchange)
     _send_continue(request)
     return _arriving(request)

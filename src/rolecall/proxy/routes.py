@@ -106,9 +106,8 @@ class Routes:
             return await self._creates.answer(exchange)
         body = await body_to_send(exchange)
         async with self._forwarder.send(exchange, body) as response:
-            is_kept = (
-                response.status < 300 and exchange.info.is_resource and not exchange.is_dry_run
-            )
+            is_good = response.status < 300 and exchange.info.is_resource
+            is_kept = is_good and not exchange.is_dry_run(body)
             if not (is_kept and self._gives_owner(exchange)):
                 return await pass_answer(exchange, response)
             note = partial(self._adoption.note_written, exchange, body, response.content_type)

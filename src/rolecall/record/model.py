@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from rolecall.dry_run import is_dry_run
+
 # What stands for the task of a request that came while none ran: of a background process, for one.
 NO_TASK = -1
 
@@ -41,7 +43,7 @@ class RecordedRequest:
     name: str
     code: int  # 0: the run ended before there was an answer
     path: str = ""  # of a request that is about no object
-    query: str = ""  # as it was sent: selectors, dry run, field manager
+    query: str = ""  # as it was sent: selectors, field manager; of a delete, the dry run in force
     task: int = NO_TASK  # index into the record's tasks
     sent_bytes: int = 0
     answered_bytes: int = 0
@@ -64,7 +66,7 @@ class RecordedRequest:
 
     @property
     def is_dry_run(self) -> bool:
-        return any(part.startswith("dryRun=") for part in self.query.split("&"))
+        return "dryRun" in self.query and is_dry_run(self.verb, self.query)
 
     @property
     def resource_name(self) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from urllib.parse import parse_qs
 
 from rolecall.clock import Clock
+from rolecall.dry_run import is_dry_run, query_in_force
 from rolecall.record.answers import MOST_BYTES, IsOwned, SeenAnswer, seen_in
 from rolecall.record.file import write_record
 from rolecall.record.leaves import leaves_of_write, patch_type_of
@@ -155,6 +156,7 @@ class RunNotes:
         wanted = ("delete", group, resource, namespace, name)
         return any(
             (kind.verb, kind.group, kind.resource, kind.namespace, noted.name) == wanted
+            and not is_dry_run(kind.verb, noted.query)
             for kind, noted in self._requests.unpacked()
         )
 
@@ -201,7 +203,7 @@ class RunNotes:
             name=about.name or seen.name,
             code=code,
             path="" if about.resource else about.path[:_LONGEST_TEXT],
-            query=note.query[:_LONGEST_QUERY],
+            query=query_in_force(about.verb, note.query, note.sent)[:_LONGEST_QUERY],
             sent_bytes=note.sent_bytes,
             answered_bytes=note.answered_bytes,
             patch_type=patch_type_of(note.sent_type) if about.verb == "patch" else "",

@@ -170,3 +170,13 @@ async def test_write_whose_credentials_were_refused_is_not_repeated_either(world
     with pytest.raises(NotLeadingError):
         await raw(world.client, "DELETE")
     assert world.methods == ["DELETE"]
+
+
+async def test_delete_is_a_dry_run_only_where_its_body_says_so(world: World) -> None:
+    world.leads = False
+    for body in (b"{}", b'{"dryRun": []}', b"\0", b"[]"):
+        with pytest.raises(NotLeadingError):
+            await raw(world.client, "DELETE", f"{PATH}?dryRun=All", body=body)
+    await raw(world.client, "DELETE", f"{PATH}?dryRun=All")
+    await raw(world.client, "DELETE", PATH, body=b'{"dryRun": ["All"]}')
+    assert world.methods == ["DELETE", "DELETE"]

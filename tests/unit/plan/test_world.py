@@ -185,3 +185,19 @@ async def test_object_that_only_the_plan_has_has_a_version_as_clients_count_on_o
     replaced = await world.answer(request("PUT", "a", {**read, "data": {"b": "2"}}), server)
     assert replaced.code < 300
     assert "resourceVersion" not in server.asked[-1][2]["metadata"]
+
+
+async def test_delete_is_hidden_where_its_body_asks_for_no_dry_run() -> None:
+    for query, body, is_gone in (
+        ("", None, True),
+        ("?dryRun=All", None, False),
+        ("?dryRun=All", {"kind": "DeleteOptions"}, True),
+        ("", {"dryRun": ["All"]}, False),
+    ):
+        server, world = ScriptedServer(), PlanWorld("shop")
+        server.there[f"{MAPS}/old"] = config_map("old", a="1")
+        target = f"{MAPS}/old{query}"
+        asked = {"target": target, "query": {"dryRun": "All"} if query else {}}
+        await world.answer(request("DELETE", "old", body, **asked), server)
+        answer = await world.answer(request("GET", "old"), server)
+        assert (answer.code == 404) is is_gone, (query, body)

@@ -25,7 +25,7 @@ class Hand:
         return self.is_held
 
 
-def fence(method: str, _target: str, headers: Mapping[str, str]) -> None:
+def fence(method: str, _target: str, headers: Mapping[str, str], _body: object) -> None:
     hand = current_hand()
     is_write = method != "GET" or "Upgrade" in headers
     if is_write and (hand is None or not hand.holds()):

@@ -221,3 +221,13 @@ def test_read_takes_less_than_150_bytes_while_its_run_is_in_flight() -> None:
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert used / len(names) < 150
+
+
+def test_delete_that_was_a_dry_run_counts_as_no_deletion() -> None:
+    run, about = Run(), About(verb="delete")
+    run.ask(about, query="dryRun=All")
+    run.ask(about, sent=b'{"dryRun": ["All"]}')
+    assert not run.notes.has_deleted("", "configmaps", "a", "x")
+    run.ask(about, query="dryRun=All", sent=b"{}")
+    assert run.notes.has_deleted("", "configmaps", "a", "x")
+    assert [each.is_dry_run for each in run.notes.record().requests] == [True, True, False]
