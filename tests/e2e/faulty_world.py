@@ -8,7 +8,7 @@ from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.engine import EngineProcess
-from tests.e2e.kinds import CONFIG_MAP, cr, is_gone, is_successful, kind
+from tests.e2e.kinds import CONFIG_MAP, cr, is_gone, is_reported, is_successful, kind
 from tests.fixtures.eventually import eventually, eventually_async
 
 FAULTS = Path(__file__).parent / "faults"
@@ -37,11 +37,10 @@ def _good(word: str) -> Json:
 async def _state(api: Client, namespace: str, name: str) -> Json:
     seen = await api.get(KEPT, namespace, name)
     made = await api.get(CONFIG_MAP, namespace, f"{name}-made")
-    is_newest = seen.get("status", {}).get("observedGeneration") == seen["metadata"]["generation"]
     return {
         "spec": seen["spec"]["word"],
         "made": made["data"]["word"],
-        "is_told": is_newest and is_successful(seen),
+        "is_told": is_reported(seen) and is_successful(seen),
         "is_held": FINALIZER in seen["metadata"].get("finalizers", []),
     }
 

@@ -60,5 +60,14 @@ def condition(cr: Json, name: str) -> Json:
 
 
 def is_successful(cr: Json) -> bool:
-    """What `kubectl wait --for=condition=Successful` waits for."""
+    """What `kubectl wait --for=condition=Successful` waits for; true during the next run too."""
     return condition(cr, "Successful").get("status") == "True"
+
+
+def is_reported(cr: Json) -> bool:
+    """Whether the status is that of a run of this generation that ended.
+
+    A run names its generation when it begins, and leaves `Successful` as it was until it ends.
+    """
+    is_newest = cr.get("status", {}).get("observedGeneration") == cr["metadata"]["generation"]
+    return is_newest and condition(cr, "Running").get("reason") != "Running"

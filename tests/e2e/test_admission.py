@@ -159,6 +159,7 @@ async def no_secret_is_told(jane: Person, engine: EngineProcess) -> None:
     assert not [file for file in kept if SECRET in file.read_text(errors="replace")]
 
 
+@pytest.mark.nightly
 async def test_role_that_comes_to_no_verdict_leaves_it_to_the_failure_policy(
     api: Client, engine: EngineProcess, start_engine: StartEngine, namespace: str
 ) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from rolecall.runner.descent import descendants_of
 from rolecall.runner.warm.processes import is_zombie
 from tests.e2e.engine import PATIENCE_S, ROOT, has_engine
@@ -36,6 +38,7 @@ def demo(name: str, output: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
+@pytest.mark.nightly
 def test_demo_prints_the_address_of_its_page(tmp_path: Path) -> None:
     output = tmp_path / "output"
     with demo("looked", output) as process:

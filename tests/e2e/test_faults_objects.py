@@ -63,6 +63,7 @@ def waits_after_errors(engine: EngineProcess, namespace: str) -> list[float]:
     return [float(seconds) for seconds in re.findall(failed, engine.log)]
 
 
+@pytest.mark.nightly
 async def test_namespace_that_is_deleted_with_crs_runs_and_finalizers_in_it_goes_without_a_storm(
     api: Client, namespace: str, shared_engine: SharedEngine, tmp_path: Path, figure: Figure
 ) -> None:

@@ -47,6 +47,7 @@ for name, is_never in REFUSED.items():
 """
 
 
+@pytest.mark.nightly
 async def test_engine_starts_runs_and_skips_where_md5_and_blake2_are_refused(
     api: Client, namespace: str, tmp_path: Path, start_engine: StartEngine
 ) -> None:

@@ -79,6 +79,7 @@ async def succeeds(api: Client, namespace: str) -> Json:
     return found
 
 
+@pytest.mark.nightly
 async def test_mended_file_brings_back_what_failed_in_it_whatever_the_backoff(
     api: Client, namespace: str, start_engine: StartEngine, project: Path
 ) -> None:

@@ -30,6 +30,7 @@ async def test_loop_that_shrinks_takes_its_objects_along(
     assert "drift of" not in engine.log  # our own deletions bring nobody
 
 
+@pytest.mark.nightly
 async def test_run_that_may_not_have_come_to_its_end_deletes_nothing(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:

@@ -73,6 +73,7 @@ async def succeeds(api: Client, namespace: str, name: str) -> None:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kinds")
 async def test_only_the_leader_runs_plays_and_both_are_ready(
     api: Client, namespace: str, start_replica: StartReplica

@@ -92,6 +92,7 @@ async def test_cr_that_is_not_there_names_those_that_are(
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("maker")
 async def test_file_whose_cr_is_not_there_is_told_to_own_nothing(
     api: Client, namespace: str, typed: Typed
@@ -115,6 +116,7 @@ async def test_create_applies_the_file_first_so_that_it_owns(
     assert await owners_of_what_was_made(api, namespace) == [uid]
 
 
+@pytest.mark.nightly
 async def test_object_without_an_owner_is_named_and_adopted_when_asked(
     api: Client, maker: Gvk, namespace: str, typed: Typed
 ) -> None:

@@ -134,6 +134,7 @@ async def lives(api: Client, gvk: Gvk, namespace: str, project: Path) -> None:
     await eventually_async(lambda: is_gone(api, CONFIG_MAP, namespace, gone), timeout_s=PATIENCE_S)
 
 
+@pytest.mark.nightly
 async def test_upgrade_and_rollback_reach_custom_resources_that_live(
     api: Client, namespace: str, project: Path, start_engine: StartEngine
 ) -> None:

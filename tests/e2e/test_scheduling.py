@@ -13,7 +13,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import condition, cr, is_successful, kind
+from tests.e2e.kinds import condition, cr, is_reported, is_successful, kind
 from tests.e2e.shared import SharedEngine
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
@@ -49,13 +49,13 @@ async def test_requeue_after_lets_the_play_end_and_runs_again(
     await api.create(AGAIN, cr(AGAIN, namespace, after="1s"))
     ran(engine, AGAIN, times=3)
     await api.merge_patch(AGAIN, namespace, "x", {"spec": {"after": None}})
-    done = await came_to(api, AGAIN, namespace, lambda cr: is_successful(cr) and at_rest(cr, 2))
+    done = await came_to(api, AGAIN, namespace, lambda cr: is_successful(cr) and is_newest(cr, 2))
     assert condition(done, "Running")["ansibleResult"]["ok"] == 1
     assert "next_in_s=1" in engine.log
 
 
-def at_rest(cr: Json, generation: int) -> bool:
-    return bool(cr["status"]["observedGeneration"] == generation)
+def is_newest(cr: Json, generation: int) -> bool:
+    return bool(cr["metadata"]["generation"] == generation) and is_reported(cr)
 
 
 async def test_period_annotation_of_a_cr_goes_before_everything(
@@ -106,6 +106,7 @@ async def test_only_selected_objects_are_reconciled(
     await came_to(api, SELECTED, namespace, is_successful, "other")
 
 
+@pytest.mark.nightly
 async def test_kind_without_generation_is_not_run_for_ever_by_its_own_status(
     api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
 ) -> None:
@@ -129,5 +130,5 @@ async def test_own_status_writes_and_label_edits_run_nothing(
     await came_to(api, PLAIN, namespace, is_successful)
     await api.merge_patch(PLAIN, namespace, "x", {"metadata": {"labels": {"a": "b"}}})
     await api.merge_patch(PLAIN, namespace, "x", {"spec": {"word": "hello"}})
-    await came_to(api, PLAIN, namespace, lambda cr: is_successful(cr) and at_rest(cr, 2))
+    await came_to(api, PLAIN, namespace, lambda cr: is_successful(cr) and is_newest(cr, 2))
     assert engine.started_runs("Plain") == 2

@@ -152,6 +152,7 @@ async def test_engine_that_takes_the_folder_of_another_cluster_over_keeps_its_ru
     assert runs_below(shared) == kept
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("slow")
 def test_engine_that_starts_leaves_a_run_role_under_way_alone(
     cluster: Cluster, namespace: str, start_engine: StartEngine, tmp_path: Path

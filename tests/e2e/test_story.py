@@ -13,7 +13,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import MEMCACHED_CRD, StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
-from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_gone, is_successful
+from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_gone, is_reported, is_successful
 from tests.e2e.shared import SharedEngine
 from tests.fixtures.eventually import eventually_async
 
@@ -30,7 +30,8 @@ async def reconciled(api: Client, namespace: str, generation: int = 1) -> Json:
     """The CR, once its status tells of a success for this generation."""
 
     def is_done(cr: Json) -> bool:
-        return is_successful(cr) and cr["status"]["observedGeneration"] == generation
+        is_newest = cr["metadata"]["generation"] == generation
+        return is_newest and is_reported(cr) and is_successful(cr)
 
     return await eventually_async(
         lambda: api.get(MEMCACHED, namespace, "x"), is_done, timeout_s=PATIENCE_S
@@ -108,6 +109,7 @@ async def test_new_cr_gets_its_objects_and_exactly_the_known_conditions(
     assert "failed=0" in engine.play_output
 
 
+@pytest.mark.nightly
 @pytest.mark.fast
 @pytest.mark.usefixtures("shared_engine")
 async def test_drift_of_a_dependent_is_repaired(api: Client, namespace: str) -> None:

@@ -62,6 +62,7 @@ async def running_of(api: Client, namespace: str) -> Json:
     return condition(await api.get(HANGING, namespace, "x"), "Running")
 
 
+@pytest.mark.nightly
 async def test_role_that_hangs_is_named_while_it_runs_and_when_it_is_stopped(
     api: Client, namespace: str, start_engine: StartEngine, project: Path
 ) -> None:

@@ -33,6 +33,7 @@ def below(spans: list[Span], parent: Span) -> list[Span]:
     return [span for span in spans if span.parent == parent.id]
 
 
+@pytest.mark.nightly
 async def test_run_is_a_trace_of_its_turn_tasks_and_requests(
     api: Client, namespace: str, start_engine: StartEngine, collector: Collector
 ) -> None:

@@ -156,6 +156,7 @@ def review(items: list[Json]) -> bytes:
     return json.dumps({**kind, "request": request}).encode()
 
 
+@pytest.mark.nightly
 async def test_api_server_says_what_it_lacks_once_nobody_converts(
     api: Client, engine: EngineProcess, namespace: str, start_engine: StartEngine
 ) -> None:

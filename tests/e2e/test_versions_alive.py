@@ -190,6 +190,7 @@ async def test_no_request_fails_while_certificate_and_authority_are_made_anew(
     assert all("BEGIN" not in engine.log for engine in replicas.running), "no key gets into a log"
 
 
+@pytest.mark.nightly
 async def test_no_request_fails_while_replicas_are_rolled_and_only_those_in_flight_where_one_is_killed(
     api: Client, replicas: Replicas, load: Load, namespace: str
 ) -> None:

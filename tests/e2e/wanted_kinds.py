@@ -13,7 +13,7 @@ from rolecall.kube import Client, NotFoundError
 from rolecall.prune import STORE_LABEL
 from rolecall_dev.testing import EngineInProcess
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_successful
+from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_reported, is_successful
 from tests.fixtures.eventually import eventually_async
 
 WANTED = Path(__file__).parent / "wanted"
@@ -35,14 +35,10 @@ async def names(api: Client, namespace: str, gvk: Gvk = CONFIG_MAP) -> set[str]:
 
 async def settled(api: Client, gvk: Gvk, namespace: str, name: str = "x") -> Json:
     """The CR, once the run of its generation went well."""
-
-    def is_done(found: Json) -> bool:
-        generation = found["metadata"]["generation"]
-        status = found.get("status") or {}
-        return is_successful(found) and status.get("observedGeneration") == generation
-
     return await eventually_async(
-        lambda: api.get(gvk, namespace, name), is_done, timeout_s=PATIENCE_S
+        lambda: api.get(gvk, namespace, name),
+        lambda found: is_reported(found) and is_successful(found),
+        timeout_s=PATIENCE_S,
     )
 
 

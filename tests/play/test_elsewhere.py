@@ -52,6 +52,7 @@ def test_what_needs_no_cluster_works_there(project: Path, words: tuple[str, ...]
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_new_project_is_made_and_checked_there(tmp_path: Path) -> None:
     names = ("--group", "demo", "--version", "v1", "--kind", "Thing")
     own = ("--project-name", "things")

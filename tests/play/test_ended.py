@@ -105,6 +105,7 @@ def test_a_limit_ends_the_run_whole(
     assert processes(workspace) == {}
 
 
+@pytest.mark.nightly
 async def test_a_play_that_is_killed_from_outside_is_told_as_such(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
         await eventually_async(lambda: has_hidden_everywhere(workspace))
@@ -168,6 +169,7 @@ def test_a_background_job_outlives_a_play_that_ended_by_itself(
     assert "ansible-playbook -i" not in left
 
 
+@pytest.mark.nightly
 async def test_a_run_works_beside_the_loop_and_not_on_it(workspace: Workspace) -> None:
     # CPU time of the loop's thread, so that a busy machine cannot be mistaken for a busy loop.
     longest_s = 0.0

@@ -39,6 +39,7 @@ def run_role(*kinds: str, until: str, within: int = 60) -> int:
     return main(["run-role", *files, f"--until={until}", f"--within={within}"])
 
 
+@pytest.mark.nightly
 def test_all_run_again_while_one_undoes_what_another_did(
     project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,6 +83,7 @@ def test_engine_that_starts_leaves_a_run_role_alone(project: Path, start: Start)
     assert list((project / "tmp").iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_what_a_killed_run_role_left_goes_and_what_another_uses_stays(
     project: Path, start: Start
 ) -> None:
@@ -113,6 +114,7 @@ def test_two_of_one_cr_run_beside_each_other(project: Path, start: Start) -> Non
         assert each.returncode == 0, said
 
 
+@pytest.mark.nightly
 def test_two_of_one_cr_never_share_a_folder(project: Path, start: Start) -> None:
     running = start("one", "--artifacts-dir=kept")
     began(project, "one")

@@ -46,6 +46,7 @@ def of_make_bundle(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return words[words.index("--package") :]
 
 
+@pytest.mark.nightly
 def test_plain_make_bundle_changes_nothing(
     kubectl: Kubectl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +103,7 @@ def test_scorecard_on_a_cluster_of_its_own_passes_our_bundle(
     assert {line.split()[0] for line in said} == {"pass"}
 
 
+@pytest.mark.nightly
 def test_scorecard_tells_what_only_an_api_server_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

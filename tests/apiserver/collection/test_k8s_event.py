@@ -52,6 +52,7 @@ def test_same_reason_counts_and_keeps_the_first_time(events: Events) -> None:
     assert (second["type"], second["reportingComponent"]) == ("Warning", "example.com/x")
 
 
+@pytest.mark.nightly
 def test_another_reason_counts_anew(events: Events) -> None:
     events.post()
     events.post()
@@ -76,6 +77,7 @@ def test_stamped_events_have_legal_names_and_are_whole(events: Events) -> None:
     assert all(event["count"] == 1 and event["involvedObject"]["uid"] for event in found)
 
 
+@pytest.mark.nightly
 def test_absent_deletes(events: Events) -> None:
     events.post()
     assert events.post(state="absent")["changed"] is True
@@ -83,6 +85,7 @@ def test_absent_deletes(events: Events) -> None:
     assert events.post(state="absent")["changed"] is False
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("merge_type", [["merge"], ["json", "merge"], ["strategic-merge"]])
 def test_every_merge_type_is_taken(events: Events, merge_type: list[str]) -> None:
     events.post()

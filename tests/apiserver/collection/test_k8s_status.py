@@ -96,6 +96,7 @@ def test_replace_removes_what_is_not_said_and_returns_one_object(gauge: Gauge) -
     assert gauge.set(status={"c": 3}, force=True)["changed"] is False
 
 
+@pytest.mark.nightly
 def test_list_is_contained_or_equal_as_wanted(gauge: Gauge) -> None:
     gauge.set(status={"list": ["a", "b"]})
     assert gauge.set(status={"list": ["a"]})["changed"] is False
@@ -108,11 +109,13 @@ def test_check_mode_writes_nothing(gauge: Gauge) -> None:
     assert gauge.status == {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["Gauge", "gauges", "gauge", "gg"])
 def test_kind_is_found_by_each_of_its_names(gauge: Gauge, kind: str) -> None:
     assert gauge.set(kind=kind, status={"a": 1})["changed"] is True
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("arguments", "said", "detail"),
     [

@@ -159,6 +159,7 @@ def test_webhook_without_its_service_is_named_with_what_it_blocks(
     assert f"kubectl delete validatingwebhookconfiguration {namespace}" in row["way_out"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize(
     ("narrowed", "told"),
@@ -221,6 +222,7 @@ def test_webhook_that_may_be_ignored_blocks_nothing(
     assert [row["state"] for row in seen["webhooks"]] == ["ok"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("site")
 def test_kubeconfig_that_is_set_elsewhere_is_named(project: Path, cluster: Cluster) -> None:
     elsewhere = project / "elsewhere"

@@ -178,6 +178,7 @@ def test_what_an_uninstall_left_is_told_with_the_commands_that_remove_it(
     kubectl("delete", "pvc", "backup", "-n", namespace, "--timeout=120s")
 
 
+@pytest.mark.nightly
 def test_cluster_that_knows_nothing_of_the_operator_is_fine(
     project: Path, cluster: Cluster
 ) -> None:

@@ -215,6 +215,7 @@ async def test_lease_that_may_not_be_written_is_named_and_tried_again(
     assert "resources: [leases], verbs: [create]" in vars(record)["fields"]["hint"]
 
 
+@pytest.mark.nightly
 async def test_leader_pauses_while_the_api_server_is_silent_and_then_goes_on(
     own_cluster: Cluster,
 ) -> None:

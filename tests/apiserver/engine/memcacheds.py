@@ -6,7 +6,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.testing import ScriptedRun, eventually_async
 from tests.apiserver.engine.reading import config_map
-from tests.e2e.kinds import cr, is_successful
+from tests.e2e.kinds import cr, is_reported, is_successful
 from tests.e2e.skipping import MEMCACHED
 
 
@@ -37,7 +37,8 @@ async def reconciled(api: Client, namespace: str, generation: int = 1) -> Json:
     """The CR, once its status reports a success for this generation."""
 
     def is_done(found: Json) -> bool:
-        return is_successful(found) and found["status"]["observedGeneration"] == generation
+        is_newest = found["metadata"]["generation"] == generation
+        return is_newest and is_reported(found) and is_successful(found)
 
     return await eventually_async(lambda: api.get(MEMCACHED, namespace, "x"), is_done)
 

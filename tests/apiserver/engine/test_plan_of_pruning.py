@@ -73,6 +73,7 @@ async def test_observed_cr_tells_of_what_would_be_pruned(
     assert await names(api, namespace) == {"x-a", "x-b"}
 
 
+@pytest.mark.nightly
 async def test_who_may_not_read_inventories_is_told_that_pruning_is_not_shown(
     api: Client,
     namespace: str,

@@ -76,6 +76,7 @@ async def drift_is_repaired(api: Client, namespace: str) -> None:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kinds")
 async def test_only_the_named_namespace_is_watched(
     api: Client, namespace: str, other_namespace: str, start_engine: StartEngine
@@ -123,6 +124,7 @@ async def test_kind_whose_crd_comes_late_is_reconciled_then(
         await api.delete(CRD, "", f"belateds.{late.group}")
 
 
+@pytest.mark.nightly
 async def test_kind_that_is_removed_is_reported_once_and_reconciled_when_it_comes_back(
     api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ def seconds_of_a_get(cluster: Cluster) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.nightly
 def test_api_server_comes_back_on_its_port_with_its_data(disturbed_cluster: Cluster) -> None:
     put(disturbed_cluster, "kept")
     disturbed_cluster.apiserver.stop()

@@ -104,6 +104,7 @@ def test_two_clusters_run_side_by_side(shell: Shell) -> None:
     assert [line.split()[0] for line in shell.run("list").splitlines()] == ["NAME", "two"]
 
 
+@pytest.mark.nightly
 def test_what_a_killed_up_left_is_recognised_and_cleaned(shell: Shell) -> None:
     folder = shell.clusters / "default"
     with shell.start("up") as process:

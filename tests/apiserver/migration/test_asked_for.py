@@ -44,6 +44,7 @@ def rolecall(
     )
 
 
+@pytest.mark.nightly
 async def test_a_person_tries_it_migrates_and_finds_nothing_left(
     kind: TwoVersions, tmp_path: Path
 ) -> None:

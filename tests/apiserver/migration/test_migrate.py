@@ -105,6 +105,7 @@ async def test_what_is_refused_is_named_and_keeps_the_old_version(
     assert await kind.stored_versions() == ["v1", "v2"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("back", [False, True], ids=["for good", "and back"])
 async def test_a_storage_version_changed_in_midway_is_noticed(
     client: Client, kind: TwoVersions, namespace: str, *, back: bool
@@ -128,6 +129,7 @@ async def test_a_storage_version_changed_in_midway_is_noticed(
     assert await kind.stored_versions() == ["v2"]
 
 
+@pytest.mark.nightly
 async def test_rest_of_a_list_that_is_gone_is_listed_anew(
     client: Client, kind: TwoVersions, namespace: str
 ) -> None:

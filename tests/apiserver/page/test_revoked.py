@@ -47,6 +47,7 @@ async def sees(page: Shown, cookie: str) -> str:
     return answer.headers.get("X-Found") or answer.headers["Location"]
 
 
+@pytest.mark.nightly
 async def test_session_ends_within_a_minute_after_its_account_is_deleted(
     page: Shown, token: str, cluster: Cluster, namespace: str
 ) -> None:

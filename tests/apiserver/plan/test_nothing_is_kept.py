@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.plan.harness import config_map, k8s, plan_bench
@@ -19,6 +21,7 @@ _POLICY: Json = {
 _WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
 
+@pytest.mark.nightly
 async def test_audit_log_of_a_plan_has_dry_runs_alone(own_cluster: Cluster, tmp_path: Path) -> None:
     log = audited(own_cluster, tmp_path)
     namespace = "audited"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rolecall.json_object import Json
 from rolecall.plan import Certainty, PlannedChange
 from tests.apiserver.plan.comparison import only
@@ -143,6 +145,7 @@ async def test_each_way_to_write_does_what_its_plan_said(bench: PlanBench) -> No
         await bench.clear()
 
 
+@pytest.mark.nightly
 async def test_second_write_of_one_object_is_approximate_and_right(bench: PlanBench) -> None:
     made = config_map("twice", bench.namespace, a="1")
     held = await bench.planned(
@@ -179,6 +182,7 @@ async def test_second_write_of_one_object_is_approximate_and_right(bench: PlanBe
     await held.check()
 
 
+@pytest.mark.nightly
 async def test_second_apply_of_the_same_manager_is_exact(bench: PlanBench) -> None:
     apply = {"apply": True, "server_side_apply": {"field_manager": "tester"}}
     held = await bench.planned(

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rolecall.clock import SystemClock
 from rolecall.plan import Certainty, PlannedChange, Planner
 from rolecall.runner.stock import StockRunner
@@ -64,6 +66,7 @@ async def test_kubectl_in_a_shell_is_planned_as_it_runs(bench: PlanBench) -> Non
     await held.check()
 
 
+@pytest.mark.nightly
 async def test_typed_client_may_replace_what_it_made_and_what_is_there(bench: PlanBench) -> None:
     """As helm keeps its releases: in protobuf, first pending, then done."""
     script = bench.shop.folder / "helm"
@@ -114,6 +117,7 @@ async def test_what_acts_outside_of_the_api_is_left_out_and_told(bench: PlanBenc
     assert only(held.plan).certainty is Certainty.EXACT
 
 
+@pytest.mark.nightly
 async def test_object_that_follows_what_was_left_out_is_approximate(bench: PlanBench) -> None:
     held = await bench.planned(
         [
@@ -156,6 +160,7 @@ async def test_role_that_fails_is_unknown_from_there_on(bench: PlanBench) -> Non
     assert not held.plan.is_sure
 
 
+@pytest.mark.nightly
 async def test_refused_request_makes_what_follows_unknown(bench: PlanBench) -> None:
     namespace = bench.namespace
     held = await bench.planned(
@@ -195,6 +200,7 @@ async def test_secret_is_compared_and_never_shown(bench: PlanBench) -> None:
     await held.check()
 
 
+@pytest.mark.nightly
 async def test_events_and_status_of_the_cr_are_no_part_of_a_plan(bench: PlanBench) -> None:
     cr = await bench.cr()
     about = {"api_version": cr["apiVersion"], "kind": cr["kind"], "name": "one"}

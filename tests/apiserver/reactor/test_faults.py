@@ -33,6 +33,7 @@ async def change_behind_the_relay(admin: Client, app: Gvk) -> None:
     await admin.delete(CONFIG_MAP, "default", "dependent")
 
 
+@pytest.mark.nightly
 async def test_dead_streams_are_replaced_and_nothing_is_missed(
     disturbed_cluster: Cluster, tmp_path: Path
 ) -> None:

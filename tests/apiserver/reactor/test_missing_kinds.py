@@ -47,6 +47,7 @@ async def test_kind_that_comes_late_is_followed_at_once_and_others_do_not_wait(
         await client.delete(CRD, "", crd_for(late)["metadata"]["name"])
 
 
+@pytest.mark.nightly
 async def test_kind_that_goes_and_comes_back_is_followed_again(
     cluster: Cluster, namespace: str
 ) -> None:
@@ -70,6 +71,7 @@ async def test_kind_that_goes_and_comes_back_is_followed_again(
         await following.brings("b")
 
 
+@pytest.mark.nightly
 async def test_kind_that_comes_back_with_another_scope_is_watched_there(
     cluster: Cluster, namespace: str
 ) -> None:

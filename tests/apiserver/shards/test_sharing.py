@@ -133,6 +133,7 @@ async def test_shards_go_to_who_comes_and_to_who_stays_when_one_dies_or_leaves(
     assert not first.lost
 
 
+@pytest.mark.nightly
 async def test_deleted_leases_are_made_again_and_taken(start: StartSharer, namespace: str) -> None:
     only = start("a")
     await all_held(only)

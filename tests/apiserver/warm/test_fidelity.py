@@ -14,6 +14,9 @@ from tests.fixtures.stock_runs import RECORD_STOCK, STOCK_RUN
 from tests.play.fidelity.harness import MOST_REPEATED, Both, groups
 from tests.play.fidelity.recorded import Recorded
 
+# A minute and a half; whatever changes the runner or the proxy brings it into CI.
+pytestmark = pytest.mark.nightly
+
 _HERE = Path(__file__).parent
 _GROUPS = groups(_HERE / "cases")
 _CASES = [(group, case) for group in _GROUPS for case in group.cases]

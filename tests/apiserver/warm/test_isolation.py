@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rolecall.gvk import Gvk
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.warm.conftest import Bench
@@ -83,6 +85,7 @@ async def test_each_run_writes_in_the_name_of_its_own_cr(
             assert made["data"] == {"round": "2"}
 
 
+@pytest.mark.nightly
 async def test_client_that_one_run_spoiled_serves_no_other(open_bench: OpenBench) -> None:
     async with open_bench() as bench:
         cr = await bench.case("one", round="1")
@@ -155,6 +158,7 @@ async def test_discovery_that_the_host_keeps_learns_new_kinds(
         assert [first.way, second.way] == ["warm", "warm"]
 
 
+@pytest.mark.nightly
 async def test_discovery_is_read_once_for_all_crs(open_bench: OpenBench) -> None:
     async with open_bench() as bench:
         role = bench.shop.role("makes", MAKES)

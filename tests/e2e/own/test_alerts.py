@@ -7,6 +7,8 @@ import re
 import ssl
 import urllib.request
 
+import pytest
+
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import EngineProcess
@@ -18,6 +20,7 @@ _METRIC = re.compile(r"\b(?:rolecall|leader_election|rest_client|etcd)_\w+(?=[{)
 _KIND = re.compile(r'^rolecall_resource_condition\{.*kind="(\w+)".*type="Ready"', re.MULTILINE)
 
 
+@pytest.mark.nightly
 async def test_engine_exports_what_alerts_ask_for_and_calls_for_those_that_are_not_ready(
     api: Client, engine: EngineProcess, namespace: str
 ) -> None:

@@ -52,6 +52,7 @@ async def test_deleted_in_the_middle_nothing_is_left(api: Client, namespace: str
     await wait(is_empty)
 
 
+@pytest.mark.nightly
 async def test_rebuild_goes_on_where_a_new_pod_took_hold_of_the_old_disk(
     api: Client, namespace: str
 ) -> None:

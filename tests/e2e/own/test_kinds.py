@@ -49,6 +49,7 @@ async def test_kind_lives_through_create_edit_damage_bad_spec_and_delete(
     assert set(await Life(api, case, namespace).live()) == set(STEPS)
 
 
+@pytest.mark.nightly
 async def test_kubectl_scale_works_on_a_kind_that_has_replicas(
     api: Client, namespace: str, cluster: Cluster
 ) -> None:

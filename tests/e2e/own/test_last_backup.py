@@ -18,6 +18,7 @@ JOB = Gvk("batch", "v1", "Job")
 SPEC: Json = {"version": "3.6.16", "replicas": 1, "backupOnDelete": True}
 
 
+@pytest.mark.nightly
 async def test_members_live_until_the_last_backup_is_taken_in_foreground_deletion_too(
     cluster: Cluster, api: Client, namespace: str
 ) -> None:

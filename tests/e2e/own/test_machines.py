@@ -202,6 +202,7 @@ async def test_operation_whose_last_run_was_cut_off_says_again_how_it_ended(
     assert again["message"] == said["message"]
 
 
+@pytest.mark.nightly
 async def test_snapshot_outlives_the_operation_that_made_it(api: Client, namespace: str) -> None:
     await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
     await operate(api, namespace, "early", "Snapshot")

@@ -52,7 +52,7 @@ async def test_older_mapping_keeps_its_prefix_and_the_younger_says_whose_it_is(
     spec = {"match": {"prefix": f"/{namespace}/"}, "target": {"host": "shop", "port": 80}}
     await api.create(MAPPING, make(MAPPING, namespace, "older", spec))
     await wait_reason(api, MAPPING, namespace, "older", "Announced")
-    other = f"{namespace}-b"
+    other = f"{namespace}z"  # where both are of one second, the first of the alphabet is the older
     await api.create(NAMESPACE, {"metadata": {"name": other}})
     late = {**spec, "match": {"prefix": f"/{namespace}"}}  # the same, without its last slash
     await api.create(MAPPING, make(MAPPING, other, "younger", late))
@@ -79,6 +79,7 @@ async def services(api: Client, namespace: str) -> list[str]:
     return [each["metadata"]["name"] for each in items]
 
 
+@pytest.mark.nightly
 async def test_route_is_as_ready_as_the_gateways_controller_says(
     api: Client, namespace: str, cluster: Cluster
 ) -> None:

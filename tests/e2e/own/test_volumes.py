@@ -89,6 +89,7 @@ async def test_claim_that_waits_for_its_consumer_says_so_and_goes_on_by_an_event
     await api.delete(CLASS, "", namespace)
 
 
+@pytest.mark.nightly
 async def test_volume_begins_with_a_clone_and_snapshots_need_their_api(
     api: Client, namespace: str
 ) -> None:
@@ -105,6 +106,7 @@ async def test_volume_begins_with_a_clone_and_snapshots_need_their_api(
     assert (source["kind"], source["name"]) == ("PersistentVolumeClaim", "x")
 
 
+@pytest.mark.nightly
 async def test_snapshots_leave_the_status_with_the_field_that_asked_for_them(
     api: Client, namespace: str
 ) -> None:

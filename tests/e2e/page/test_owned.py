@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.e2e.conftest import MEMCACHED_CRD
 from tests.e2e.page.conftest import WITH_PAGE, Shown
 from tests.fixtures.eventually import eventually
@@ -18,6 +20,7 @@ def owned_in(text: str) -> list[str]:
     return re.findall(r'<th scope="row">(.*?)</th>', table)
 
 
+@pytest.mark.nightly
 async def test_objects_made_long_ago_are_shown_to_who_may_read_them(shown: Shown) -> None:
     chief = shown.user("chief")
     eventually(lambda: shown.engine.runs() >= 2)

@@ -82,6 +82,7 @@ async def test_order_that_no_child_took_goes_the_stock_way_once(tmp_path: Path) 
         assert _times_done(tmp_path) == 2
 
 
+@pytest.mark.nightly
 async def test_child_that_hangs_before_its_first_word_never_begins_what_went_the_stock_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +99,7 @@ async def test_child_that_hangs_before_its_first_word_never_begins_what_went_the
         assert _times_done(tmp_path) == 2
 
 
+@pytest.mark.nightly
 async def test_plan_whose_child_never_begins_is_made_by_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +164,7 @@ async def test_host_killed_while_it_starts_is_started_again_at_once(tmp_path: Pa
         assert shop.host_pid != host
 
 
+@pytest.mark.nightly
 async def test_host_stays_though_a_spare_process_died_with_its_order(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("once", [shell(ONCE)])
@@ -177,6 +180,7 @@ async def test_host_stays_though_a_spare_process_died_with_its_order(tmp_path: P
         assert _times_done(tmp_path) == 3
 
 
+@pytest.mark.nightly
 async def test_host_stays_though_it_had_no_descriptor_for_an_order(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("once", [shell(ONCE)])

@@ -8,6 +8,8 @@ import resource
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.play.warm.runs import debug, descriptors, until, workshop
 
 RUNS = 200
@@ -36,6 +38,7 @@ def usual_descriptors() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.nightly
 async def test_two_hundred_runs_at_a_time_are_followed_to_their_end(tmp_path: Path) -> None:
     with usual_descriptors():
         async with workshop(tmp_path) as shop:

@@ -112,6 +112,7 @@ async def test_function_that_does_the_same_is_proven_and_then_warm(
     await until(lambda: nothing_is_left(tmp_path), "all to be gone")
 
 
+@pytest.mark.nightly
 async def test_function_that_does_otherwise_goes_the_stock_way_and_says_what_differs(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from rolecall.runner.inputs import BUNDLED_COLLECTIONS
 from rolecall.runner.warm import HostLimits
 from tests.play.warm.runs import (
@@ -71,6 +73,7 @@ async def test_edited_ansible_cfg_makes_another_host(tmp_path: Path) -> None:
         assert "msg=hello" in _stdout(second.artifacts)
 
 
+@pytest.mark.nightly
 async def test_worn_host_serves_until_its_successor_is_warm(tmp_path: Path) -> None:
     async with workshop(tmp_path, HostLimits(runs=2, start_wait_s=PATIENCE_S)) as shop:
         role = shop.role("speaks", [debug("hello")])
@@ -84,6 +87,7 @@ async def test_worn_host_serves_until_its_successor_is_warm(tmp_path: Path) -> N
         await until(lambda: not is_alive(first), "the worn host to go")
 
 
+@pytest.mark.nightly
 async def test_idle_host_goes_and_comes_back(tmp_path: Path) -> None:
     async with workshop(tmp_path, warm_idle_s=0.2) as shop:
         role = shop.role("speaks", [debug("hello")])

@@ -89,6 +89,7 @@ async def test_run_without_a_slot_waits_as_it_always_did(tmp_path: Path, kept: K
         assert result.succeeded
 
 
+@pytest.mark.nightly
 async def test_run_stands_still_until_it_has_a_slot_and_no_time_limit_goes_on(
     tmp_path: Path,
     kept: KeptHosts,
@@ -129,6 +130,7 @@ async def test_run_that_is_cancelled_while_it_stands_leaves_no_process(
         slot.give()  # to nobody, and nobody minds
 
 
+@pytest.mark.nightly
 async def test_timeout_of_a_task_does_not_count_the_time_in_line(
     tmp_path: Path, kept: KeptHosts
 ) -> None:

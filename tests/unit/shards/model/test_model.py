@@ -44,7 +44,13 @@ def test_each_fault_after_each_other_leaves_one_writer_and_a_holder_in_time(firs
             play_scope([(0.0, early), (gap_s, late)])
 
 
-@pytest.mark.parametrize("tens", range(_SEEDS * WIDER // 10))
+@pytest.mark.parametrize(
+    "tens",
+    [
+        pytest.param(tens, marks=[pytest.mark.nightly] if tens > 1 else [])
+        for tens in range(_SEEDS * WIDER // 10)
+    ],
+)
 def test_dice_leave_one_writer_and_a_holder_in_time(tens: int) -> None:
     for seed in range(10):
         play_seed(tens * 10 + seed)
