@@ -19,7 +19,7 @@ STEPS = 400
 SEEDS = [*range(5), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(5, 30))]
 
 
-class ReconcilerPorts:
+class QueueAndWorkers:
     """The queue under test, workers that may die at any time, and what must be true of both."""
 
     def __init__(self, seed: int) -> None:
@@ -132,7 +132,7 @@ class ReconcilerPorts:
 
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_no_interleaving_loses_a_key_or_hands_it_out_twice(seed: int) -> None:
-    world = ReconcilerPorts(seed)
+    world = QueueAndWorkers(seed)
     for _ in range(STEPS):
         await world.step()
 

@@ -1,4 +1,4 @@
-"""ServedKinds of the objects that tasks make: is there such an API version, and is the kind in it?
+"""Kinds of the objects that tasks make: is there such an API version, and is the kind in it?
 
 Known are Kubernetes' own groups and those of the project's CRDs. A group that is neither may be any
 other operator's, so nothing is said of it unless it is nearly one of those.
