@@ -36,8 +36,20 @@ async def test_run_that_may_not_have_come_to_its_end_deletes_nothing(
 ) -> None:
     engine = start_engine(WANTED).wait_ready()
     await made(api, SHELF, namespace, books=["a", "b"])
-    for how in ("stops", "ignores", "rescues", "again"):
+    for how in ("stops", "ignores", "rescues", "swallows", "again"):
         await edited(api, SHELF, namespace, **{how: True}, books=["a"])
         assert await names(api, namespace) == {"x-a", "x-b"}
         await edited(api, SHELF, namespace, **{how: False}, books=["a", "b"])
-    assert [set(run) for run in pruned(engine)] == [{"held"}] * 4
+    assert [set(run) for run in pruned(engine)] == [{"held"}] * 5
+
+
+async def test_condition_that_turns_false_deletes_nothing(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    engine = start_engine(WANTED).wait_ready()
+    await made(api, SHELF, namespace, books=["a", "b"])
+    await edited(api, SHELF, namespace, ready=False)
+    assert await names(api, namespace) == {"x-a", "x-b"}
+    await edited(api, SHELF, namespace, ready=True, books=[])  # a loop without items is none
+    assert await names(api, namespace) == set()
+    assert [set(run) for run in pruned(engine)] == [{"kept"}, {"deleted"}]

@@ -89,8 +89,8 @@ class Planner:
                     raise RuntimeError("a plan needs the notes of its run")
                 notes, left_out = access.notes, folder / _NOTES_FILE
 
-                def on_event(event: RunEvent) -> None:
-                    notes.task(event.name, event.data, event.at_s, place=event.place)
+                def on_event(each: RunEvent) -> None:
+                    notes.task(each.name, each.data, each.at_s, place=each.place, said=each.stdout)
 
                 run = RunRequest(
                     run_id=request.run_id,

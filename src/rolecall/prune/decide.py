@@ -1,5 +1,10 @@
 """Which objects are no longer wanted: the inventory of the run before, and what the last run touched.
 
+The rule: an object is deleted only if the task that made it ran to its end in this run, and would have
+made it again. A task that was skipped, or was not reached, may want all that it made. A task that runs
+a program (helm, kubectl in a shell) may touch nothing because nothing changed, so what it made stays,
+unless the watch lists the task.
+
 Pure, so that a preview can ask too. What a run wrote, or read by name, is wanted. So is what it saw in
 a list, unless the watch says otherwise: a role that looks whether there is a Job before it makes one
 would make another as soon as that were deleted. Of kinds that hold data of their own, or whose deletion
@@ -16,7 +21,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rolecall.prune.inventory import Entry, Inventory, inventory_of
-from rolecall.record import ObjectPlace, TouchedByRun, TouchedObject
+from rolecall.record import ObjectPlace, TaskId, TouchedByRun, TouchedObject
+from rolecall.runner import full_name
 from rolecall.watches import Prune, Watch
 
 # Deleting one of these may lose data, or other objects with it.
@@ -40,7 +46,15 @@ _BUILT_IN = frozenset(
         )
     }
 )
-# Told once and gone by themselves.
+# Modules that ask for each of their objects in each run: what such a task did not ask for, it does not
+# want. Every other action may keep a state of its own.
+_DECLARATIVE = frozenset(
+    {
+        *("kubernetes.core.k8s", "kubernetes.core.k8s_json_patch", "kubernetes.core.k8s_scale"),
+        *("kubernetes.core.k8s_service", "redhat.openshift.k8s"),
+    }
+)
+# Written once and gone by themselves.
 _NEVER_KEPT = frozenset({"events", "leases"})
 
 
@@ -58,10 +72,12 @@ def would_prune(old: Inventory, new: TouchedByRun, watch: Watch) -> tuple[Unwant
     """What would go, and what would stay and why, after a run that touched these objects."""
     if watch.prune is None:
         return ()
+    # One object may be served by two API groups, under one UID.
+    uids = {each.uid for each in new.objects.values() if each.uid and not each.is_missing}
     return tuple(
         _judged(entry, new, watch.prune)
         for entry in old.entries
-        if not entry.is_shared and entry.id not in new.objects
+        if not entry.is_shared and entry.id not in new.objects and entry.uid not in uids
     )
 
 
@@ -77,7 +93,9 @@ def wanted_by(
         if before is not None and not touched.is_wanted:
             entries.append(before)
         elif touched.is_wanted and touched.uid and (kind := kind_of(touched)):
-            entries.append(_entry(touched, kind))
+            entries.append(_entry(touched, kind, _tasks_of(touched, before, new)))
+        elif before is not None:  # its kind is not known at the moment
+            entries.append(before)
     return inventory_of(old.uid, entries)
 
 
@@ -94,10 +112,16 @@ def joined(inventory: Inventory, more: Iterable[Entry]) -> Inventory:
     )
 
 
-def _entry(touched: TouchedObject, kind: str) -> Entry:
+def _tasks_of(touched: TouchedObject, before: Entry | None, new: TouchedByRun) -> list[TaskId]:
+    """Those that wanted it now, and of earlier ones those that had no say in this run."""
+    earlier = before.tasks if before is not None and before.uid == touched.uid else ()
+    return sorted({*touched.wanted_by, *(each for each in earlier if not new.tasks.get(each))})
+
+
+def _entry(touched: TouchedObject, kind: str, tasks: Iterable[TaskId]) -> Entry:
     place = touched.place
     about = (place.group, place.version, kind, place.resource, place.namespace, place.name)
-    return Entry(*about, touched.uid, is_shared=not touched.is_owned)
+    return Entry(*about, touched.uid, is_shared=not touched.is_owned, tasks=tuple(tasks))
 
 
 def must_be_named(group: str, resource: str) -> bool:
@@ -108,9 +132,44 @@ def must_be_named(group: str, resource: str) -> bool:
 def _judged(entry: Entry, new: TouchedByRun, prune: Prune) -> Unwanted:
     if must_be_named(entry.group, entry.resource) and not _is_named(entry, prune):
         return Unwanted(entry, f"`prune` does not name kind {entry.gvk.group_kind}")
+    if why := _why_unsure(entry, new, prune):
+        return Unwanted(entry, why)
     if prune.even_if_listed:
         return Unwanted(entry)
     return Unwanted(entry, lists=tuple(place for place in new.lists if _may_show(place, entry)))
+
+
+def _why_unsure(entry: Entry, new: TouchedByRun, prune: Prune) -> str:
+    """Why a task may want the object, though it did not ask for it in this run."""
+    if not entry.tasks:
+        return "the task that made it is not known"
+    for task in entry.tasks:
+        if full_name(task.action) not in _DECLARATIVE and task.name not in prune.tasks:
+            return f"`{task.action}` of task `{task.name}` may keep state of its own; see `prune.tasks`"
+        if (has_ended := new.tasks.get(task)) is None:
+            return f"the run did not reach task `{task.name}`"
+        if not has_ended:
+            return f"a condition skipped task `{task.name}`, or an item of it"
+    if include := next((each for each in new.skipped_includes if _may_hold(each, entry)), ""):
+        return f"a condition skipped the include of `{include}`"
+    return ""
+
+
+def _may_hold(include: str, entry: Entry) -> bool:
+    """Whether what a task with these arguments includes may be where the object's tasks are."""
+    if "{" in include or "[" in include or "=" not in include:
+        return True
+    values = [part.partition("=")[2].strip("'\" ") for part in include.split(", ")]
+    texts = {value.rpartition("/")[2] for value in values} | set(values)
+    return any(_stems(task.file) & {_stem(text) for text in texts} for task in entry.tasks)
+
+
+def _stems(file: str) -> set[str]:
+    return {_stem(part) for part in file.split("/")}
+
+
+def _stem(part: str) -> str:
+    return part.removesuffix(".yml").removesuffix(".yaml").rpartition(".")[2]
 
 
 def _is_named(entry: Entry, prune: Prune) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from rolecall.prune.lenient_lookups import lenient_lookup_in
 from rolecall.prune.ports import FinishedRun
 from rolecall.record import TouchedByRun
 
@@ -22,3 +25,9 @@ def why_held(run: FinishedRun, touched: TouchedByRun, partial: str) -> str:
     if result.requeue_after_s is not None:
         return "the run asked to come back, so it was not at its end"
     return touched.unknown
+
+
+async def why_play_holds(run: FinishedRun) -> str:
+    """The same of its play, whatever the run came to."""
+    found = await asyncio.to_thread(lenient_lookup_in, run.watch.play)
+    return f"{found}: a lookup with `errors` takes a failure for an empty answer" if found else ""

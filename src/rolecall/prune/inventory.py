@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from rolecall.gvk import Gvk
-from rolecall.record import ObjectId
+from rolecall.record import ObjectId, TaskId
 
-_FORMAT = 1
+_FORMAT = 2
+_WITHOUT_TASKS = 1  # as releases before wrote it
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -28,7 +29,8 @@ class Entry:
     namespace: str  # empty for a cluster-scoped kind
     name: str
     uid: str
-    is_shared: bool = False  # wanted by this CR, but owned by another, or by nobody
+    is_shared: bool = False  # wanted by this CR, but owned by another, or without an owner
+    tasks: tuple[TaskId, ...] = ()  # that wanted it, and may want it again
 
     @property
     def id(self) -> ObjectId:
@@ -58,8 +60,18 @@ class Inventory:
         return {entry.id: entry for entry in self.entries}
 
     def as_text(self) -> str:
-        rows = [list(astuple(entry)) for entry in sorted(self.entries)]
-        return json.dumps([_FORMAT, self.uid, rows], separators=(",", ":"), ensure_ascii=False)
+        tasks = sorted({task for entry in self.entries for task in entry.tasks})
+        number = {task: at for at, task in enumerate(tasks)}
+        rows = [
+            [
+                *(entry.group, entry.version, entry.kind, entry.resource),
+                *(entry.namespace, entry.name, entry.uid, entry.is_shared),
+                [number[task] for task in entry.tasks],
+            ]
+            for entry in sorted(self.entries)
+        ]
+        content = [_FORMAT, self.uid, rows, tasks]
+        return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
 
 
 def inventory_of(uid: str, entries: Iterable[Entry]) -> Inventory:
@@ -69,17 +81,36 @@ def inventory_of(uid: str, entries: Iterable[Entry]) -> Inventory:
 def read_inventory(text: str) -> Inventory | None:
     """None where it is none that we can read: it is then as if nothing were known."""
     try:
-        number, uid, rows = json.loads(text)
-        if number != _FORMAT or not isinstance(uid, str):
+        number, uid, rows, *more = json.loads(text)
+        if not isinstance(uid, str) or (number, len(more)) not in (
+            (_FORMAT, 1),
+            (_WITHOUT_TASKS, 0),
+        ):
             return None
-        return Inventory(uid, tuple(_entry(row) for row in rows))
-    except (ValueError, TypeError, RecursionError):
+        tasks = [_task(row) for row in more[0]] if more else []
+        return Inventory(uid, tuple(_entry(row, tasks) for row in rows))
+    except (ValueError, TypeError, LookupError, RecursionError):
         return None
 
 
-def _entry(row: list[object]) -> Entry:
-    *texts, is_shared = row
+def _task(row: list[object]) -> TaskId:
+    if len(row) != 3 or not all(isinstance(text, str) for text in row):
+        raise ValueError("not a task")
+    return TaskId(*map(str, row))
+
+
+def _entry(row: list[object], tasks: list[TaskId]) -> Entry:
+    texts, rest = row[:7], row[7:]
     if len(texts) != 7 or not all(isinstance(text, str) for text in texts):
-        raise ValueError("no entry")
+        raise ValueError("not an entry")
     group, version, kind, resource, namespace, name, uid = map(str, texts)
-    return Entry(group, version, kind, resource, namespace, name, uid, is_shared=bool(is_shared))
+    is_shared, *numbers = rest
+    wanted_by = tuple(tasks[number] for each in numbers for number in _numbers(each))
+    about = (group, version, kind, resource, namespace, name, uid)
+    return Entry(*about, is_shared=bool(is_shared), tasks=wanted_by)
+
+
+def _numbers(value: object) -> list[int]:
+    if not isinstance(value, list) or not all(type(each) is int and each >= 0 for each in value):
+        raise ValueError("not a list of tasks")
+    return value

@@ -16,7 +16,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NoSuchKindError, NotFoundError
 from rolecall.prune.decide import Unwanted, would_prune
 from rolecall.prune.fate import Fate, Judged, fate_of
-from rolecall.prune.held import why_held
+from rolecall.prune.held import why_held, why_play_holds
 from rolecall.prune.inventory import Entry, Inventory
 from rolecall.prune.ports import FinishedRun
 from rolecall.prune.shared import other_wanting
@@ -69,6 +69,8 @@ class PrunePreview:
             if old is None or old.uid != str(run.cr["metadata"].get("uid") or ""):
                 return Foreseen()
             candidates = [each for each in would_prune(old, touched, run.watch) if not each.kept]
+            if candidates and await why_play_holds(run):
+                candidates = []
             shared = await inventories.shared() if candidates else {}
             wanted = (each for each in candidates if not other_wanting(shared, run.key, each.entry))
             found = [await self._foreseen(each, run) for each in wanted]

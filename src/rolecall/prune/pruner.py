@@ -23,7 +23,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from rolecall.prune.decide import Unwanted, joined, wanted_by, without, would_prune
 from rolecall.prune.deletion import Deletion
-from rolecall.prune.held import why_held
+from rolecall.prune.held import why_held, why_play_holds
 from rolecall.prune.inventory import Entry, Inventory, inventory_of
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport, Store
 from rolecall.prune.shared import other_wanting
@@ -74,6 +74,8 @@ class Pruner:
         all_known = joined(wanted, old.entries)
         held = why_held(run, touched, self._ports.partial)
         candidates = would_prune(old, touched, run.watch)
+        if not held and any(not each.kept for each in candidates):
+            held = await why_play_holds(run)
         if held or not candidates:
             left = all_known if held else _without_lost(all_known, wanted, ())
             await self._keep(run.key, left)

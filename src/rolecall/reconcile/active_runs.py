@@ -70,7 +70,9 @@ class ActiveRun:
         """The run said something."""
         self.spoke_s = clock.monotonic()
         if self.notes is not None:
-            self.notes.task(event.name, event.data, event.at_s, place=event.place)
+            self.notes.task(
+                event.name, event.data, event.at_s, place=event.place, said=event.stdout
+            )
         if self.progress is not None:
             self.progress = self.progress.after(event, clock.now())
 

@@ -15,6 +15,7 @@ from rolecall.record.model import (
     RecordedRequest,
     RecordedTask,
     RunRecord,
+    TaskId,
 )
 from rolecall.record.notes import MOST_REQUESTS, RequestNote, RunNotes
 from rolecall.record.objects import ObjectPlace, ObjectRead, ObjectsOfRun, objects_of
@@ -40,6 +41,7 @@ __all__ = [
     "RunRecord",
     "SeenAnswer",
     "SelectorError",
+    "TaskId",
     "TouchedByRun",
     "TouchedObject",
     "axis_of",

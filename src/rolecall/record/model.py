@@ -11,11 +11,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from rolecall.dry_run import is_dry_run
 
 # What stands for the task of a request that came while none ran: of a background process, for one.
 NO_TASK = -1
+
+
+class TaskId(NamedTuple):
+    """A task of a role in any of its runs; without its line, which an edit of the file moves."""
+
+    action: str
+    file: str  # `roles/web/tasks/main.yml`
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,14 @@ class RecordedTask:
     began_s: float
     ended_s: float | None = None  # None: the run ended in it
     outcome: str = ""  # ok, changed, failed, skipped, unreachable; empty while it runs
+    left_out: bool = False  # a condition skipped it, or one of its items
+    includes: str = ""  # arguments of an include, which name what it includes
+
+    @property
+    def id(self) -> TaskId:
+        file = self.place.rpartition(":")[0]
+        _, found, inside = f"/{file}".rpartition("/roles/")  # wherever the project lies
+        return TaskId(self.action, f"roles/{inside}" if found else file, self.name)
 
 
 @dataclass(frozen=True, slots=True)

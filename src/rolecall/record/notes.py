@@ -39,6 +39,10 @@ _ENDS = {
     "runner_on_skipped": "skipped",
     "runner_on_unreachable": "unreachable",
 }
+_ITEM_SKIPPED = "runner_item_on_skipped"
+_INCLUDES = frozenset({"include_tasks", "include_role", "include"})
+# The reason of a skip, as Ansible prints it with `-v`; the event itself gives none.
+_EMPTY_LOOP = '"skipped_reason": "No items in the list"'
 _SWITCHING_PROTOCOLS = 101
 _WITH_BODY = frozenset({"create", "update", "patch"})
 _NOTHING_SEEN = SeenAnswer()
@@ -129,8 +133,10 @@ class RunNotes:
             return
         self._requests.add(self._noted(note, code))
 
-    def task(self, event: str, data: Mapping[str, Any], at_s: float, *, place: str = "") -> None:
-        """What the play reported; only beginnings and ends of tasks are looked at."""
+    def task(
+        self, event: str, data: Mapping[str, Any], at_s: float, *, place: str = "", said: str = ""
+    ) -> None:
+        """What the play reported and printed; only beginnings and ends of tasks are looked at."""
         uuid = data.get("task_uuid")
         if not isinstance(uuid, str):
             return
@@ -141,7 +147,15 @@ class RunNotes:
             result = data.get("res")
             if outcome == "ok" and isinstance(result, dict) and result.get("changed") is True:
                 outcome = "changed"
-            self._tasks[number] = replace(self._tasks[number], ended_s=at_s, outcome=outcome)
+            is_left_out = outcome == "skipped" and _EMPTY_LOOP not in said
+            self._tasks[number] = replace(
+                self._tasks[number],
+                ended_s=at_s,
+                outcome=outcome,
+                left_out=self._tasks[number].left_out or is_left_out,
+            )
+        elif event == _ITEM_SKIPPED and (number := self._index.get(uuid)) is not None:
+            self._tasks[number] = replace(self._tasks[number], left_out=True)
 
     def has_touched(self, group: str, resource: str, namespace: str, name: str) -> bool:
         """Whether the run asked for this object by name so far."""
@@ -239,8 +253,14 @@ class RunNotes:
         self._index[uuid] = len(self._tasks)
         name, action = str(data.get("task", "")), str(data.get("task_action", ""))
         told = place or str(data.get("task_path", ""))
-        texts = [text[:_LONGEST_TEXT] for text in (name, told, action)]
-        self._tasks.append(RecordedTask(uuid, texts[0], texts[1], texts[2], at_s))
+        includes = str(data.get("task_args") or "") if _is_include(action) else ""
+        texts = [text[:_LONGEST_TEXT] for text in (name, told, action, includes)]
+        name, told, action, includes = texts
+        self._tasks.append(RecordedTask(uuid, name, told, action, at_s, includes=includes))
+
+
+def _is_include(action: str) -> bool:
+    return action.rpartition(".")[2] in _INCLUDES
 
 
 def _kind_of(about: AboutRequest) -> RequestKind:

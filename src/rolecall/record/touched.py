@@ -11,17 +11,19 @@ write it at `v2`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl
 
-from rolecall.record.model import RecordedRequest, RunRecord
+from rolecall.record.model import RecordedRequest, RunRecord, TaskId
 from rolecall.record.objects import ObjectPlace
 
 # Tasks that bring an object into a state: where it is so already, they only read it.
 _ENSURING = frozenset(
     {"k8s", "kubernetes.core.k8s", "community.kubernetes.k8s", "community.okd.k8s"}
-    | {"redhat.openshift.k8s", "kubernetes.core.k8s_json_patch"}
+    | {"redhat.openshift.k8s", "kubernetes.core.k8s_json_patch", "kubernetes.core.k8s_service"}
 )
+# After these a play may take for absent what it could not see.
+_REFUSED = frozenset({401, 403, 429})
 _MISSING = 404
 _NAME_FIELD = "metadata.name="
 ObjectId = tuple[str, str, str, str]  # group, resource, namespace, name
@@ -38,6 +40,7 @@ class TouchedObject:
     is_wanted: bool = False  # created, written, or looked at by a task that would have written it
     is_missing: bool = False  # it was not there, or was deleted by the run
     was_read: bool = False
+    wanted_by: frozenset[TaskId] = frozenset()
 
     @property
     def id(self) -> ObjectId:
@@ -50,6 +53,8 @@ class TouchedByRun:
     lists: Mapping[ObjectPlace, str]  # each with the digest of the items that it showed last
     # Why something of it is not known well enough to decide by; empty: all of it is.
     unknown: str = ""
+    tasks: Mapping[TaskId, bool] = field(default_factory=dict)  # whether each ran to its end
+    skipped_includes: tuple[str, ...] = ()  # arguments of includes that were skipped, or in part
 
 
 def id_of(place: ObjectPlace) -> ObjectId:
@@ -60,9 +65,11 @@ def touched_by(record: RunRecord) -> TouchedByRun:
     """Fold a record."""
     fold = _Fold(record)
     for request in record.requests:
-        if request.resource and not request.is_dry_run:
+        if not request.is_dry_run:
             fold.take(request)
-    return TouchedByRun(fold.objects, fold.lists, record.incomplete or fold.unknown)
+    skipped = tuple(task.includes for task in record.tasks if task.includes and task.left_out)
+    unknown = record.incomplete or fold.unknown
+    return TouchedByRun(fold.objects, fold.lists, unknown, _ends_of(record), skipped)
 
 
 class _Fold:
@@ -73,8 +80,13 @@ class _Fold:
         self.unknown = ""
 
     def take(self, request: RecordedRequest) -> None:
+        name = request.resource_name if request.resource else request.path
         if request.code == 0 or request.code >= 500:
-            self._tell(f"{request.verb} {request.resource_name} was not answered")
+            self._tell(f"{request.verb} {name} was not answered")
+        elif request.code in _REFUSED:
+            self._tell(f"{request.verb} {name} was refused with {request.code}")
+        if not request.resource:
+            return
         if request.verb == "deletecollection":
             self._tell("it deleted a collection")
         if request.verb in ("list", "watch"):
@@ -96,8 +108,10 @@ class _Fold:
         is_good = 200 <= request.code < 300
         if request.verb == "get":
             known = replace(known, was_read=True)
-        elif not is_good:
-            return  # refused: nothing was written
+        elif not is_good and request.code != _MISSING:  # refused, and wanted all the same
+            if self._wants(request):
+                self._keep(self._wanted(known, request))
+            return
         if request.verb == "delete" or request.code == _MISSING:
             known = replace(known, is_missing=True, is_wanted=False, version="")
         elif is_good:
@@ -106,10 +120,16 @@ class _Fold:
                 uid=request.uid or known.uid,
                 version=request.object_version,
                 is_owned=request.is_owned or (not request.uid and known.is_owned),
-                is_wanted=known.is_wanted or self._wants(request),
                 is_missing=False,
             )
+            if self._wants(request):
+                known = self._wanted(known, request)
         self._keep(known)
+
+    def _wanted(self, known: TouchedObject, request: RecordedRequest) -> TouchedObject:
+        task = self._record.task_of(request)
+        by = known.wanted_by if task is None else known.wanted_by | {task.id}
+        return replace(known, is_wanted=True, wanted_by=by)
 
     def _wants(self, request: RecordedRequest) -> bool:
         if request.is_write:
@@ -125,6 +145,16 @@ class _Fold:
 
     def _tell(self, unknown: str) -> None:
         self.unknown = self.unknown or unknown
+
+
+def _ends_of(record: RunRecord) -> dict[TaskId, bool]:
+    """The tasks that began, and whether each did all that it does, each time."""
+    ends: dict[TaskId, bool] = {}
+    for task in record.tasks:
+        # An empty loop is skipped, and not left out: it came to its end.
+        has_ended = task.outcome in ("ok", "changed", "skipped") and not task.left_out
+        ends[task.id] = has_ended and ends.get(task.id, True)
+    return ends
 
 
 def _place(request: RecordedRequest) -> ObjectPlace:

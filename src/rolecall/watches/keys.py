@@ -117,6 +117,13 @@ PRUNE_KEYS = (
         "false",
         "delete also what the run saw in a list, though it neither wrote nor read it by name",
     ),
+    YamlKey(
+        "tasks",
+        Form.TEXTS,
+        "",
+        "names of tasks that run a program (`command`, `shell`, `helm` ...) and whose objects may be"
+        " deleted too, since the program asks for all of them in each run",
+    ),
 )
 
 ENTRY_KEYS = (

@@ -104,6 +104,7 @@ class Prune:
     kinds: frozenset[Gvk] = frozenset()  # deleted only where they are named, such as claims
     is_foreground: bool = False
     even_if_listed: bool = False  # also what the run saw in a list
+    tasks: frozenset[str] = frozenset()  # that run programs, and ask for all they want in each run
 
 
 @dataclass(frozen=True, slots=True)

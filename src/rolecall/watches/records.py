@@ -25,6 +25,7 @@ def read_prune(fields: Fields, report: Report) -> Prune | None:
         kinds=read_kinds(inner.items("kinds"), "prune.kinds", report),
         is_foreground=bool(inner.truth("foreground")),
         even_if_listed=bool(inner.truth("evenIfListed")),
+        tasks=frozenset(inner.texts("tasks")),
     )
 
 

@@ -8,6 +8,7 @@ from rolecall_dev.testing import Script, ScriptedRun
 
 _INFO = "kubernetes.core.k8s_info"
 _FAIL = "ansible.builtin.fail"
+INSTALLED: dict[str, object] = {}  # what `chart` installed, by UID of its CR
 
 
 def config_map(run: ScriptedRun, name: str, **more: Any) -> dict[str, Any]:
@@ -22,8 +23,8 @@ async def shelf(run: ScriptedRun) -> None:
     async with run.task("list what is there", module=_INFO, when=spec.get("lists", False)) as task:
         if not task.skipped:
             await task.list("v1", "ConfigMap", labels=f"shelf={run.name}")
-    async with run.task("make books") as task:
-        for book in spec.get("books") or []:
+    async with run.task("make books", when=spec.get("ready", True)) as task:
+        for book in [] if task.skipped else spec.get("books") or []:
             made = config_map(run, f"{run.name}-{book}", data={"word": spec.get("word", "nothing")})
             made["metadata"]["labels"] = {"shelf": run.name}
             await task.present(made)
@@ -35,8 +36,8 @@ async def shelf(run: ScriptedRun) -> None:
             await task.get("v1", "ConfigMap", f"{run.name}-{book}")
     if spec.get("stops"):
         run.end_play()
-    async with run.task("make a claim", when=spec.get("claim", False)) as task:
-        if not task.skipped:
+    async with run.task("make a claim") as task:  # a loop over as many as are wanted
+        if spec.get("claim"):
             await task.present(
                 {
                     **config_map(run, f"{run.name}-claim"),
@@ -50,6 +51,16 @@ async def shelf(run: ScriptedRun) -> None:
     await end(run)
 
 
+async def chart(run: ScriptedRun) -> None:
+    """A release of a tool that keeps its own state: it touches nothing when nothing changed."""
+    uid = str(run.cr["metadata"]["uid"])
+    async with run.task("install", module="kubernetes.core.helm") as task:
+        if INSTALLED.get(uid) != run.spec.get("books"):
+            for book in run.spec.get("books") or []:
+                await task.present(config_map(run, f"{run.name}-{book}"))
+            INSTALLED[uid] = run.spec.get("books")
+
+
 async def end(run: ScriptedRun) -> None:
     """The rest of `shelf`: how the run ends."""
     spec = run.spec
@@ -59,6 +70,9 @@ async def end(run: ScriptedRun) -> None:
                 "fail", module=_FAIL, ignore_errors=how == "ignores", rescued=how == "rescues"
             ) as task:
                 task.fail()
+    if spec.get("swallows"):
+        async with run.task("ask", module="ansible.builtin.uri") as task:
+            task.result |= {"failed_when_result": False, "status": -1, "msg": "Request failed"}
     if spec.get("fails"):
         async with run.task("fail at the end", module=_FAIL) as task:
             task.fail()

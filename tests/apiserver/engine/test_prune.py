@@ -6,7 +6,7 @@ import pytest
 
 from rolecall.kube import Client
 from tests.apiserver.engine.conftest import StartEngine
-from tests.apiserver.engine.shelves import SHELVES
+from tests.apiserver.engine.shelves import SHELVES, chart
 from tests.e2e.kinds import CONFIG_MAP
 from tests.e2e.wanted_kinds import (
     CLAIM,
@@ -60,7 +60,7 @@ async def test_object_that_was_there_before_prune_was_asked_for_is_ours_too(
     assert await names(api, namespace) == {"x-a"}
 
 
-@pytest.mark.parametrize("how", ["stops", "ignores", "rescues", "again"])
+@pytest.mark.parametrize("how", ["stops", "ignores", "rescues", "swallows", "again"])
 async def test_run_that_may_not_have_come_to_its_end_deletes_nothing(
     api: Client, namespace: str, start_engine: StartEngine, how: str
 ) -> None:
@@ -85,7 +85,33 @@ async def test_failed_run_deletes_nothing_and_what_it_made_is_not_forgotten(
     assert await names(api, namespace) == {"x-a"}
 
 
-async def test_when_that_turns_false_keeps_a_claim_unless_the_watch_names_its_kind(
+async def test_condition_that_turns_false_deletes_nothing(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    """Such as `when: db_ready`, which says nothing of what the task wants."""
+    engine = await start_engine(SHELVES)
+    await made(api, SHELF, namespace, books=["a", "b"])
+    await edited(api, SHELF, namespace, ready=False)
+    assert await names(api, namespace) == {"x-a", "x-b"}
+    kept = {row["why"] for row in pruned(engine)[-1]["kept"]}
+    assert kept == {"a condition skipped task `make books`, or an item of it"}
+    await edited(api, SHELF, namespace, ready=True, books=["a"])
+    assert await names(api, namespace) == {"x-a"}
+
+
+async def test_release_of_a_tool_with_its_own_state_stays(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    engine = await start_engine({"Shelf": chart})
+    await made(api, SHELF, namespace, books=["a", "b"])
+    for word in ("once", "twice"):
+        await edited(api, SHELF, namespace, word=word)
+    assert await names(api, namespace) == {"x-a", "x-b"}
+    why = "`kubernetes.core.helm` of task `install` may keep state of its own; see `prune.tasks`"
+    assert {row["why"] for run in pruned(engine) for row in run["kept"]} == {why}
+
+
+async def test_claim_that_is_no_longer_wanted_stays_unless_the_watch_names_its_kind(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     engine = await start_engine(SHELVES)

@@ -28,7 +28,11 @@ _ASKED = RecordedRequest(
     name="",
     code=200,
 )
-_TASKS = tuple(RecordedTask(action, "", "", action, 0.0, 1.0, "ok") for action in (K8S, INFO))
+_FILE = "roles/shelf/tasks/main.yml"
+TASKS = tuple(
+    RecordedTask(action, f"run {action}", f"{_FILE}:{line}", action, 0.0, 1.0, "ok")
+    for line, action in enumerate((K8S, INFO), 1)
+)
 
 
 def watch(prune: Prune | None = Prune()) -> Watch:  # noqa: B008 - frozen
@@ -40,6 +44,8 @@ def asked(verb: str, name: str = "", **fields: Any) -> RecordedRequest:
     shown: dict[str, Any] = (
         {"uid": f"uid-{name}", "object_version": "1", "is_owned": True} if name else {}
     )
+    if verb in ("create", "patch", "update"):
+        shown["task"] = 0
     return replace(_ASKED, verb=verb, name=name, **(shown | fields))
 
 
@@ -52,21 +58,29 @@ def missing(name: str) -> RecordedRequest:
     return replace(looked(name), code=404, uid="", object_version="", is_owned=False)
 
 
-def record(requests: Sequence[RecordedRequest], incomplete: str = "") -> RunRecord:
+def record(
+    requests: Sequence[RecordedRequest],
+    incomplete: str = "",
+    tasks: Sequence[RecordedTask] = TASKS,
+) -> RunRecord:
     numbered = tuple(replace(each, number=number) for number, each in enumerate(requests))
     began = datetime(2026, 1, 1, tzinfo=UTC)
-    return RunRecord("1", began, 0.0, _TASKS, numbered, 1.0, incomplete)
+    return RunRecord("1", began, 0.0, tuple(tasks), numbered, 1.0, incomplete)
 
 
-def touched(*requests: RecordedRequest) -> TouchedByRun:
-    return touched_by(record(requests))
+def touched(*requests: RecordedRequest, tasks: Sequence[RecordedTask] = TASKS) -> TouchedByRun:
+    return touched_by(record(requests, tasks=tasks))
 
 
-def inventory(*requests: RecordedRequest, old: Inventory | None = None) -> Inventory:
+def inventory(
+    *requests: RecordedRequest,
+    old: Inventory | None = None,
+    tasks: Sequence[RecordedTask] = TASKS,
+) -> Inventory:
     """What is kept after a good run that asked for this."""
     kinds = {"configmaps": "ConfigMap", "persistentvolumeclaims": "PersistentVolumeClaim"}
     return wanted_by(
         old or Inventory("cr"),
-        touched(*requests),
+        touched(*requests, tasks=tasks),
         lambda each: kinds.get(each.place.resource, each.place.resource.removesuffix("s").title()),
     )

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rolecall.record import (
     MOST_BYTES,
     MOST_REQUESTS,
@@ -53,6 +55,9 @@ class Hand:
 
     def advance(self, seconds: float) -> None:
         self.seconds += seconds
+
+
+_EMPTY = '{"changed": false, "skipped_reason": "No items in the list"}'
 
 
 class Run:
@@ -101,6 +106,36 @@ def test_request_belongs_to_the_task_under_way() -> None:
     first, second = record.tasks
     assert (first.name, first.place, first.outcome) == ("do t1", "tasks/main.yml:2", "changed")
     assert second.ended_s is None
+
+
+@pytest.mark.parametrize(
+    ("events", "is_left_out"),
+    [
+        ([("runner_on_skipped", "skipping: [localhost]")], True),
+        ([("runner_item_on_skipped", ""), ("runner_on_ok", "")], True),
+        ([("runner_on_skipped", ""), ("runner_on_ok", "")], True),  # of another host
+        ([("runner_on_ok", "")], False),
+        ([("runner_on_skipped", f"skipping: [localhost] => {_EMPTY}")], False),
+        ([("runner_item_on_skipped", ""), ("runner_on_skipped", _EMPTY)], True),
+    ],
+)
+def test_task_that_a_condition_skipped_is_left_out_and_one_without_items_is_not(
+    events: list[tuple[str, str]], is_left_out: bool
+) -> None:
+    run = Run()
+    run.event("playbook_on_task_start", "t1")
+    for name, said in events:
+        run.notes.task(name, {"task_uuid": "t1"}, run.clock.monotonic(), said=said)
+    (task,) = run.notes.record().tasks
+    assert task.left_out is is_left_out
+
+
+def test_include_is_noted_with_what_it_includes() -> None:
+    run = Run()
+    for action in ("ansible.builtin.include_tasks", "k8s"):
+        data = {"task_uuid": action, "task_action": action, "task_args": "_raw_params=a.yml"}
+        run.notes.task("playbook_on_task_start", data, 1.0)
+    assert [task.includes for task in run.notes.record().tasks] == ["_raw_params=a.yml", ""]
 
 
 def test_report_that_comes_late_still_gets_its_requests() -> None:

@@ -127,6 +127,7 @@ OF_PRUNE = {
     "kinds": Row([_SECRET], {"kinds": frozenset({_TYPED})}),
     "foreground": Row(True, {"is_foreground": True}),
     "evenIfListed": Row(True, {"even_if_listed": True}),
+    "tasks": Row(["install"], {"tasks": frozenset({"install"})}),
 }
 _WITHOUT_EFFECT = {key.name for key in ENTRY_KEYS if key.instead[0]}
 
