@@ -24,7 +24,13 @@ from rolecall.clock import Clock
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
-from rolecall.runner import claimed_for_admission, find_collection, inputs_of, version_of
+from rolecall.runner import (
+    claimed_for_admission,
+    configuration_of,
+    find_collection,
+    inputs_of,
+    version_of,
+)
 from rolecall.settings import RunnerSettings, Settings, WebhookSettings
 from rolecall.shards import shard_of
 from rolecall.skip import (
@@ -81,16 +87,19 @@ def skips_for(
         runner.ansible_args,
         str(runner.inventory or ""),
         str((runner.trust_cr_text, runner.skip_facts)),
+        str((settings.proxy.inject_owner, settings.proxy.adopts)),
     )
+    plays_environment = {**environment, **runner.environment}
+    configuration = configuration_of(plays_environment)
     store: PartStore = FileStore(runner.root)
     if election.id and election.namespace:
         store = ConfigMapStore(client, election.namespace, election.id)
-    facts = SkipFacts(versions, {**environment, **runner.environment}, _parts_of(settings))
+    facts = SkipFacts(versions, plays_environment, _parts_of(settings))
     return Skips(
         {watch.gvk: watch for watch in watches},
         facts,
         CurrentReads(client, clock, settings.reactor.namespaces),
-        ProjectDigests(lambda play: inputs_of(play, runner), clock),
+        ProjectDigests(lambda play: (*inputs_of(play, runner), *configuration), clock),
         store,
         clock,
     )

@@ -93,6 +93,8 @@ def _seen_list(
     texts = [item_text(each) for each in items]
     if metadata.get("continue"):
         return SeenAnswer(items=len(texts), unread="it was read in several parts")
+    if not all(each.get("resourceVersion") for each in items):
+        return SeenAnswer(items=len(texts), unread="its items have no versions")
     only = items[0] if len(items) == 1 else {}  # a table of one object stands for that
     return SeenAnswer(
         object_version=_text(metadata.get("resourceVersion")),

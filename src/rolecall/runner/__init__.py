@@ -29,7 +29,7 @@ from rolecall.runner.installed import (
 )
 from rolecall.runner.params import Unsafe, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
-from rolecall.runner.project_files import BESIDE_A_PLAYBOOK, inputs_of
+from rolecall.runner.project_files import BESIDE_A_PLAYBOOK, configuration_of, inputs_of
 from rolecall.runner.purity import (
     FILE_VARIABLES,
     Nature,
@@ -37,6 +37,7 @@ from rolecall.runner.purity import (
     Used,
     asks_elsewhere,
     full_name,
+    is_counted,
     purity_of,
 )
 from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
@@ -80,6 +81,7 @@ __all__ = [
     "claimed_for_admission",
     "claimed_root",
     "cluster_of",
+    "configuration_of",
     "create_runner",
     "extra_vars",
     "find_collection",
@@ -89,6 +91,7 @@ __all__ = [
     "full_name",
     "in_thread",
     "inputs_of",
+    "is_counted",
     "outcome_of",
     "purity_of",
     "require_installed",

@@ -7,6 +7,7 @@ playbook's folder only what Ansible looks for beside a playbook: the rest may be
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from rolecall.settings import RunnerSettings
@@ -31,7 +32,17 @@ def inputs_of(play: Play, settings: RunnerSettings) -> tuple[Path, ...]:
     found = [_of_role(play), *_roles_path(settings)]
     if not play.is_role:
         found = [play.path, *(play.path.parent / name for name in BESIDE_A_PLAYBOOK), *found[1:]]
+    if settings.inventory is not None:
+        found.append(settings.inventory)
     return tuple(dict.fromkeys(Path(os.path.abspath(path)) for path in found))  # noqa: PTH100
+
+
+def configuration_of(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where Ansible looks for its configuration, whether it is there or not."""
+    named, home = environment.get("ANSIBLE_CONFIG", ""), environment.get("HOME", "")
+    paths = [Path("/etc/ansible/ansible.cfg"), Path("ansible.cfg").absolute()]
+    paths += [Path(home) / ".ansible.cfg"] if home else []
+    return (*paths, *([Path(named)] if named else []))
 
 
 def _of_role(play: Play) -> Path:

@@ -228,6 +228,15 @@ _ELSEWHERE = frozenset(
 FILE_VARIABLES = ("template_run_date", "template_mtime", "template_uid", "ansible_managed")
 
 
+def is_counted(name: str) -> bool:
+    """Whether a file or folder of a project is an input by this name: all that globs and plays find.
+
+    Left out is what Python leaves, and what is hidden; but `include_vars` takes hidden files, too.
+    """
+    is_hidden = name.startswith(".") and not name.endswith((".yml", ".yaml", ".json"))
+    return not is_hidden and name != "__pycache__"
+
+
 def asks_elsewhere(arguments: Iterable[str]) -> str:
     """The argument by which a Kubernetes module may ask another API server; empty: none."""
     return min(_ELSEWHERE.intersection(arguments), default="")

@@ -30,6 +30,7 @@ _META = "g=meta.k8s.io;v=v1"
 _ONE = f"application/json;as=PartialObjectMetadata;{_META},application/json"
 _MANY = f"application/json;as=PartialObjectMetadataList;{_META},application/json"
 _KINDS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+_ABOUT_SERVER = ("/api", "/apis", "/openapi/v3", "/version")
 _PAGE = 500
 # A key that waited for less is alone: nobody shares a list with it.
 _IN_LINE_S = 1.0
@@ -71,12 +72,16 @@ class CurrentReads:
         return {place: await self._state(place, due_s) for place in places}
 
     async def kinds(self) -> str:
-        """A digest of which kinds the server has: what modules look at before anything else."""
+        """A digest of which kinds the server has, with their schemas, and of its own version.
+
+        Modules look at kinds before anything else; another default of a schema changes what is read
+        of an object that nobody wrote.
+        """
         async with self._kinds_lock:
             now = self._clock.monotonic()
             if now - self._kinds_at > _LASTS_S:
                 whole = hashlib.sha256()
-                for path in ("/api", "/apis"):
+                for path in _ABOUT_SERVER:
                     whole.update(await self._api.read_bytes(path, accept=_KINDS))
                 self._kinds, self._kinds_at = whole.hexdigest(), now
             return self._kinds
@@ -96,7 +101,9 @@ class CurrentReads:
         now = self._clock.monotonic()
         is_named = bool(place.name) and not place.field_selector
         if is_named and (shared := await self._shared_for(place, due_s, now)) is not None:
-            return shared.states.get((place.namespace, place.name), "")
+            # A Namespace is asked for as if it were in itself, and listed as in none.
+            namespace = "" if _is_namespace(place) else place.namespace
+            return shared.states.get((namespace, place.name), "")
         return await self._state_alone(place)
 
     async def _state_alone(self, place: ObjectPlace) -> str:
@@ -109,12 +116,15 @@ class CurrentReads:
         seen = seen_in("application/json", body, _nobodys)
         if seen.unread:
             raise UnreadError(f"GET {path}: {seen.unread}")
+        if place.name and not seen.object_version:
+            raise UnreadError(f"GET {path}: the object has no version")
         if place.name:
             return f"{seen.object_version} {seen.uid}".strip()
         return seen.items_digest
 
     async def _shared_for(self, place: ObjectPlace, due_s: float, now: float) -> _Shared | None:
-        scope = place.namespace if place.namespace and self._namespaces else ""
+        is_scoped = self._namespaces and not _is_namespace(place)
+        scope = place.namespace if is_scoped else ""
         kind = (place.group, f"{place.version}/{place.resource}", scope)
         shared = self._shared.get(kind)
         if shared is None and now - due_s < _IN_LINE_S:
@@ -151,10 +161,14 @@ def path_of(place: ObjectPlace) -> str:
     """The URL's path of an object, or of a list."""
     root = f"/apis/{place.group}" if place.group else "/api"
     parts = [root, place.version]
-    if place.namespace and not (place.resource == "namespaces" and not place.group):
+    if place.namespace and not _is_namespace(place):
         parts += ["namespaces", quote(place.namespace, safe="")]
     parts += [place.resource, *([quote(place.name, safe="")] if place.name else [])]
     return "/".join(parts)
+
+
+def _is_namespace(place: ObjectPlace) -> bool:
+    return place.resource == "namespaces" and not place.group
 
 
 def _take_page(shared: _Shared, body: bytes) -> str:

@@ -26,6 +26,8 @@ _OWN_CONDITIONS = frozenset(
 )
 _LEFT_OUT = frozenset({"resourceVersion", "managedFields", "selfLink"})
 _OURS = "rolecall.dev/"
+# Ansible, the Kubernetes client, Python and the C library read these in any run.
+_CONFIGURING = ("ANSIBLE_", "K8S_AUTH_", "LANG", "LC_", "PYTHON", "TZ")
 
 
 def digest_of(*parts: Any) -> str:
@@ -51,8 +53,9 @@ def digest_of_watch(watch: Watch) -> str:
 
 
 def digest_of_variables(names: Iterable[str], environment: Mapping[str, str]) -> str:
-    """Of those variables of the environment that a play asked for."""
-    return digest_of({name: environment.get(name) for name in names})
+    """Of the variables that configure each run, and those that a play asked for."""
+    configuring = {name for name in environment if name.startswith(_CONFIGURING)}
+    return digest_of({name: environment.get(name) for name in {*names, *configuring}})
 
 
 def _metadata_of(cr: Json) -> Json:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rolecall.clock import Clock
+from rolecall.runner import is_counted
 from rolecall.watches import Play
 
 _LASTS_S = 5.0
@@ -79,10 +80,5 @@ def _files_below(root: str, depth: int = 0) -> Iterator[tuple[str, os.stat_resul
         yield root, found
     elif stat.S_ISDIR(found.st_mode) and depth < 20:
         for name in sorted(os.listdir(root)):  # noqa: PTH208
-            if _counts(name):
+            if is_counted(name):
                 yield from _files_below(f"{root}/{name}", depth + 1)
-
-
-def _counts(name: str) -> bool:
-    """Not what editors and Python leave; a run that opens such a file is not pure."""
-    return not name.startswith(".") and not name.endswith(("~", ".pyc")) and name != "__pycache__"

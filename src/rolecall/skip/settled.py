@@ -24,6 +24,7 @@ from rolecall.runner import RunResult
 _LENGTH = 32
 _MOST_PLACES = 200
 _MISSING = 404
+_ABOUT_SERVER = ("/api", "/openapi", "/version")
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
@@ -118,16 +119,29 @@ def reads_of(record: RunRecord, cr: Json) -> Reads | None:
 
 def _why_unclear(request: RecordedRequest) -> str:
     """Of a request that was no plain read or good write."""
-    is_good = 200 <= request.code < 300
     if not request.resource:
-        return ""  # which kinds there are: an input of all runs
+        # Kinds, schemas and the server's version are inputs of all runs.
+        is_input = request.path.startswith(_ABOUT_SERVER) and request.verb in ("get", "head")
+        return "" if is_input else f"{request.verb} {request.path}: what it answers is not known"
+    return _why_unclear_object(request)
+
+
+def _why_unclear_object(request: RecordedRequest) -> str:
+    is_good = 200 <= request.code < 300
     told = f"{request.verb} {request.resource_name}"
     if request.subresource not in ("", "status", "scale"):
         return f"{told}: `{request.subresource}` is no object"
     if request.verb in ("get", "list"):
-        if is_good or (request.verb == "get" and request.code == _MISSING):
-            return f"{told}: only a part was read" if "limit=" in request.query else ""
-        return f"{told} was answered {request.code}"
+        return _why_unclear_read(request, told, is_good=is_good)
     if request.verb not in _WRITES or request.is_dry_run:
         return f"{told}: what it depends on is not known"
     return "" if is_good else f"{told} was answered {request.code}"
+
+
+def _why_unclear_read(request: RecordedRequest, told: str, *, is_good: bool) -> str:
+    is_get = request.verb == "get"
+    if not (is_good or (is_get and request.code == _MISSING)):
+        return f"{told} was answered {request.code}"
+    if is_get and is_good and not request.object_version:
+        return f"{told}: the object has no version"
+    return f"{told}: only a part was read" if "limit=" in request.query else ""

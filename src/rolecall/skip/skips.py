@@ -290,7 +290,10 @@ class Skips:
         settled = self._settled(turn.key)
         if settled is None:
             return "the last run is not known to have left nothing to do"
-        if self._now() - settled.ran_at >= _longest_s(watch, period_s):
+        passed_s = self._now() - settled.ran_at
+        if passed_s < 0:
+            return "the last run is said to be in the future: a clock was set"
+        if passed_s >= _longest_s(watch, period_s):
             return "the last run was too long ago"
         due_s = self._clock.monotonic() - turn.waited_s
         around = await self._around(watch, due_s)

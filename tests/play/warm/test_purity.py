@@ -49,6 +49,14 @@ IMPURE: dict[str, tuple[dict[str, Any], str]] = {
         "module `stat` looks at files of the machine",
     ),
     "the time": (debug("{{ now().year }}"), "function `now` tells the time"),
+    "the time, by a date of a filter": (
+        debug("{{ ('2020-01-01' | to_datetime('%Y-%m-%d')).now() }}"),
+        "`now` of a date tells the time",
+    ),
+    "the day, by a date of YAML": (
+        debug("{{ ('x: 2020-01-01' | from_yaml).x.today() }}"),
+        "`today` of a date tells the time",
+    ),
     "words by chance": (debug("{{ lipsum(1) }}"), "function `lipsum` answers by chance"),
     "a number by chance": (debug("{{ 10 | random }}"), "filter `random` answers by chance"),
     "chance by another filter": (
@@ -70,7 +78,7 @@ IMPURE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a file of elsewhere": (
         debug("{{ lookup('file', '/etc/hostname') }}"),
-        "it reads `/etc/hostname`, which is not of the project",
+        "it looks for `/etc/hostname`, which is not of the project",
     ),
     "a file that may be elsewhere": (
         debug("{{ lookup('first_found', ['/opt/nowhere', 'in_role.txt']) }}"),

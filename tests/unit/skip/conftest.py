@@ -52,7 +52,7 @@ class Api:
     async def read_bytes(self, path: str, *, accept: str = "") -> bytes:
         assert accept
         self.asked.append(path)
-        if path in ("/api", "/apis"):
+        if path in ("/api", "/apis", "/openapi/v3", "/version"):
             return self.kinds
         if not self.version:
             return b""

@@ -4,21 +4,29 @@ By Python's own audit events, which come for each `open` of the run child and it
 it. An audit hook cannot be taken off again: it is put in place in the run child alone.
 
 Allowed are the project's files, what is installed, what the run itself was given, and what any process
-reads of its machine. Names with a leading dot are not: the engine does not look at them, either.
+reads of its machine. Not allowed are names that the engine does not look at, either (`is_counted`). A
+path that the play itself names (`look_at`) must be of the project: what libraries may read of the
+machine is no input when a role reads it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rolecall.runner.purity import is_counted
+
 # What libraries read of the machine, none of which says anything of a cluster.
 _OF_THE_MACHINE = (
-    "/dev/",
+    "/dev/null",
+    "/dev/random",
+    "/dev/tty",
+    "/dev/urandom",
     "/etc/ansible/ansible.cfg",
     "/etc/group",
     "/etc/hosts",
@@ -30,7 +38,9 @@ _OF_THE_MACHINE = (
     "/etc/resolv.conf",
     "/etc/ssl/",
     "/etc/pki/",
-    "/proc/",
+    "/proc/self/",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
     "/sys/",
     "/usr/lib/ssl/",
     "/usr/share/zoneinfo/",
@@ -51,6 +61,7 @@ class OpenedFiles:
         self._found = found
         self._inputs: tuple[str, ...] = ()
         self._known: tuple[str, ...] = ()
+        self._own: tuple[str, ...] = ()  # folders of this run
         self._temporary = ""
         self._asked: set[str | bytes] = set()
 
@@ -59,17 +70,23 @@ class OpenedFiles:
         self._inputs = tuple(each for path in inputs for each in (path, f"{path}/"))
         self._temporary = tempfile.gettempdir()
         self._known = (*(path for path in own if path), *self._given())
+        private = (str(Path.cwd().parent), os.environ.get("AWX_ISOLATED_DATA_DIR", ""))
+        self._own = tuple(f"{path}/" for path in private if path not in ("", "/"))
         self._asked.clear()
         sys.addaudithook(self._on_event)
 
     def look_at(self, path: str) -> None:
-        """Whether this file, there or not, is an input."""
-        if not self._is_input(os.path.abspath(os.path.expanduser(path))):  # noqa: PTH100, PTH111
+        """Whether this file, there or not, is an input: the play names it."""
+        whole = os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+        if not (self._is_input(whole) or whole.startswith(self._own) or _is_installed(whole)):
             self._found(f"it looks for `{path}`, which is not of the project")
 
     def _given(self) -> list[str]:
         """What the run was given, and what is installed."""
-        folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, self._core_folder]
+        # Of a Python its libraries alone: its prefix may be all of `/usr`.
+        names = ("stdlib", "platstdlib", "purelib", "platlib")
+        folders = [*(sysconfig.get_path(name) for name in names), self._core_folder]
+        folders += [f"{sys.base_prefix}/lib/python{sys.version_info[0]}.{sys.version_info[1]}"]
         folders += [path for path in sys.path if path.startswith("/") and "/python" in path]
         folders += [os.environ.get("AWX_ISOLATED_DATA_DIR", ""), os.environ.get("KUBECACHEDIR", "")]
         folders += [str(Path.cwd().parent)]  # the private folder of the CR
@@ -90,7 +107,7 @@ class OpenedFiles:
                 self._asked.add(path)
                 self._judge(os.fsdecode(path), writes=bool(flags & _WRITES))
         elif event == "glob.glob":
-            self._judge(str(args[0]).partition("*")[0], writes=False)
+            self._judge_glob(os.path.abspath(str(args[0]).partition("*")[0]))  # noqa: PTH100
         elif event in _PROGRAMS:
             self._found("a program is started")
 
@@ -98,17 +115,27 @@ class OpenedFiles:
         path = os.path.abspath(path)  # noqa: PTH100 - of a text, without looking at the disk
         if path == self._temporary or path.startswith(self._known):
             return  # the folder itself is opened for a file without a name
+        if path.endswith(".pyc") and "/__pycache__/" in path:
+            return  # of a file that counts
         if not writes and self._is_input(path):
             return
-        before, found, rest = path.rpartition("/ansible_collections/")
-        if found and rest.startswith(_COLLECTIONS):
+        if _is_installed(path):
             return
-        told = before if not rest else path
         verb = "writes" if writes else "reads"
-        self._found(f"it {verb} `{told or path}`, which is not of the project")
+        self._found(f"it {verb} `{path}`, which is not of the project")
+
+    def _judge_glob(self, path: str) -> None:
+        is_installed = path.startswith(self._known) and not path.startswith(_OF_THE_MACHINE)
+        if not (is_installed or self._is_input(path) or _is_installed(path)):
+            self._found(f"it looks for files in `{path}`, which is not of the project")
 
     def _is_input(self, path: str) -> bool:
         for root in self._inputs:
             if path == root or (root.endswith("/") and path.startswith(root)):
-                return "/." not in path[len(root) - 1 :]
+                return all(is_counted(name) for name in path[len(root) :].split("/") if name)
         return False
+
+
+def _is_installed(path: str) -> bool:
+    _before, found, rest = path.rpartition("/ansible_collections/")
+    return bool(found) and rest.startswith(_COLLECTIONS)

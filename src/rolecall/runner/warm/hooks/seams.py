@@ -97,6 +97,7 @@ def install(hooks: Hooks, environment: type, clock: tuple[Any, str]) -> None:
     _stand_before(dataloader.DataLoader, "load", hooks.parsed.load)
     _stand_before(dataloader.DataLoader, "load", hooks.copies.load)
     _stand_before(dataloader.DataLoader, "load_from_file", hooks.copies.load_from_file)
+    _stand_before(dataloader.DataLoader, "load_from_file", hooks.uses.loads_file)
     dataloader.copy = hooks.copies  # type: ignore[attr-defined]
     base = importlib.import_module("ansible.playbook.base").FieldAttributeBase
     _stand_before(base, "copy", hooks.keywords.copy)
@@ -205,6 +206,7 @@ def _note_uses_in(environment: Any, uses: Any) -> None:
         return original(self, source, *args, **kwargs)
 
     _stand_before(type(environment().filters), "__getitem__", uses.find_jinja)
+    _stand_before(environment.context_class, "call", uses.calls_method)
     importlib.import_module("jinja2.utils").internal_code.add(compile_.__code__)
     environment.compile = compile_
 

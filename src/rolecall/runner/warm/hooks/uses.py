@@ -6,7 +6,9 @@ Told is the first that is not pure, and of the environment which variables a loo
 
 The hard part is not to take something for pure that is not. So a name counts only where the plugin
 behind it lies where that collection is installed; all else is the project's own, and acting. Files
-count where they are of the project (`inputs`) or of what is installed; others are not an input.
+count where they are of the project (`inputs`) or of what is installed; others are not an input. A file
+that is not there yet is never opened: so the terms of lookups and the paths in arguments are judged
+as well, and where a search found nothing, the places where it looked.
 
 Rejected: reading the role's text. It does not tell which branch runs, nor what a variable names.
 """
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 from rolecall.runner.purity import FILE_VARIABLES, Used, asks_elsewhere, purity_of
@@ -22,6 +25,10 @@ from rolecall.runner.warm.hooks.opened_files import OpenedFiles
 from rolecall.runner.warm.wire import report
 
 _LONGEST_TEXT = 300
+# Arguments of actions and modules that name files.
+_PATHS = ("_raw_params", "dir", "file", "src", "template")
+# Methods of dates, which filters and YAML make, that look at the clock.
+_CLOCKS = frozenset({"now", "today", "utcnow"})
 _JINJA = {"filter": Used.FILTER, "test": Used.TEST}
 # Of other plugins: those with which a play stays on this machine and reads the project's files alone.
 _OTHERS = {
@@ -83,6 +90,7 @@ class Uses:
             self._found(f"module `{name}` is not one that is known to be pure")
             return
         if full.startswith("kubernetes.core."):
+            self._looks_for_arguments(arguments)
             self._asks_elsewhere(full, arguments)
             self._environment_leads_elsewhere(action)
         self._judge(Used.MODULE, full)
@@ -106,6 +114,10 @@ class Uses:
         if self._listens and found.object is not None:
             if loader.type == "lookup":
                 self._judge_lookup(name, found.object, is_class=bool(more.get("class_only")))
+            elif loader.type == "action" and purity_of(Used.ACTION, name).reads_files:
+                # An action that misses its file fails before its module runs.
+                task = getattr(found.object, "_task", None)
+                self._looks_for_arguments(getattr(task, "args", None))
             elif loader.type in _OTHERS:
                 self._judge_other(loader.type, name, found.object)
         return found
@@ -153,10 +165,11 @@ class Uses:
             self._found(f"lookup `{name}` is the project's own")
         elif full == "ansible.builtin.env" and not is_class:
             _before_run(plugin, self._asks_environment)
-        elif full == "ansible.builtin.first_found" and not is_class:
-            _before_run(plugin, self._looks_for)
         else:
             self._judge(Used.LOOKUP, full)
+            if not is_class and purity_of(Used.LOOKUP, full).reads_files:
+                _before_run(plugin, self._looks_for)
+                plugin.find_file_in_search_path = self._searches(plugin)
             if full == "kubernetes.core.k8s" and not is_class:
                 _before_run(plugin, lambda _, named: self._asks_elsewhere(full, named))
 
@@ -178,8 +191,55 @@ class Uses:
     def _looks_for(self, terms: Any, named: Any) -> None:
         """Whether a file is there is an input only below the project."""
         for text in (*_texts(terms), *_texts(dict(named or {}, variables=None))):
-            if text.startswith(("/", "~")) or ".." in text:
-                self.opened.look_at(text)
+            for part in text.split():
+                path = part.partition("=")[2] or part
+                if path.startswith(("/", "~")):
+                    self.opened.look_at(path)
+
+    def _looks_for_arguments(self, arguments: Any) -> None:
+        """Files that a task names: what is there and what may come."""
+        given = dict(arguments or {})
+        for name in _PATHS:
+            for text in _texts(given.get(name)):
+                if text.startswith(("/", "~")):
+                    self.opened.look_at(text)
+                elif ".." in text:
+                    self._found(f"it looks for `{text}`, which may lie outside of the project")
+        if given.get("extensions"):
+            self._found("`extensions` of `include_vars` may take files that are no input")
+
+    def loads_file(
+        self, original: Callable[..., Any], loader: Any, name: Any, /, *args: Any, **named: Any
+    ) -> Any:
+        """The stand-in for `DataLoader.load_from_file`: variables, tasks, and all else in YAML."""
+        if self._listens and isinstance(name, str):
+            self.opened.look_at(name if name.startswith("/") else f"{loader.get_basedir()}/{name}")
+        return original(loader, name, *args, **named)
+
+    def _searches(self, plugin: Any) -> Callable[..., Any]:
+        """The plugin's search for a file: where nothing is found, something may come."""
+        search = plugin.find_file_in_search_path
+
+        def searched(variables: Any, subdir: Any, needle: Any, *args: Any, **named: Any) -> Any:
+            found = search(variables, subdir, needle, *args, **named)
+            if found and self._listens:
+                self.opened.look_at(found)
+            elif self._listens:
+                for folder in variables.get("ansible_search_path") or ():
+                    self.opened.look_at(f"{folder}/{needle}")
+            return found
+
+        return searched
+
+    def calls_method(
+        self, original: Callable[..., Any], context: Any, /, *args: Any, **named: Any
+    ) -> Any:
+        """The stand-in for `Context.call`: a template calls something, perhaps a clock."""
+        if self._listens and args and getattr(args[0], "__name__", "") in _CLOCKS:
+            owner = getattr(args[0], "__self__", None)
+            if isinstance(owner, type) and issubclass(owner, date):
+                self._found(f"`{args[0].__name__}` of a date tells the time")
+        return original(context, *args, **named)
 
     def _asks_elsewhere(self, full: str, arguments: Any) -> None:
         given = {name: value for name, value in dict(arguments or {}).items() if value}
