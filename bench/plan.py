@@ -87,7 +87,6 @@ class Bench:
                 cr,
                 is_finalizer=False,
                 kubeconfig=access.kubeconfig,
-                modules_kubeconfig=access.modules_kubeconfig,
                 verbosity=0,
                 keep_artifacts=5,
             )

@@ -6,6 +6,7 @@ import signal
 
 pytest_plugins = [
     "rolecall_dev.pytest_plugin",
+    "tests.fixtures.built",
     "tests.fixtures.collector",
     "tests.fixtures.figures",
     "tests.fixtures.leaks",

@@ -48,8 +48,6 @@ class ReadAccess(Protocol):
     @property
     def kubeconfig(self) -> Path: ...
     @property
-    def modules_kubeconfig(self) -> Path | None: ...
-    @property
     def missing_right(self) -> Callable[[str], str]: ...
     @property
     def seen_secrets(self) -> Callable[[], Sequence[Json]]: ...
@@ -190,7 +188,6 @@ class PlayAnswers:
                 cr=cr,
                 is_finalizer=False,
                 kubeconfig=access.kubeconfig,
-                modules_kubeconfig=access.modules_kubeconfig,
                 missing_right=access.missing_right,
                 seen_secrets=access.seen_secrets,
                 cause=f"{asked.verb} {asked.operation}",

@@ -99,7 +99,6 @@ class Planner:
                     is_finalizer=request.is_finalizer,
                     kubeconfig=access.kubeconfig,
                     cause="plan",
-                    modules_kubeconfig=access.modules_kubeconfig,
                     missing_right=access.missing_right,
                     seen_secrets=access.seen_secrets,
                     verbosity=request.verbosity,

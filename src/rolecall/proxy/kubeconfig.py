@@ -1,12 +1,12 @@
 """Writes the kubeconfig that one run gets, in the shape that roles know from the Go operator.
 
-The credential stands in two places: Python's client reads it from the user entry, while kubectl
-ignores user entries over plain HTTP and sends only what the server's URL carries. No default namespace
-is set; roles rely on naming theirs.
+The credential stands in two places: Python clients read it from the user entry, while Go clients
+(kubectl, helm) ignore user entries over plain HTTP and send only what the server's URL contains. No
+default namespace is set; roles rely on naming theirs.
 
-Ansible's modules get a second file, without the password in the URL. They keep what they discovered of
-the API in a file named after that URL: with a password in it, no run would ever find what the one
-before had discovered, and the files would pile up, one a run.
+One file serves all clients, as with the Go operator: a helm module takes the file that is named for
+Ansible's modules and gives it to a Go program. A second file without the password in the URL was
+rejected for this reason. What modules of kubernetes.core name after that URL is the runner's to handle.
 
 The file is written by hand rather than by a YAML library: it costs microseconds on the hot path, and
 every value is quoted as JSON, which is YAML too.
@@ -44,17 +44,9 @@ current-context: {context}
 """
 
 
-def write_kubeconfig(
-    credential: RunCredential,
-    port: int,
-    folder: Path | None = None,
-    *,
-    is_for_modules: bool = False,
-) -> Path:
+def write_kubeconfig(credential: RunCredential, port: int, folder: Path | None = None) -> Path:
     """Write a run's kubeconfig, readable by its owner only, and return its path."""
-    login = (
-        credential.user_name if is_for_modules else f"{credential.user_name}:{credential.password}"
-    )
+    login = f"{credential.user_name}:{credential.password}"
     text = _TEMPLATE.format(
         server=json.dumps(f"http://{login}@localhost:{port}"),
         user_name=json.dumps(credential.user_name),

@@ -16,6 +16,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -162,22 +163,16 @@ class Proxy:
     async def _access_by(
         self, credential: RunCredential, cr: dict[str, Any]
     ) -> AsyncIterator[RunAccess]:
-        written = []
+        kubeconfig: Path | None = None
         try:
-            for is_for_modules in (False, True):
-                written.append(
-                    write_kubeconfig(
-                        credential, self.port, self._settings.folder, is_for_modules=is_for_modules
-                    )
-                )
-            kubeconfig, for_modules = written
+            kubeconfig = write_kubeconfig(credential, self.port, self._settings.folder)
             told_by, notes = credential.refused_rights.told_by, credential.notes
             seen = credential.seen_secrets.take
-            yield RunAccess(kubeconfig, for_modules, told_by, notes, seen)
+            yield RunAccess(kubeconfig, told_by, notes, seen)
         finally:
             self._run_credentials.revoke(credential)
             self._routes.end(credential, cr)
-            for kubeconfig in written:
+            if kubeconfig is not None:
                 kubeconfig.unlink(missing_ok=True)
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:

@@ -216,7 +216,6 @@ class ActiveRuns:
             is_finalizer=plan.is_finalizer,
             kubeconfig=access.kubeconfig,
             cause=plan.cause.text,
-            modules_kubeconfig=access.modules_kubeconfig,
             missing_right=access.missing_right,
             seen_secrets=access.seen_secrets,
             verbosity=_or(asked_verbosity, watch.verbosity),

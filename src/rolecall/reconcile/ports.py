@@ -28,8 +28,6 @@ class RunAccess:
     """What a play is given to reach the API server: the proxy, under this run's own credential."""
 
     kubeconfig: Path
-    # For Ansible's modules, where it is another; see `RunRequest`.
-    modules_kubeconfig: Path | None = None
     # Given what a failed task said: the right that it tells of and that the run was refused for want
     # of, with the way out. Empty where it tells of none.
     missing_right: Callable[[str], str] = lambda _: ""

@@ -56,9 +56,6 @@ class RunRequest:
     cause: str = ""  # why it starts, in words for people
     timeout_s: float | None = None
     no_progress_timeout_s: float | None = None
-    # The same access for Ansible's modules, under a server URL that is the same for every run of the
-    # CR: they key by it what they keep of the API's discovery. None: `kubeconfig` serves them too.
-    modules_kubeconfig: Path | None = None
     # Given what a failed task said: the right that it tells of and that the run was refused for want
     # of, with the way out. Empty where it tells of none.
     missing_right: Callable[[str], str] = lambda _: ""

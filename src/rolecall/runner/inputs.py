@@ -161,9 +161,7 @@ def _write_env(folder: Path, request: RunRequest, settings: RunnerSettings) -> N
             ),
         )
     write_private(folder / "extravars", text)
-    kubeconfig = str(request.kubeconfig)
-    for_modules = str(request.modules_kubeconfig or request.kubeconfig)
-    envvars = {"K8S_AUTH_KUBECONFIG": for_modules, "KUBECONFIG": kubeconfig}
+    envvars = dict.fromkeys(("K8S_AUTH_KUBECONFIG", "KUBECONFIG"), str(request.kubeconfig))
     write_private(folder / "envvars", json.dumps(envvars))
     # Always written: one that the Go operator left behind would name a socket that is gone.
     write_private(folder / "settings", json.dumps({"suppress_ansible_output": True}))

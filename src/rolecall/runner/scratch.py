@@ -6,14 +6,19 @@ itself leaves in there only what its background jobs need.
 
 What an engine left that was killed itself, the next one removes at its start (`temporary`).
 
-TMPDIR stays as it is: modules keep the API's discovery there, for the next run to find. What modules
-unpack there and could not remove is therefore swept later, once it is too old to be anybody's.
+TMPDIR stays as it is: tasks of a role pass files to each other there. What modules unpack there and
+could not remove is therefore swept later, once it is too old to be anybody's. Modules of
+kubernetes.core keep the API's discovery there, in a file named after the server's URL, which contains
+the password of the run. No later run can find this file, so it is removed with the run.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,6 +35,7 @@ from rolecall.settings import RunnerSettings
 
 # No module and no background job of a play is expected to run for longer.
 _TOO_OLD_S = 2 * 86400.0
+_SERVER = re.compile(r'^ +server: (".+")$', re.MULTILINE)
 
 
 @contextlib.contextmanager
@@ -37,6 +43,7 @@ def scratch(prepared: PreparedRun, settings: RunnerSettings) -> Iterator[dict[st
     """The run's environment with a scratch folder, which goes afterwards where nothing is in it."""
     held = LockedFolder(RUN_PREFIX, prepared.env.get("TMPDIR"))
     folder = held.path
+    discovery = _discovery_files(prepared)
     ours = {
         "ANSIBLE_LOCAL_TEMP": str(folder / "local"),
         # Named after the server's URL, which carries the run's password: of no use to any other run.
@@ -49,10 +56,27 @@ def scratch(prepared: PreparedRun, settings: RunnerSettings) -> Iterator[dict[st
     finally:
         with contextlib.suppress(OSError):  # a run that went well is not lost to it
             remove(folder / "kube")
+            for path in discovery:
+                path.unlink(missing_ok=True)
         for path in (folder / "local", folder / "remote", folder):
             with contextlib.suppress(OSError):
                 path.rmdir()
         held.let_go()
+
+
+def _discovery_files(prepared: PreparedRun) -> list[Path]:
+    """Where modules of kubernetes.core may keep discovery under this run's credential."""
+    temporary = Path(prepared.env.get("TMPDIR") or tempfile.gettempdir())
+    users = {str(os.getuid()), prepared.env.get("USERNAME", "")}
+    with contextlib.suppress(OSError):  # without a login
+        users.add(os.getlogin())
+    try:
+        servers = _SERVER.findall(prepared.request.kubeconfig.read_text())
+    except OSError:
+        return []
+    # Root is no user to them, as its number is 0.
+    keys = [f"{json.loads(server)}-{user}".rstrip("-") for server in servers for user in users]
+    return [temporary / f"k8srcp-{hashlib.sha256(key.encode()).hexdigest()}.json" for key in keys]
 
 
 def sweep_leftovers(env: Mapping[str, str], now: float) -> None:

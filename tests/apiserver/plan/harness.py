@@ -88,7 +88,6 @@ class Held:
                 watch=request.watch,
                 cr=request.cr,
                 kubeconfig=access.kubeconfig,
-                modules_kubeconfig=access.modules_kubeconfig,
                 is_finalizer=request.is_finalizer,
             )
 

@@ -44,7 +44,6 @@ class Bench:
                 role,
                 cr=cr,
                 kubeconfig=access.kubeconfig,
-                modules_kubeconfig=access.modules_kubeconfig,
                 **changes,
             )
 

@@ -134,7 +134,6 @@ class ApiServer(Surroundings):
                     (login[1], "<password>"),
                     (node, "<node>"),
                     (place, "<namespace>"),
-                    (str(access.modules_kubeconfig), "<kubeconfig>"),
                     (str(access.kubeconfig), "<kubeconfig>"),
                     *words,  # parts of the above
                 ],
@@ -146,7 +145,6 @@ class ApiServer(Surroundings):
                     request,
                     cr=cr,
                     kubeconfig=access.kubeconfig,
-                    modules_kubeconfig=access.modules_kubeconfig,
                 ),
                 normal,
             )

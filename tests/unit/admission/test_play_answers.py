@@ -102,7 +102,6 @@ class Plays:
 @dataclass(frozen=True)
 class Access:
     kubeconfig: Path = Path("/private/kubeconfig")
-    modules_kubeconfig: Path | None = None
     missing_right: Callable[[str], str] = lambda _: ""
     seen_secrets: Callable[[], list[Json]] = list
 

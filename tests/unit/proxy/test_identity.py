@@ -123,19 +123,6 @@ def test_kubeconfig_is_private_and_names_the_real_port(tmp_path: Path, namespace
     }
 
 
-def test_server_url_for_modules_is_the_same_in_every_run_of_a_cr(tmp_path: Path) -> None:
-    credentials = RunCredentials()
-    texts = []
-    for run_id in ("one", "two"):
-        credential = credentials.issue(run_id, owner(), watch())
-        texts.append(write_kubeconfig(credential, 4711, tmp_path, is_for_modules=True).read_text())
-
-    servers = [yaml.safe_load(text)["clusters"][0]["cluster"]["server"] for text in texts]
-    passwords = [yaml.safe_load(text)["users"][0]["user"]["password"] for text in texts]
-    assert servers[0] == servers[1]
-    assert passwords[0] != passwords[1]
-
-
 def test_identity_of_a_cr_in_no_cluster_and_in_no_namespace_is_empty_there() -> None:
     cr = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "x"}}
     assert (Owner.of(cr).uid, Owner.of(cr).namespace) == ("", "")

@@ -90,15 +90,17 @@ async def test_right_is_missing_only_where_the_answer_was_a_403(
     assert ("may not list pods" in play.access.missing_right(SENTENCE)) is is_told
 
 
-async def test_kubeconfigs_are_gone_with_their_run_and_a_play_may_take_them_away(
-    play: Play, tmp_path: Path
+@pytest.mark.parametrize("is_removed_by_play", [False, True])
+async def test_kubeconfig_is_removed_with_its_run_and_a_play_may_remove_it(
+    play: Play, tmp_path: Path, is_removed_by_play: bool
 ) -> None:
     async with play_of(play.proxy, play.upstream, play.told) as run:
-        files = [run.access.kubeconfig, run.access.modules_kubeconfig]
-        assert all(file is not None and file.parent == tmp_path for file in files)
-        assert all(file is not None and file.name.startswith("kubeconfig") for file in files)
-        run.access.kubeconfig.unlink()
-    assert not any(file is not None and file.exists() for file in files)
+        file = run.access.kubeconfig
+        assert file.parent == tmp_path
+        assert file.name.startswith("kubeconfig")
+        if is_removed_by_play:
+            file.unlink()
+    assert not file.exists()
 
 
 async def test_each_request_is_a_line_of_the_debug_log(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ def test_ansibles_temporary_folders_lie_in_one_that_goes_when_it_is_empty(tmp_pa
         assert folder.stat().st_mode & 0o077 == 0
         assert env["ANSIBLE_LOCAL_TEMP"] == f"{folder}/local"
         assert env["ANSIBLE_REMOTE_TEMP"] == f"{folder}/remote"
-        assert env["TMPDIR"] == str(tmp_path)  # modules keep the API's discovery there
+        assert env["TMPDIR"] == str(tmp_path)  # tasks pass files to each other there
         (folder / "local").mkdir()
     assert not folder.exists()
 
@@ -78,3 +79,20 @@ def test_old_folder_of_a_run_that_goes_on_is_not_swept(tmp_path: Path) -> None:
         os.utime(folder, (NOW - 3 * DAY_S,) * 2)
         sweep_leftovers({"TMPDIR": str(tmp_path)}, NOW)
         assert folder.exists()
+
+
+def test_discovery_of_kubernetes_core_goes_with_the_run_whose_password_names_it(
+    tmp_path: Path,
+) -> None:
+    request = replace(prepared_run().request, kubeconfig=tmp_path / "kubeconfig")
+    request.kubeconfig.write_text('clusters:\n- cluster:\n    server: "http://u:p@localhost:1"\n')
+    prepared = replace(prepared_run(), request=request, env={"TMPDIR": str(tmp_path)})
+    server = "http://u:p@localhost:1"
+    keys = [f"{server}-{os.getuid()}", server]  # root is no user to them
+    names = [f"k8srcp-{hashlib.sha256(key.encode()).hexdigest()}.json" for key in keys]
+    ours = [tmp_path / name for name in names]
+    other = tmp_path / "k8srcp-other.json"
+    with scratch(prepared, SETTINGS):
+        for path in (*ours, other):
+            path.write_text("{}")
+    assert [path.exists() for path in (*ours, other)] == [False, False, True]

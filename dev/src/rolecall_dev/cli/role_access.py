@@ -73,7 +73,6 @@ class RoleAccess:
                     request,
                     cr=cr,
                     kubeconfig=access.kubeconfig,
-                    modules_kubeconfig=access.modules_kubeconfig,
                     seen_secrets=access.seen_secrets,
                 ),
                 "" if live is not None else f"{subject(request)} {_NOT_THERE}",

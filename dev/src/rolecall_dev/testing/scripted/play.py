@@ -197,8 +197,7 @@ class _ScriptedProcess:
         """The exit status."""
         request = self._prepared.request
         events = Events(self._emit, self._clock, str(self._prepared.play.path))
-        kubeconfig = request.modules_kubeconfig or request.kubeconfig
-        session = ProxySession(kubeconfig, self._plays.known_kinds)
+        session = ProxySession(request.kubeconfig, self._plays.known_kinds)
         session.is_frozen = lambda: self._is_frozen
         run = ScriptedRun(self._prepared, session, events, self._clock, self._gain_slot)
         self._run = run
