@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError, UnprocessableError
 from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import is_reported
 from tests.e2e.own.cases import Case
 from tests.fixtures.eventually import eventually_async
 
@@ -79,7 +78,7 @@ class Life:
         cr = await self._cr()
         ready = next(one for one in cr["status"]["conditions"] if one["type"] == "Ready")
         is_done = ready["status"] == "True" or ready["reason"] == self.case.reason
-        return bool(is_done and is_reported(cr))
+        return bool(is_done and cr["status"]["observedGeneration"] == cr["metadata"]["generation"])
 
     async def _is_edited(self) -> bool:
         return await self._is_settled() and self.case.is_edited(

@@ -9,7 +9,6 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import is_reported
 from tests.e2e.own.cases import CASES, Case
 from tests.e2e.own.life import NOT_YET
 from tests.fixtures.eventually import eventually_async
@@ -83,6 +82,6 @@ async def wait_reason(api: Client, gvk: Gvk, namespace: str, name: str, reason: 
 
 async def _ready(api: Client, gvk: Gvk, namespace: str, name: str) -> Json:
     cr = await api.get(gvk, namespace, name)
-    assert is_reported(cr)
+    assert cr["status"]["observedGeneration"] == cr["metadata"]["generation"]
     found: Json = next(one for one in cr["status"]["conditions"] if one["type"] == "Ready")
     return found
