@@ -43,6 +43,7 @@ class AfterRunParts:
     supervisor: Supervisor
     in_flight: Callable[[], Mapping[Key, RunNotes]]
     hand_for: Callable[[Key], RightToAct | None]
+    run_again: Callable[[Key], None]  # the CR's next run is not skipped
 
 
 class AfterRuns:
@@ -76,6 +77,7 @@ class AfterRuns:
                 deletes,
                 self._touched_in_flight,
                 partial,
+                run_again=parts.run_again,
                 is_divided=settings.shards.is_on,
             ),
         )

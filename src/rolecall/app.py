@@ -506,6 +506,7 @@ class Engine:
             self._supervisor,
             self._reconciler.notes_in_flight,
             self._election.hand_for,
+            self._skips.forget,
         )
         return AfterRuns(self._watches, self._settings, self._environment, parts)
 

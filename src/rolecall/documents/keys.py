@@ -28,7 +28,7 @@ class Form(Enum):
     RULES = "list of rules"
     ADMISSION = "admission"
     CONDITIONS = "list of match conditions"
-    PRUNE = "true or false, list of kinds, or a map"
+    PRUNE = "true or false, `report`, list of kinds, or a map"
     TRUTH_OR_KINDS = "true or false, or list of kinds"
     ANYTHING = "any value"
     UNUSED = "anything"

@@ -17,6 +17,7 @@ from rolecall.prune.inventory import Entry
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport
 
 _CHANGED = "somebody changed it just now"
+_NOT_SERVED = "its kind is not served at the moment"
 
 
 class Deletion:
@@ -25,13 +26,17 @@ class Deletion:
     def __init__(self, client: Client, ports: PrunePorts, run: FinishedRun) -> None:
         self._client, self._ports, self._run = client, ports, run
         self.settled: list[Entry] = []  # nothing is left to do about them
+        self.is_pending = False  # a deletion was put off or refused, and is tried again
         self._deleted: list[str] = []
         self._released: list[str] = []
         self._kept: list[tuple[str, str]] = []
         self._refused: list[str] = []
+        self._reported: list[str] = []
 
     def report(self) -> PruneReport:
-        return PruneReport("", self._deleted, self._released, self._kept, self._refused)
+        return PruneReport(
+            "", self._deleted, self._released, self._kept, self._refused, self._reported
+        )
 
     def keep(self, entry: Entry, why: str) -> None:
         """It stays, and is looked at again after the next run."""
@@ -46,16 +51,22 @@ class Deletion:
         try:
             found = await self._client.get(entry.gvk, entry.namespace, entry.name)
             await self._settle_found(candidate, found)
-        except (NotFoundError, NoSuchKindError):
+        except NotFoundError:
             self.settled.append(entry)  # it went by itself
+        except NoSuchKindError:  # its API may be down, and the object still there
+            self.is_pending = True
+            self.keep(entry, _NOT_SERVED)
         except ConflictError:
+            self.is_pending = True
             self.keep(entry, _CHANGED)
         except NotLeadingError:
             raise
         except ForbiddenError as failure:
+            self.is_pending = True
             self._count(entry, "refused")
             self._refused.append(f"{failure.message}; {failure.hint}")
         except ClusterError as failure:
+            self.is_pending = True
             self._count(entry, "failed")
             self.keep(entry, failure.message)
 
@@ -64,6 +75,10 @@ class Deletion:
         judged = fate_of(candidate, metadata, self._run)
         if judged.fate in (Fate.GONE, Fate.NOT_OURS):
             self.settled.append(entry)
+        is_deletion = judged.fate in (Fate.RELEASED, Fate.DELETED)
+        if is_deletion and self._run.watch.prune is not None and self._run.watch.prune.is_report:
+            self._reported.append(self._name(entry))
+            return
         match judged.fate:
             case Fate.NOT_OURS | Fate.KEPT:
                 self.keep(entry, judged.why)

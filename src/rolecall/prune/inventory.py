@@ -10,8 +10,8 @@ The text form is JSON of few bytes, as ten thousand CRs have one each.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from rolecall.gvk import Gvk
 from rolecall.record import ObjectId, TaskId
@@ -31,6 +31,7 @@ class Entry:
     uid: str
     is_shared: bool = False  # wanted by this CR, but owned by another, or without an owner
     tasks: tuple[TaskId, ...] = ()  # that wanted it, and may want it again
+    missed: int = 0  # good runs in a row that did not want it
 
     @property
     def id(self) -> ObjectId:
@@ -66,7 +67,7 @@ class Inventory:
             [
                 *(entry.group, entry.version, entry.kind, entry.resource),
                 *(entry.namespace, entry.name, entry.uid, entry.is_shared),
-                [number[task] for task in entry.tasks],
+                *([number[task] for task in entry.tasks], entry.missed),
             ]
             for entry in sorted(self.entries)
         ]
@@ -76,6 +77,12 @@ class Inventory:
 
 def inventory_of(uid: str, entries: Iterable[Entry]) -> Inventory:
     return Inventory(uid, tuple(sorted(entries)))
+
+
+def with_missed(inventory: Inventory, missed: Mapping[ObjectId, int]) -> Inventory:
+    """With how often each was not wanted in a row; 0 where nothing is said."""
+    entries = (replace(each, missed=missed.get(each.id, 0)) for each in inventory.entries)
+    return inventory_of(inventory.uid, entries)
 
 
 def read_inventory(text: str) -> Inventory | None:
@@ -104,10 +111,13 @@ def _entry(row: list[object], tasks: list[TaskId]) -> Entry:
     if len(texts) != 7 or not all(isinstance(text, str) for text in texts):
         raise ValueError("not an entry")
     group, version, kind, resource, namespace, name, uid = map(str, texts)
-    is_shared, *numbers = rest
-    wanted_by = tuple(tasks[number] for each in numbers for number in _numbers(each))
+    is_shared, *more = rest
+    numbers, missed = more if more else ([], 0)
+    if type(missed) is not int:
+        raise ValueError("not a number of runs")
+    wanted_by = tuple(tasks[number] for number in _numbers(numbers))
     about = (group, version, kind, resource, namespace, name, uid)
-    return Entry(*about, is_shared=bool(is_shared), tasks=wanted_by)
+    return Entry(*about, is_shared=bool(is_shared), tasks=wanted_by, missed=missed)
 
 
 def _numbers(value: object) -> list[int]:

@@ -67,6 +67,8 @@ class PrunePorts:
     partial: str = ""
     # Other replicas act for other CRs, so what those want is asked for anew each time.
     is_divided: bool = False
+    # A deletion is still to come, so the CR's next run must not be skipped as unchanged.
+    run_again: Callable[[Key], None] = lambda *_: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,12 @@ class PruneReport:
     released: Sequence[str] = ()  # still owned by others
     kept: Sequence[tuple[str, str]] = ()  # object, and why it stays
     refused: Sequence[str] = ()  # why, with the rule that lacks
+    reported: Sequence[str] = ()  # would go, if the watch did more than report
+    stopped: str = ""  # why none of too many was deleted
 
     def as_json(self) -> Json:
         kept = [{"object": name, "why": why} for name, why in self.kept]
         rows: Json = {"deleted": list(self.deleted), "released": list(self.released), "kept": kept}
         rows |= {"refused": list(self.refused), "held": self.held}
+        rows |= {"reported": list(self.reported), "stopped": self.stopped}
         return {key: value for key, value in rows.items() if value}

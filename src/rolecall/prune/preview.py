@@ -56,7 +56,7 @@ class PrunePreview:
 
     async def of(self, run: FinishedRun) -> Foreseen:
         """What would follow from a run; reads alone."""
-        if run.watch.prune is None or run.is_finalizer:
+        if run.watch.prune is None or run.watch.prune.is_report or run.is_finalizer:
             return Foreseen()
         if run.record is None:
             return Foreseen(unknown="nobody noted what the run asked for")

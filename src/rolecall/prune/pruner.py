@@ -16,7 +16,8 @@ another CR's run had made it; it is made again by the next run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rolecall.errors import ClusterError, NotLeadingError
 from rolecall.json_object import Json
@@ -24,12 +25,17 @@ from rolecall.kube import Client, NotFoundError
 from rolecall.prune.decide import Unwanted, joined, wanted_by, without, would_prune
 from rolecall.prune.deletion import Deletion
 from rolecall.prune.held import why_held, why_play_holds
-from rolecall.prune.inventory import Entry, Inventory, inventory_of
+from rolecall.prune.inventory import Entry, Inventory, inventory_of, with_missed
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport, Store
 from rolecall.prune.shared import other_wanting
 from rolecall.prune.tell import Tell
 from rolecall.record import ObjectId, TouchedByRun, TouchedObject, touched_by
+from rolecall.watches import Prune
 from rolecall.workqueue import Key
+
+_NOT_DUE = "another good run must not want it either"
+_TOO_MANY = "too many would be deleted at once"
+_ALWAYS_ALLOWED = 3
 
 
 class Pruner:
@@ -78,22 +84,45 @@ class Pruner:
             held = await why_play_holds(run)
         if held or not candidates:
             left = all_known if held else _without_lost(all_known, wanted, ())
-            await self._keep(run.key, left)
+            await self._keep(run.key, with_missed(left, {}))
             return PruneReport(held=held if candidates else "")
         await self._keep(run.key, all_known)
         if why := await self._why_outdated(run):
             return PruneReport(held=why)
         if self._ports.is_divided:
             self._shared = None
+        missed = _missed_by(candidates, run.watch.prune)
+        deletion, stopped = await self._delete(run, candidates, missed, old)
+        left = without(_without_lost(all_known, wanted, candidates), deletion.settled)
+        await self._keep(run.key, with_missed(left, missed))
+        if deletion.is_pending:
+            self._ports.run_again(run.key)
+        return replace(deletion.report(), stopped=stopped)
+
+    async def _delete(
+        self,
+        run: FinishedRun,
+        candidates: Sequence[Unwanted],
+        missed: Mapping[ObjectId, int],
+        old: Inventory,
+    ) -> tuple[Deletion, str]:
+        """Delete those that enough runs did not want, unless they are too many at once."""
+        prune = run.watch.prune or Prune()
+        due = {each.entry.id for each in candidates if missed.get(each.entry.id) == prune.good_runs}
+        stopped = _why_too_many(len(due), old, prune)
         deletion = Deletion(self._client, self._ports, run)
         for candidate in candidates:
-            if other := await self._wanted_elsewhere(run.key, candidate.entry):
-                deletion.keep(candidate.entry, f"{other} wants it")
+            entry = candidate.entry
+            if not candidate.kept and entry.id not in due:
+                deletion.keep(entry, _NOT_DUE)
+                deletion.is_pending = True
+            elif not candidate.kept and stopped:
+                deletion.keep(entry, _TOO_MANY)
+            elif other := await self._wanted_elsewhere(run.key, entry):
+                deletion.keep(entry, f"{other} wants it")
             else:
                 await deletion.settle(candidate)
-        left = without(_without_lost(all_known, wanted, candidates), deletion.settled)
-        await self._keep(run.key, left)
-        return deletion.report()
+        return deletion, stopped
 
     async def _why_outdated(self, run: FinishedRun) -> str:
         """Why the CR may want now what the run did not."""
@@ -157,6 +186,25 @@ def _without_lost(
     """What the run wanted, and what it did not and may still be deleted: the rest went by itself."""
     ids = wanted.by_id().keys() | {each.entry.id for each in candidates}
     return inventory_of(all_known.uid, (each for each in all_known.entries if each.id in ids))
+
+
+def _missed_by(candidates: Sequence[Unwanted], prune: Prune) -> dict[ObjectId, int]:
+    """How many good runs in a row did not want each of those that nothing else holds."""
+    return {
+        each.entry.id: min(each.entry.missed + 1, prune.good_runs)
+        for each in candidates
+        if not each.kept
+    }
+
+
+def _why_too_many(due: int, old: Inventory, prune: Prune) -> str:
+    owned = sum(not entry.is_shared for entry in old.entries)
+    if due <= max(_ALWAYS_ALLOWED, owned * prune.limit_percent // 100):
+        return ""
+    return (
+        f"{due} of {owned} objects are no longer wanted, and none was deleted: `prune` allows"
+        f" {prune.limit_percent} %; raise `prune.limitPercent` in watches.yaml if this is right"
+    )
 
 
 def _wish_of(cr: Json) -> Mapping[str, object]:

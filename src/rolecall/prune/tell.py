@@ -50,6 +50,14 @@ class Tell:
         if report.deleted:
             message = f"No longer wanted, and deleted: {listed(report.deleted)}"
             self._ports.events.record(run.cr, kind="Normal", reason="Pruned", message=message)
+        if report.reported:
+            message = f"No longer wanted; `prune: true` would delete: {listed(report.reported)}"
+            self._ports.events.record(run.cr, kind="Normal", reason="PruneReport", message=message)
+        if report.stopped:
+            _logger.warning("pruning stopped", extra=_fields(run.key, why=report.stopped))
+            self._ports.events.record(
+                run.cr, kind="Warning", reason="PruneStopped", message=report.stopped
+            )
         for why in report.refused:
             _logger.warning("could not prune", extra=_fields(run.key, why=why))
             message = f"An object that is no longer wanted stays: {why}"

@@ -308,8 +308,8 @@ class Reconciler:
             return again_now(active.cause)
         self._count(plan.watch, result)
         ended = EndedRun(key, plan.watch, plan.cr, plan.is_finalizer, result, active.notes)
-        await self._ports.after_run(ended)
         await remember(self._ports.skips, active, plan, result)
+        await self._ports.after_run(ended)  # may ask for a run that is not skipped
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
         cr = active.newest or plan.cr
         if plan.is_finalizer and result.succeeded:

@@ -118,6 +118,25 @@ PRUNE_KEYS = (
         "delete also what the run saw in a list, though it neither wrote nor read it by name",
     ),
     YamlKey(
+        "report",
+        Form.TRUTH,
+        "false",
+        "report what would be deleted, and delete nothing; `prune: report` is the same",
+    ),
+    YamlKey(
+        "goodRuns",
+        Form.WHOLE,
+        "2",
+        "how many good runs in a row must not want an object before it is deleted",
+    ),
+    YamlKey(
+        "limitPercent",
+        Form.WHOLE,
+        "30",
+        "a run that would delete more than this share of the CR's objects, and more than three, deletes"
+        " none and warns",
+    ),
+    YamlKey(
         "tasks",
         Form.TEXTS,
         "",

@@ -104,6 +104,9 @@ class Prune:
     kinds: frozenset[Gvk] = frozenset()  # deleted only where they are named, such as claims
     is_foreground: bool = False
     even_if_listed: bool = False  # also what the run saw in a list
+    is_report: bool = False  # say what would be deleted, and delete nothing
+    good_runs: int = 2  # in a row, that must not want an object before it is deleted
+    limit_percent: int = 30  # of what a CR has; a run that would delete more deletes nothing
     tasks: frozenset[str] = frozenset()  # that run programs, and ask for all they want in each run
 
 

@@ -15,7 +15,7 @@ from rolecall.kube import Client, NotFoundError, Target
 from rolecall.prune import Inventory, PrunePorts, Pruner
 from rolecall.record import ObjectId, RecordedRequest, RunRecord
 from rolecall.runner import Ending, RunResult
-from rolecall.watches import Watch
+from rolecall.watches import Prune, Watch
 from rolecall.workqueue import Key
 from tests.unit.prune.worlds import SHELF, asked, inventory, record, watch
 
@@ -72,7 +72,7 @@ class Cluster:
 class Run:
     record: RunRecord
     key: Key = KEY
-    watch: Watch = field(default_factory=watch)
+    watch: Watch = field(default_factory=lambda: watch(Prune(good_runs=1)))
     cr: Any = field(default_factory=lambda: CR)
     is_finalizer: bool = False
     result: RunResult = field(default_factory=lambda: RunResult("1", Ending.FINISHED, 0))

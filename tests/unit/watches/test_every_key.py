@@ -127,6 +127,9 @@ OF_PRUNE = {
     "kinds": Row([_SECRET], {"kinds": frozenset({_TYPED})}),
     "foreground": Row(True, {"is_foreground": True}),
     "evenIfListed": Row(True, {"even_if_listed": True}),
+    "report": Row(True, {"is_report": True}),
+    "goodRuns": Row(3, {"good_runs": 3}),
+    "limitPercent": Row(50, {"limit_percent": 50}),
     "tasks": Row(["install"], {"tasks": frozenset({"install"})}),
 }
 _WITHOUT_EFFECT = {key.name for key in ENTRY_KEYS if key.instead[0]}

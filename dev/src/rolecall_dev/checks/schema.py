@@ -104,7 +104,7 @@ def _value(key: YamlKey) -> Json:
     if key.form in _LISTS:
         return {"type": "array", "items": {"$ref": f"#/$defs/{_LISTS[key.form]}"}}
     simple: dict[Form, Json] = {
-        Form.PRUNE: {"anyOf": [_TRUTH, _KINDS, {"$ref": "#/$defs/prune"}]},
+        Form.PRUNE: {"anyOf": [_TRUTH, {"const": "report"}, _KINDS, {"$ref": "#/$defs/prune"}]},
         Form.TRUTH_OR_KINDS: {"anyOf": [_TRUTH, _KINDS]},
         Form.TEXT: {"$ref": "#/$defs/text"},
         Form.TRUTH: {"$ref": "#/$defs/truth"},
