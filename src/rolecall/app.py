@@ -54,7 +54,13 @@ from rolecall.settings import RunnerSettings, Settings
 from rolecall.shard_report import ShardReport
 from rolecall.shards import ShardedElection
 from rolecall.shared_keys import SharedKeys
-from rolecall.sharing import ElectionRights, Sharing, SharingParts, division_of
+from rolecall.sharing import (
+    ElectionRights,
+    Sharing,
+    SharingParts,
+    digest_of_watched,
+    division_of,
+)
 from rolecall.skip import Skips
 from rolecall.startup import (
     ProjectFiles,
@@ -427,6 +433,7 @@ class Engine:
                 clock=self._clock,
                 weight=self._limits.max_runs,
                 ports=self._sharing.ports,
+                watched=digest_of_watched(self._watches, self._settings.reactor.namespaces),
             )
         if not settings.is_on:
             return Election()

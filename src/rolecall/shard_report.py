@@ -51,7 +51,9 @@ class ShardReport:
         """For metrics."""
         view = self._view()
         overdue = self._overdue(view)
-        return ShardFigures(view.count, len(_own(view)), len(overdue), len(view.members))
+        return ShardFigures(
+            view.count, len(_own(view)), len(overdue), len(view.members), bool(view.why_not)
+        )
 
     def note(self) -> str:
         """For the readiness probe."""

@@ -11,11 +11,13 @@ the list of known keys: of a hundred thousand, it is made in a thread.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -32,12 +34,14 @@ from rolecall.settings import ShardSettings
 from rolecall.shards import Hand, ShardedElection, ShardPorts, shard_of
 from rolecall.shared_keys import IsMeant, SharedKeys
 from rolecall.supervisor import Supervisor
+from rolecall.watches import Watch
 from rolecall.workqueue import Key, Queue
 
 HANDED_OVER = "another replica goes on with it"
 # What the end of a run and its last status write take.
 _ENDING_S = 2.0
 _FIRST = 0
+_DIGEST_LENGTH = 10
 _MINUTE_S = 60.0
 _MOST_NAMED = 8
 
@@ -49,6 +53,16 @@ def division_of(election: Election, settings: ShardSettings) -> KeyDivision | No
     if not isinstance(election, ShardedElection):
         return None
     return KeyDivision(election.view, lambda key: shard_of(key, settings.count))
+
+
+def digest_of_watched(watches: Iterable[Watch], namespaces: Collection[str]) -> str:
+    """Of which CRs are watched: what replicas that divide them must agree on, and no more."""
+    kinds = sorted(
+        [each.gvk.group, each.gvk.kind, json.dumps(asdict(each.selector), sort_keys=True)]
+        for each in watches
+    )
+    text = json.dumps([kinds, sorted(namespaces)])
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
 
 
 class KnownMemo(Protocol):

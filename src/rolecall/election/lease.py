@@ -199,8 +199,8 @@ class LeaseElection(Election):
 
     def _tell_of_shards(self, holder: str) -> None:
         """Beside replicas that divide the CRs, this one would wait for ever without a word."""
-        count = holder.removeprefix(_SHARDS)
-        if count == holder or self._has_told_of_shards:
+        count = holder.removeprefix(_SHARDS).partition("/")[0]
+        if not holder.startswith(_SHARDS) or self._has_told_of_shards:
             return
         self._has_told_of_shards = True
         _logger.warning(

@@ -65,6 +65,7 @@ class ShardFigures:
     held: int = 0  # by this replica
     unheld: int = 0  # by nobody, for longer than the lease time
     members: int = 0
+    is_standby: bool = False  # this replica takes none
 
 
 def controller_of(gvk: Gvk) -> str:
@@ -248,6 +249,7 @@ class EngineMetrics:
         self._of(names.SHARDS).set(now.count)
         self._of(names.SHARDS_HELD).set(now.held)
         self._of(names.SHARDS_UNHELD).set(now.unheld)
+        self._of(names.SHARDS_STANDBY).set(now.is_standby)
         self._of(names.SHARD_MEMBERS).set(now.members)
         self.leads(lease, leads=now.held > 0)
 

@@ -316,6 +316,13 @@ SHARDS_UNHELD = MetricSpec(
     "Shards that, as this replica sees it, nobody has had for longer than the lease time, so that"
     " their CRs wait.",
 )
+SHARDS_STANDBY = MetricSpec(
+    "rolecall_shards_standby",
+    MetricKind.GAUGE,
+    (),
+    "1 while this replica takes no shards: others work with another number of shards or watch other"
+    " CRs, or the Leases cannot be read. `readyz?verbose` says which.",
+)
 SHARD_MEMBERS = MetricSpec(
     "rolecall_shard_members",
     MetricKind.GAUGE,
@@ -384,6 +391,7 @@ NAMES = (
     SHARDS,
     SHARDS_HELD,
     SHARDS_UNHELD,
+    SHARDS_STANDBY,
     SHARD_MEMBERS,
     SHARD_CHANGES,
     RUNS_FROZEN,

@@ -30,7 +30,7 @@ class DividedCrs:
 
 def divided_crs(leases: Sequence[Json], hosts: Collection[str]) -> DividedCrs | None:
     """Those of the operator to which these hosts belong; None: it does not divide its CRs."""
-    modes = {_name(each): _holder(each).removeprefix(_MODE) for each in leases if _is_mode(each)}
+    modes = {_name(each): _count(each) for each in leases if _is_mode(each)}
     for lease_id, count in modes.items():
         own = [each for each in leases if is_of_shards(each)]
         members = {
@@ -51,6 +51,11 @@ def _holders(own: Sequence[Json], lease_id: str, members: Collection[str]) -> di
         and (number := _name(each).removeprefix(prefix)) != _name(each)
         and number.isdecimal()
     }
+
+
+def _count(mode: Json) -> str:
+    """The number of shards; a digest of what is watched may follow."""
+    return _holder(mode).removeprefix(_MODE).partition("/")[0]
 
 
 def _is_mode(lease: Json) -> bool:

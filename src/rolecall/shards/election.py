@@ -58,7 +58,7 @@ _EMPTY_S = 0.1
 class ShardedElection(Election):
     """Holds a part of the shards, as others hold the rest."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that comes from outside
         self,
         lease_api: ShardLeaseApi,
         settings: ShardSettings,
@@ -67,6 +67,7 @@ class ShardedElection(Election):
         clock: Clock,
         weight: int,
         ports: ShardPorts,
+        watched: str = "",
     ) -> None:
         election = settings.election
         self._settings = settings
@@ -74,7 +75,7 @@ class ShardedElection(Election):
         self._clock = clock
         self._weight = weight
         self._ports = ports
-        self._naming = Naming(election.id, election.namespace, settings.count)
+        self._naming = Naming(election.id, election.namespace, settings.count, watched)
         # Half of the deadline: after a call that hung there is time for another.
         calls = LeaseCalls(lease_api, self._naming, clock, election.renew_deadline_s / 2)
         self._calls = calls
@@ -84,7 +85,7 @@ class ShardedElection(Election):
         )
         self._holdings = Holdings(settings, clock, ports, self._proven_at)
         self._writes = ShardWrites(calls, self._naming, clock, self._holdings, self._on_written)
-        self._sightings = Sightings(settings.count, election.renew_deadline_s)
+        self._sightings = Sightings(settings.count, election.renew_deadline_s, watched)
         self._news = News(self._naming)
         self._looked_at: float | None = None  # when the last list that arrived was asked for
         self._first_look = asyncio.Event()
@@ -305,6 +306,7 @@ class ShardedElection(Election):
             __version__,
             self._is_leaving,
             runs_per_min,
+            self._naming.watched,
         )
 
     def _saw_all_lately(self) -> bool:

@@ -26,6 +26,7 @@ WEIGHT = "rolecall.dev/weight"
 LEAVING = "rolecall.dev/leaving"
 RATE = "rolecall.dev/runs-per-minute"
 RELEASE = "rolecall.dev/version"
+WATCHED = "rolecall.dev/watched"
 ENDED = "rolecall.dev/ended"
 RELEASED_BY = "rolecall.dev/released-by"
 
@@ -46,11 +47,13 @@ class Naming:
     id: str
     namespace: str
     count: int
+    watched: str = ""  # a digest of which CRs replicas watch
 
     @property
     def mode_text(self) -> str:
-        """Who holds the Lease that all replicas know."""
-        return f"shards/{self.count}"
+        """Who holds the Lease that all replicas know: those that divide the same CRs as this one."""
+        watched = f"/{self.watched}" if self.watched else ""
+        return f"shards/{self.count}{watched}"
 
     @property
     def label(self) -> str:
@@ -96,6 +99,7 @@ class MemberRecord:
     weight: int
     runs_per_min: float
     release: str
+    watched: str = ""  # a digest of which CRs it watches
 
     @property
     def version(self) -> str:
@@ -148,6 +152,7 @@ class Profile:
     release: str
     is_leaving: bool = False
     runs_per_min: float = 0.0
+    watched: str = ""  # a digest of which CRs it watches
 
 
 def read_leases(leases: Iterable[Json], naming: Naming) -> Listed:
@@ -177,6 +182,7 @@ def read_member(tenure: str, lease: Json) -> MemberRecord:
         weight=_whole(said.get(WEIGHT), 1) or 1,
         runs_per_min=_number(said.get(RATE)),
         release=str(said.get(RELEASE) or ""),
+        watched=str(said.get(WATCHED) or ""),
     )
 
 
@@ -263,6 +269,7 @@ def _said(profile: Profile) -> dict[str, str | None]:
         LEAVING: "true" if profile.is_leaving else None,
         RATE: f"{profile.runs_per_min:g}",
         RELEASE: profile.release,
+        WATCHED: profile.watched or None,
     }
 
 

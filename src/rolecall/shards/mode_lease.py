@@ -1,5 +1,8 @@
 """The one Lease that all replicas of an operator know, whatever way they divide their work.
 
+The way is the number of shards and a digest of which CRs are watched. Members that watch others would
+hold shards of CRs that they never see, and leave those with no replica.
+
 Promise: `proven_at` is a moment on our clock before which this way of working was last proven to be
 *the* way: whoever works otherwise must see the Lease unchanged for a whole lease first, and sees it
 change later than that. The Lease is never released: it belongs to all who work this way.
@@ -177,9 +180,16 @@ def _why_not(holder: str, naming: Naming) -> tuple[str, str]:
     """Why this replica cannot work now, and what to do about it."""
     if holder in (_NOBODY_YET, ""):
         return "waiting for one lease, since nobody can tell whether a replica still writes", ""
+    count, _, watched = holder.removeprefix(_MODE).partition("/")
+    if holder.startswith(_MODE) and count == str(naming.count):
+        return (
+            "replicas here watch other CRs than this one: the digest of kinds, selectors and namespaces"
+            f" is `{watched or 'missing'}`, here `{naming.watched or 'missing'}`; it waits until they"
+            " are gone"
+        ), "start all replicas with the same watches.yaml and the same WATCH_NAMESPACE"
     if holder.startswith(_MODE):
         return (
-            f"replicas here divide keys into {holder.removeprefix(_MODE)} shards, this one into"
+            f"replicas here divide keys into {count} shards, this one into"
             f" {naming.count}; it waits until they are gone"
         ), "give all replicas the same `--shards`"
     return (

@@ -35,11 +35,12 @@ class _Sight:
 class Sightings:
     """The last list, and since when each of its parts is as it is."""
 
-    def __init__(self, count: int, blind_s: float) -> None:
+    def __init__(self, count: int, blind_s: float, watched: str = "") -> None:
         self.listed = Listed()
         self._blind_s = blind_s
         self._seen_at = 0.0
         self._count = count
+        self._watched = watched
         self._members: dict[str, _Sight] = {}
         self._shards: dict[int, _Sight] = {}
         self._unheld: dict[int, float] = {}
@@ -77,8 +78,9 @@ class Sightings:
         return Hold.HELD if self.is_living(holder) else Hold.UNCLEAR
 
     def is_living(self, member: MemberRecord) -> bool:
-        """Nobody said that it is over, and it divides keys as we do."""
-        return member.is_sound and not member.is_ended and member.count == self._count
+        """Its tenure is not over, and it divides the same keys as we do."""
+        is_alike = (member.count, member.watched) == (self._count, self._watched)
+        return member.is_sound and not member.is_ended and is_alike
 
     def member_age(self, tenure: str, now: float) -> float:
         """How long a member Lease has been as it is."""

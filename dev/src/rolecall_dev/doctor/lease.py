@@ -52,8 +52,8 @@ def _living(holder: str, place: str, wanted: str) -> Diagnosis:
             f"{holder} leads by the Lease {place}, and the settings here ask for `--shards`",
             "replicas with shards wait until it ends: start all of them with the same flags",
         )
-    count = holder.removeprefix(_MODE)
-    if wanted in ("", holder):
+    count = holder.removeprefix(_MODE).partition("/")[0]  # a digest of what is watched may follow
+    if wanted in ("", f"{_MODE}{count}"):
         return done(
             f"replicas divide the CRs into {count} shards (Lease {place});"
             " `rolecall status --shards` says who has which"
