@@ -92,6 +92,29 @@ async def test_cr_that_is_not_there_names_those_that_are(
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_cr_of_a_file_that_its_crd_does_not_take_is_not_played(
+    api: Client, namespace: str, typed: Typed, tmp_path: Path, is_there: bool
+) -> None:
+    bounded = kind("Bounded")
+    crd = crd_for(bounded)
+    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    limit = {"replicas": {"type": "integer", "maximum": 20}}
+    spec["spec"] = {**spec["spec"], "properties": limit}
+    await install(api, crd)
+    if is_there:
+        await api.create(bounded, cr(bounded, namespace, replicas=20))
+    role = str(BEHAVIOURS / "roles/maker")
+    watch = {"group": bounded.group, "version": "v1", "kind": "Bounded", "role": role}
+    (tmp_path / "watches.yaml").write_text(json.dumps([watch]))
+    watches = f"--watches-file={tmp_path / 'watches.yaml'}"
+    ended = typed(watches, "--cr", typed.file(cr(bounded, namespace, replicas=99)))
+    assert ended.returncode not in {0, 1}, ended.stderr
+    assert "less than or equal to 20" in ended.stderr
+    with pytest.raises(NotFoundError):
+        await api.get(CONFIG_MAP, namespace, "x-made")
+
+
 @pytest.mark.nightly
 @pytest.mark.usefixtures("maker")
 async def test_file_whose_cr_is_not_there_is_told_to_own_nothing(

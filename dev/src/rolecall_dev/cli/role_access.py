@@ -5,7 +5,8 @@ proxy of its own, so that what it creates is owned. A CR that is only in a file 
 play goes through the proxy all the same, so that one rule says which certificates are trusted.
 
 The spec is that of the file, over what the API server knows: fields that it defaulted stay, and an edit
-of the file can be tried before it is applied.
+of the file can be tried before it is applied. The API server is asked by a dry run whether it would
+store the result; what it calls invalid is not played, as with `plan --cr`.
 
 One proxy serves all runs of a command: Ansible's modules keep what they learned of the API's kinds by
 the address that they learned it from.
@@ -21,12 +22,20 @@ from typing import Any, Self
 
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
-from rolecall.kube import Client, Credentials, NoSuchKindError, NotFoundError, TlsError
+from rolecall.kube import (
+    Client,
+    Credentials,
+    NoSuchKindError,
+    NotFoundError,
+    TlsError,
+    UnprocessableError,
+)
 from rolecall.proxy import Proxy
 from rolecall.runner import RunRequest, folder_of_engine
 from rolecall.settings import ProxySettings
 from rolecall_dev.cli.role_words import subject
 
+_METADATA = ("name", "namespace", "labels", "annotations")
 _NOT_THERE = "is not in the cluster; `--create` applies it first"
 
 
@@ -59,8 +68,11 @@ class RoleAccess:
         try:
             client, proxy = await self._reach()
             live = await _find(client, request)
-        except TlsError:
-            raise  # the play's own libraries would refuse it as well, in their words
+            await _check_validity(client, request, live)
+        except (TlsError, UnprocessableError):
+            # The play's own libraries would refuse such a server as well, in their words; and the
+            # operator never gets a CR that the API server does not store.
+            raise
         except ClusterError as error:
             # A role that needs no cluster runs all the same; one that does will say it better.
             yield request, str(error)
@@ -121,6 +133,32 @@ async def _find(client: Client, request: RunRequest) -> dict[str, Any] | None:
         return await client.get(request.watch.gvk, metadata.get("namespace", ""), metadata["name"])
     except (NotFoundError, NoSuchKindError):
         return None
+
+
+async def _check_validity(client: Client, request: RunRequest, live: dict[str, Any] | None) -> None:
+    """Raise `UnprocessableError` where the API server would not store the CR.
+
+    What else it answers, such as for want of a right, is about the dry run and not about the CR.
+    """
+    gvk, metadata = request.watch.gvk, request.cr["metadata"]
+    name, namespace = metadata["name"], metadata.get("namespace", "")
+    spec = request.cr.get("spec") or {}
+    try:
+        if live is None:
+            kept = {key: metadata[key] for key in _METADATA if key in metadata}
+            whole = {
+                "apiVersion": gvk.api_version,
+                "kind": gvk.kind,
+                "metadata": kept,
+                "spec": spec,
+            }
+            await client.create(gvk, whole, is_trial=True)
+        elif spec != live.get("spec", {}):
+            await client.merge_patch(gvk, namespace, name, {"spec": spec}, is_trial=True)
+    except UnprocessableError:
+        raise
+    except ClusterError:
+        return
 
 
 def _without_uid(cr: dict[str, Any]) -> dict[str, Any]:
