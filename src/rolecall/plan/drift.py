@@ -35,9 +35,4 @@ class PlannedDrift:
 
 def drift_in(plan: PlannedRun) -> Drift:
     """What a plan found; unknown where it did not come to its end."""
-    unknown = plan.failure
-    if not unknown and (note := next((n for n in plan.notes if n.kind == "unknown"), None)):
-        unknown = f"{note.what} ({note.at})"
-    if not plan.objects and (note := next((n for n in plan.notes if n.kind == "not shown"), None)):
-        unknown = unknown or note.what
-    return Drift(len(plan.objects), plan.differing_paths, unknown)
+    return Drift(len(plan.objects), plan.differing_paths, plan.unknown)

@@ -110,8 +110,20 @@ class PlannedRun:
         return not self.objects
 
     @property
+    def unknown(self) -> str:
+        """Why it is not known what a run would change; empty: it is."""
+        if self.failure:
+            return self.failure
+        unknown = [note for note in self.notes if note.kind == "unknown"]
+        if unknown:
+            more = f", and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+            return f"{unknown[0].what} ({unknown[0].at}){more}"
+        hidden = (note.what for note in self.notes if note.kind == "not shown")
+        return "" if self.objects else next(hidden, "")
+
+    @property
     def is_sure(self) -> bool:
-        return not self.failure and not any(note.kind == "unknown" for note in self.notes)
+        return not self.unknown
 
     @property
     def differing_paths(self) -> list[str]:

@@ -10,7 +10,7 @@ import itertools
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,7 @@ class PlanBench:
     planner: Planner
     shop: Workshop
     namespace: str
-    spec: Json = field(default_factory=dict)
+    programs: Path  # on the path of plays
 
     async def cr(self, name: str = "one", **spec: Any) -> Json:
         """A CR in the cluster."""
@@ -190,7 +190,12 @@ async def plan_bench(
     """A planner and a runner of the same warm host, before a real API server."""
     credentials = Credentials.load({"KUBECONFIG": str(cluster.kubeconfig)})
     kubectl = Path(cluster.record.programs["kubectl"]).parent
-    environment = {"PATH": f"{kubectl}:/usr/bin:/bin"}
+    programs = folder / "programs"
+    programs.mkdir()
+    environment = {
+        "PATH": f"{programs}:{kubectl}:/usr/bin:/bin",
+        **more.pop("environment", {}),
+    }
     async with Client(credentials) as client:
         with suppress(AlreadyExistsError):
             await client.create(CRD, crd_for(CASE))
@@ -210,7 +215,7 @@ async def plan_bench(
             await proxy.start()
             try:
                 planner = Planner(shop.runner, proxy, client, SystemClock())
-                yield PlanBench(cluster, client, proxy, planner, shop, namespace)
+                yield PlanBench(cluster, client, proxy, planner, shop, namespace, programs)
             finally:
                 await proxy.stop()
 

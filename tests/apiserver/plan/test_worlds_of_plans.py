@@ -37,7 +37,7 @@ async def test_kubectl_in_a_shell_is_planned_as_it_runs(bench: PlanBench) -> Non
     )
     held = await bench.planned(
         [
-            shell(f"echo '{manifest}' | kubectl apply -f -"),
+            shell("kubectl apply -f -", args={"stdin": manifest}),
             shell(f"kubectl -n {namespace} create configmap made --from-literal=b=2"),
             shell(f"kubectl -n {namespace} delete configmap old"),
             shell(f"kubectl -n {namespace} label configmap made x=y"),
@@ -69,11 +69,11 @@ async def test_kubectl_in_a_shell_is_planned_as_it_runs(bench: PlanBench) -> Non
 @pytest.mark.nightly
 async def test_typed_client_may_replace_what_it_made_and_what_is_there(bench: PlanBench) -> None:
     """As helm keeps its releases: in protobuf, first pending, then done."""
-    script = bench.shop.folder / "helm"
+    script = bench.programs / "helm"
     script.write_text(f"#!{sys.executable}\n{TYPED_CLIENT.read_text()}")
     script.chmod(0o755)
     await bench.client.create(CONFIG_MAP, config_map("old", bench.namespace, state="deployed"))
-    where = f"{script} {bench.namespace}"
+    where = f"helm status {bench.namespace}"
 
     held = await bench.planned(
         [
@@ -97,7 +97,9 @@ async def test_typed_client_may_replace_what_it_made_and_what_is_there(bench: Pl
     await held.check()
 
 
-async def test_what_acts_outside_of_the_api_is_left_out_and_told(bench: PlanBench) -> None:
+async def test_task_that_acts_outside_of_the_api_is_not_run_and_is_unknown(
+    bench: PlanBench,
+) -> None:
     marker = bench.shop.folder / "acted"
     held = await bench.planned(
         [
@@ -112,8 +114,9 @@ async def test_what_acts_outside_of_the_api_is_left_out_and_told(bench: PlanBenc
     )
     assert list(bench.shop.folder.glob("acted*")) == []
     told = [(note.kind, note.at.place.rpartition("/")[2]) for note in held.plan.notes]
-    assert [kind for kind, _ in told] == ["left out"] * 4 + ["wait", "left out"]
+    assert [kind for kind, _ in told] == ["unknown"] * 4 + ["wait", "unknown"]
     assert all(place.startswith("main.yml:") for _, place in told)
+    assert not held.plan.is_sure
     assert only(held.plan).certainty is Certainty.EXACT
 
 
@@ -167,7 +170,7 @@ async def test_refused_request_makes_what_follows_unknown(bench: PlanBench) -> N
         [
             k8s(config_map("before", namespace)),
             shell(
-                f"kubectl -n {namespace} get cm --field-selector=metadata.name!=x",
+                f"kubectl -n {namespace} get cm --field-selector='metadata.name!=x'",
                 failed_when=False,
             ),
             k8s(config_map("after", namespace)),

@@ -1,6 +1,8 @@
 """Writes a ConfigMap in protobuf, as typed Go clients do: what kubectl and helm are made of.
 
-    typed_client.py NAMESPACE POST|PUT NAME STATE
+    helm status NAMESPACE POST|PUT NAME STATE
+
+It stands in for helm, whose command line a plan knows.
 
 A program of its own, which plays start; it prints the code of the answer. With nothing but the standard
 library, since it runs where a play runs.
@@ -59,4 +61,4 @@ def main(namespace: str, method: str, name: str, state: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(*sys.argv[2:]))

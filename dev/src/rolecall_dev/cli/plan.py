@@ -9,7 +9,7 @@ A command for developers, beside `run-role`: it runs the project of this folder.
 operator would do is told by the operator itself, in `mode: observe`.
 
 Exit codes, as `kubectl diff`: 0 nothing would change, 1 something would, above 1 a plan could not be
-made or did not come to its end.
+made, or did not come to its end, or (5) does not know all that the run would do.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from rolecall_dev.cli.role_terminal import say
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-_NOTHING, _SOMETHING, _TROUBLE = 0, 1, 2
+_NOTHING, _SOMETHING, _TROUBLE, _UNKNOWN = 0, 1, 2, 5
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -51,7 +51,9 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Run the roles of CRs, unchanged, in a world of their own: reads come from the"
         " cluster, writes are dry runs at the API server, later reads see them, nothing is kept. What"
         " does more than ask the API server runs in Ansible's check mode, or not at all, and is told.",
-        epilog="Exit codes: 0 nothing would change, 1 something would, above 1 trouble.",
+        epilog="Exit codes: 0 nothing would change, 1 something would, 2 a role failed or the input is"
+        " wrong, 3 the cluster refused, 5 unknown: something was not looked at. 5 comes before 0 and"
+        " 1.",
         allow_abbrev=False,
     )
     parser.add_argument("named", nargs="*", metavar="KIND/NAME", help="a CR in the cluster")
@@ -141,4 +143,6 @@ def _planned(asked: AskedCrs, settings: Settings, arguments: argparse.Namespace)
         text.conclude(plans)
     if any(made.failure for made in plans):
         return _TROUBLE
+    if not all(made.is_sure for made in plans):
+        return _UNKNOWN
     return _NOTHING if all(made.is_empty for made in plans) else _SOMETHING

@@ -17,6 +17,7 @@ def as_json(plans: Sequence[PlannedRun]) -> dict[str, Any]:
         "summary": {
             "crs": len(plans),
             "changed": sum(not plan.is_empty for plan in plans),
+            "unknown": sum(not plan.is_sure for plan in plans),
             "failed": sum(bool(plan.failure) for plan in plans),
             "objects": dict(changes),
         },
@@ -30,6 +31,7 @@ def _plan(plan: PlannedRun) -> dict[str, Any]:
         "name": plan.name,
         "seconds": round(plan.seconds, 3),
         "failure": plan.failure,
+        "unknown": plan.unknown,
         "objects": [_object(planned) for planned in plan.objects],
         "notes": [_note(note) for note in plan.notes],
     }

@@ -28,7 +28,7 @@ _COLOURS = {"+": "32", "-": "31", "~": "33", "!": "35"}
 _NOTES = {
     "wait": "would wait for",
     "left out": "left out",
-    "unknown": "unknown from here on",
+    "unknown": "unknown",
     "not shown": "not shown",
 }
 _LONGEST_VALUE = 100
@@ -62,7 +62,7 @@ class PlanWords:
 
 def lines_of(plan: PlannedRun) -> Iterator[str]:
     """A plan, line by line."""
-    yield f"{plan.title}: {_counted(plan.objects) or 'nothing to change'}"
+    yield f"{plan.title}: {_heading(plan)}"
     for planned in plan.objects:
         yield from _object_lines(planned)
     for note in plan.notes:
@@ -74,11 +74,15 @@ def lines_of(plan: PlannedRun) -> Iterator[str]:
 
 def summary(plans: Sequence[PlannedRun]) -> Iterator[str]:
     """All CRs in a few lines."""
-    changed = [plan for plan in plans if not plan.is_empty]
     failed = [plan for plan in plans if plan.failure]
+    unknown = [plan for plan in plans if not plan.is_sure and not plan.failure]
+    sure = [plan for plan in plans if plan.is_sure]
+    changed = [plan for plan in sure if not plan.is_empty]
     yield (
-        f"{len(plans)} CR{'s' * (len(plans) != 1)}: {len(plans) - len(changed)} without a change,"
-        f" {len(changed)} with" + (f", {len(failed)} whose role failed" if failed else "")
+        f"{len(plans)} CR{'s' * (len(plans) != 1)}: {len(sure) - len(changed)} without a change,"
+        f" {len(changed)} with"
+        + (f", {len(unknown)} unknown" if unknown else "")
+        + (f", {len(failed)} whose role failed" if failed else "")
     )
     objects = [planned for plan in plans for planned in plan.objects]
     if counted := _counted(objects):
@@ -88,6 +92,15 @@ def summary(plans: Sequence[PlannedRun]) -> Iterator[str]:
     kinds = Counter((_VERBS[planned.change], planned.gvk.kind) for planned in objects)
     for (verb, kind), count in sorted(kinds.items()):
         yield f"  {verb} {kind}: {count}"
+
+
+def _heading(plan: PlannedRun) -> str:
+    counted = _counted(plan.objects)
+    if plan.failure:
+        return f"its role failed; {counted} before that" if counted else "its role failed"
+    if not plan.is_sure:
+        return f"{counted}, and what is unknown" if counted else "unknown"
+    return counted or "nothing to change"
 
 
 def _object_lines(planned: PlannedObject) -> Iterator[str]:

@@ -53,7 +53,7 @@ class Core(abc.ABC):
         self.display = Display()
         self.module_process = self.new_module_process(streams)
         self.executable = sys.executable
-        self._action_folder = str(Path(_file_of("ansible.plugins.action")).parent)
+        self._plugins_folder = str(Path(_file_of("ansible.plugins.action")).parent.parent)
         self._core_module_utils = str(Path(_file_of("ansible.module_utils")).parent)
         self._asked_paths: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
@@ -130,10 +130,19 @@ class Core(abc.ABC):
         plugin = action_loader.get(action, class_only=True, collection_list=task.collections)
         if plugin is None:
             return "normal", "ansible.builtin", True
-        folder, name, collection = _place_of(getattr(plugin, "_original_path", "") or "")
-        if folder == self._action_folder:
+        return self.identify_plugin(getattr(plugin, "_original_path", "") or "", "action")
+
+    def identify_plugin(self, path: str, kind: str) -> tuple[str, str, bool]:
+        """As `identify_action`, of any plugin, by the file that it is in."""
+        folder, name, collection = _place_of(path)
+        if folder == f"{self._plugins_folder}/{kind}":
             return name, "ansible.builtin", True
         return name, collection, bool(collection)
+
+    @staticmethod
+    def forget_callbacks() -> None:
+        """Have no callback enabled by name."""
+        C.CALLBACKS_ENABLED = []
 
     # About modules
 

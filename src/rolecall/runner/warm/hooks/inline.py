@@ -95,9 +95,7 @@ class InlineRunner:
         """The stand-in for `WorkerProcess(...)`."""
         strategy = self._strategy
         arguments = self._core.worker_arguments(values, named)
-        self._planning.before_task(
-            arguments["task"], *self._core.identify_action(arguments["task"])
-        )
+        self._planning.before_task(arguments["task"])
         facts = self._facts(strategy, arguments)
         self._waits.task_begins(is_alone=facts.is_alone)
         choice = choose_action(facts)

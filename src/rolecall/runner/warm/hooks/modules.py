@@ -53,21 +53,22 @@ class ModuleRunner:
         """Run a module the best way that is right."""
         began = time.perf_counter()
         name = asked["module_name"] or action._task.action
-        with self._planning.module(action, lambda: self._known_as(action, name), asked) as changed:
-            if changed is None:
-                return {"skipped": True, "msg": f"a plan does not run `{name}`"}
+        with self._planning.module(action, lambda: self._known_as(action, name), asked) as planned:
+            if planned is None:
+                return {"skipped": True, "changed": False, "msg": f"a plan does not run `{name}`"}
             with self._waits.module(action):
-                choice, result = self._execute(original, action, name, changed)
+                choice, result = self._execute(original, action, name, planned.asked)
+            planned.ended(result)
         self._tally.module_ran(
             str(action._task._uuid), str(name), choice, time.perf_counter() - began
         )
         return result
 
     def _known_as(self, action: Any, name: str) -> str:
-        """The full name of a new-style module; empty for any other program."""
+        """The full name of a new-style module; empty for the project's own, and any other program."""
         path = self._core.find_module(action, name)
         code = self._compiled.take(path) if path is not None else None
-        return (code.full_name or name) if code is not None else ""
+        return code.full_name if code is not None else ""
 
     def _execute(
         self, original: Any, action: Any, name: str, asked: dict[str, Any]

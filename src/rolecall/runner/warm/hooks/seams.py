@@ -70,6 +70,7 @@ class Hooks:
     copies: Any
     keywords: Any
     uses: Any
+    planning: Any
 
 
 def install(hooks: Hooks, environment: type, clock: tuple[Any, str]) -> None:
@@ -82,10 +83,13 @@ def install(hooks: Hooks, environment: type, clock: tuple[Any, str]) -> None:
     loader = importlib.import_module("ansible.plugins.loader")
     _stand_before(loader.Jinja2Loader, "get_with_context", hooks.names.find)
     _stand_before(loader.PluginLoader, "get_with_context", hooks.uses.find_plugin)
+    _stand_before(loader.PluginLoader, "get_with_context", hooks.planning.find_plugin)
+    _stand_before(loader.PluginLoader, "all", hooks.planning.all_plugins)
     _wrap_functions(clock, hooks.uses)
     _wrap_init_parser(importlib.import_module("ansible.cli.playbook").PlaybookCLI)
     queue = importlib.import_module("ansible.executor.task_queue_manager")
     _stand_before(queue.TaskQueueManager, "load_callbacks", hooks.events.load_callbacks)
+    _stand_before(queue.TaskQueueManager, "load_callbacks", hooks.planning.load_callbacks)
     _stand_before(strategy.StrategyBase, "_queue_task", hooks.inline.queue_task)
     strategy.WorkerProcess = hooks.inline.worker  # type: ignore[attr-defined]
     _wrap_execute_module(action.ActionBase, hooks.modules)

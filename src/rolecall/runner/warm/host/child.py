@@ -87,7 +87,8 @@ class HostParts:
     @classmethod
     def in_place(cls, events: EventCallback, streams: StreamSettings, new: NewProcess) -> HostParts:
         """Put the hooks in place."""
-        core, tally, planning, waits = core_at_hand(streams), Tally(), Planning(), RunWaits()
+        core, tally, waits = core_at_hand(streams), Tally(), RunWaits()
+        planning = Planning(core)
         waits.stand_in()
         compiled = CompiledModules(core.is_new_style, str(sys.modules["ansible"].__file__))
         uses = Uses(str(Path(str(sys.modules["ansible"].__file__)).parent))
@@ -99,7 +100,7 @@ class HostParts:
         parsed = ParsedFiles(core.tags_of, core.display)
         names, copies = JinjaNames(), FileCopies(core.tags_of)
         hooks = seams.Hooks(
-            inline, modules, events, templates, names, parsed, copies, keywords, uses
+            inline, modules, events, templates, names, parsed, copies, keywords, uses, planning
         )
         seams.install(hooks, rules.environment, core.clock)
         imports = core.module_process.imports
@@ -156,6 +157,7 @@ def practice_play(parts: HostParts) -> Callable[[list[str]], object]:
     def play(command: list[str]) -> object:
         parts.streams.open_all(events_in_one_piece=True)
         _renew(parts)
+        parts.planning.practise()
         return _play(command)
 
     return play
