@@ -105,6 +105,7 @@ GUIDES = {
     "preview-and-drift": Guide(
         not_run={
             "rolecall plan": MENTION,
+            "rolecall reconcile": MENTION,
             "kubectl diff": MENTION,
             "kubectl wait": MENTION,
             **dict.fromkeys(
@@ -130,6 +131,7 @@ GUIDES = {
                 (
                     "kubectl get configmap -o name | grep shop",
                     'kubectl patch shelf shop --type merge -p \'{"spec":{"books":["atlas"]}}\'',
+                    "rolecall reconcile shelf/shop",
                     "kubectl events --for shelf/shop",
                     "rolecall rbac",
                     "rolecall runs site/shop",

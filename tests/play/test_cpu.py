@@ -47,6 +47,7 @@ async def test_run_tells_what_it_took_with_all_that_it_waited_for(tmp_path: Path
     assert read_run(result.artifacts).cpu_s == pytest.approx(result.cpu_s, abs=0.001)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", ["stock", "warm"])
 async def test_run_that_is_ended_is_not_free(tmp_path: Path, way: str) -> None:
     async with started(Workspace(tmp_path, way), role(tmp_path, PAUSES)) as (handle, events):

@@ -127,6 +127,7 @@ def test_speed_is_explained_task_by_task(project: Path, capfd: pytest.CaptureFix
     assert "inline: in the run's own process" in printed
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("flags", [[], ["--diff"]])
 def test_changed_lines_are_printed_with_diff_only(
     project: Path, capfd: pytest.CaptureFixture[str], flags: list[str]

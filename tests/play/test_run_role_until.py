@@ -53,6 +53,7 @@ def test_all_run_again_while_one_undoes_what_another_did(
     assert "after 1 turn and 2 runs; runs with a change: 0" in capfd.readouterr().err
 
 
+@pytest.mark.nightly
 def test_a_role_that_asks_to_be_run_again_is_unchanged_but_never_settled(
     project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

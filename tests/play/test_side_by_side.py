@@ -105,6 +105,7 @@ def _left(project: Path) -> list[Path]:
     return list((project / "tmp").glob("rolecall-*"))
 
 
+@pytest.mark.nightly
 def test_two_of_one_cr_run_beside_each_other(project: Path, start: Start) -> None:
     both = [start("one"), start("one")]
     began(project, "one")

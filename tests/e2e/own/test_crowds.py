@@ -29,6 +29,7 @@ from tests.e2e.own.world import (
 pytestmark = pytest.mark.usefixtures("engine")
 
 
+@pytest.mark.nightly
 async def test_deleted_in_the_middle_nothing_is_left(api: Client, namespace: str) -> None:
     pod_set = {"replicas": 12, "template": {"spec": pod_spec()}}
     crs = [

@@ -132,6 +132,7 @@ async def test_run_child_killed_is_told_as_killed_and_leaves_nothing(tmp_path: P
         assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
 
 
+@pytest.mark.nightly
 async def test_run_child_killed_after_its_host_leaves_nothing(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         waits = "touch {{ work }}/began; while [ ! -e {{ work }}/go ]; do sleep 0.02; done"

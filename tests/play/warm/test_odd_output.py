@@ -70,6 +70,7 @@ async def test_warm_run_that_prints_something_odd_ends_with_a_true_result(
         assert (next_one.succeeded, next_one.way) == (True, "warm")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("what", CASES)
 async def test_stock_run_that_prints_something_odd_ends_with_a_true_result(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch

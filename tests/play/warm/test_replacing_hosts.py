@@ -112,6 +112,7 @@ async def test_unknown_ansible_core_is_not_trusted(tmp_path: Path) -> None:
         assert result.succeeded and result.way == "stock"
 
 
+@pytest.mark.nightly
 async def test_many_runs_leave_nothing_in_the_engine(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("speaks", [debug("hello")])

@@ -109,6 +109,7 @@ async def test_run_stands_still_until_it_has_a_slot_and_no_time_limit_goes_on(
         assert (tmp_path / "went-on").exists()
 
 
+@pytest.mark.nightly
 async def test_time_limit_goes_on_once_the_run_has_its_slot_again(
     tmp_path: Path, kept: KeptHosts
 ) -> None:
