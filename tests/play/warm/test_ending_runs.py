@@ -10,12 +10,22 @@ import pytest
 
 from rolecall.runner import Ending
 from rolecall.runner.descent import children_of
-from tests.play.warm.runs import KeptHosts, debug, is_alive, kill, marked, shell, until, workshop
+from tests.play.warm.runs import (
+    KeptHosts,
+    debug,
+    is_alive,
+    kill,
+    marked,
+    own_number,
+    shell,
+    until,
+    workshop,
+)
 
 
 async def test_cancelled_run_leaves_no_process(tmp_path: Path, kept: KeptHosts) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
-        word = f"9876{tmp_path.name[-1]}"
+        word = own_number()
         sleep = f"sleep {word}"
         tasks = [
             {**shell(sleep), "async": 900, "poll": 0},
@@ -32,7 +42,7 @@ async def test_cancelled_run_leaves_no_process(tmp_path: Path, kept: KeptHosts) 
 
 async def test_cancelling_the_wait_cancels_the_run(tmp_path: Path, kept: KeptHosts) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
-        word = f"sleep 8765{tmp_path.name[-1]}"
+        word = f"sleep {own_number()}"
         handle, _events = await shop.start(shop.role("sleeps", [shell(word)]))
         waiting = asyncio.create_task(handle.result())
         await until(lambda: marked(word), "its process")
@@ -71,7 +81,7 @@ async def test_silent_run_is_ended(tmp_path: Path, kept: KeptHosts) -> None:
 async def test_fork_bomb_is_ended_whole(tmp_path: Path, kept: KeptHosts) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
         await shop.run(shop.role("fine", [debug("fine")]))
-        word = f"7654{tmp_path.name[-1]}"
+        word = own_number()
         bomb = f"i=0; while [ $i -lt 300 ]; do setsid sleep {word} & i=$((i+1)); done; sleep {word}"
         handle, _events = await shop.start(shop.role("bomb", [shell(bomb)]))
         await until(lambda: len(marked(f"sleep\0{word}")) > 50, "many processes")
@@ -98,7 +108,7 @@ async def test_background_job_lives_on_though_another_run_was_killed_in_the_same
         job = "while [ ! -e {{ work }}/stop ]; do sleep 0.05; done; touch {{ work }}/stopped"
         wait = "touch {{ work }}/waits; while [ ! -e {{ work }}/go ]; do sleep 0.02; done"
         finishes = shop.role("finishes", [{**shell(job), "async": 900, "poll": 0}, shell(wait)])
-        word = f"5432{tmp_path.name[-1]}"
+        word = own_number()
         left = f"setsid sleep {word} & echo $PPID > {{{{ work }}}}/pid; sleep {word}; true"
         killed = shop.role("killed", [shell(left)])
         await shop.run(shop.role("fine", [debug("fine")]))
@@ -123,7 +133,7 @@ async def test_background_job_lives_on_though_another_run_was_killed_in_the_same
 
 async def test_closing_the_runner_ends_runs_and_hosts(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
-        word = f"sleep 6543{tmp_path.name[-1]}"
+        word = f"sleep {own_number()}"
         handle, _events = await shop.start(shop.role("sleeps", [shell(word)]))
         await until(lambda: marked(word), "its process")
         pid = shop.host_pid

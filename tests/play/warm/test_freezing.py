@@ -11,6 +11,7 @@ from tests.play.warm.runs import (
     KeptHosts,
     is_alive,
     marked,
+    own_number,
     request_for,
     shell,
     state_of,
@@ -24,7 +25,7 @@ async def test_all_processes_of_a_frozen_run_stand_still(
     tmp_path: Path, kept: KeptHosts, way: str
 ) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
-        word = f"9753{tmp_path.name[-1]}"
+        word = own_number()
         tasks = [
             {**shell(f"sleep {word}"), "async": 900, "poll": 0},
             shell(

@@ -20,6 +20,7 @@ from tests.play.warm.runs import (
     is_alive,
     kill,
     marked,
+    own_number,
     shell,
     spare_of,
     until,
@@ -118,7 +119,7 @@ async def test_plan_whose_child_never_begins_is_made_by_another(
 
 async def test_run_child_killed_is_told_as_killed_and_leaves_nothing(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
-        word = f"sleep 4321{tmp_path.name[-1]}"
+        word = f"sleep {own_number()}"
         tasks = [shell(f"setsid {word} & echo $PPID > {{{{ work }}}}/pid; sleep 600; true")]
         role = shop.role("killed", tasks)
         handle, _events = await shop.start(role)

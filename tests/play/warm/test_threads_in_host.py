@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
 from rolecall.runner.inputs import BUNDLED_COLLECTIONS
-from tests.play.warm.runs import debug, workshop, write
+from tests.play.warm.runs import debug, until, workshop, write
 
 # In a collection that the host has ready.
 STARTS_A_THREAD = """
@@ -52,8 +53,10 @@ async def test_thread_that_comes_later_is_seen_before_the_next_fork(tmp_path: Pa
         role = shop.role("fine", [debug("fine")])
         assert (await shop.run(role)).way == "warm"
         threaded = shop.host_pid
-        os.kill(threaded, 10)
+        os.kill(threaded, signal.SIGUSR1)
+        threads = Path(f"/proc/{threaded}/task")
+        await until(lambda: len(list(threads.iterdir())) == 2, "the thread to begin")
         ways = [(await shop.run(role)).way for _ in range(2)]
-        assert ways == ["stock", "warm"]
+        assert ways == ["stock", "warm"], shop.runner.reasons
         assert not any("could not start" in reason for reason in shop.runner.reasons)
         assert shop.host_pid != threaded
