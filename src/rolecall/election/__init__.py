@@ -1,6 +1,7 @@
 """Holds a Lease, or makes sure that nothing is written; the only room that touches Leases."""
 
 from rolecall.acting import acting_for, current_hand
+from rolecall.election.division import Division
 from rolecall.election.fence import FencedClient
 from rolecall.election.lease import Election, LeaseApi, LeaseElection
 from rolecall.election.record import (
@@ -16,6 +17,7 @@ from rolecall.election.record import (
 
 __all__ = [
     "LEASE",
+    "Division",
     "Election",
     "FencedClient",
     "LeaseApi",

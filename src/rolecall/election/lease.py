@@ -25,6 +25,7 @@ from typing import Any, NoReturn, Protocol
 
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock
+from rolecall.election.division import Division
 from rolecall.election.record import (
     LEASE,
     duration_of,
@@ -46,9 +47,6 @@ from rolecall.workqueue import Key
 _logger = logging.getLogger(__name__)
 # Replicas that start together must not ask together for ever.
 _JITTER = 0.2
-
-# Who holds the Lease where replicas divide the CRs; followed by the number of shards.
-_SHARDS = "shards/"
 
 OnChange = Callable[[bool], None]
 
@@ -199,15 +197,15 @@ class LeaseElection(Election):
 
     def _tell_of_shards(self, holder: str) -> None:
         """Beside replicas that divide the CRs, this one would wait for ever without a word."""
-        count = holder.removeprefix(_SHARDS).partition("/")[0]
-        if not holder.startswith(_SHARDS) or self._has_told_of_shards:
+        division = Division.of(holder)
+        if division is None or self._has_told_of_shards:
             return
         self._has_told_of_shards = True
         _logger.warning(
             "replicas here divide the CRs into shards, this one does not; it waits until they are gone",
             extra=log_fields(
                 lease=f"{self._settings.namespace}/{self._settings.id}",
-                hint=f"start all replicas with `--shards={count}`, or none",
+                hint=f"start all replicas with `--shards={division.count}`, or none",
             ),
         )
 

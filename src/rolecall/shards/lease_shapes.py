@@ -17,7 +17,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from rolecall.clock import time_text
-from rolecall.election import LEASE, duration_of, holder_of, new_lease, released, renewed, taken
+from rolecall.election import (
+    LEASE,
+    Division,
+    duration_of,
+    holder_of,
+    new_lease,
+    released,
+    renewed,
+    taken,
+)
 from rolecall.json_object import Json, as_map
 
 SHARDS_LABEL = "rolecall.dev/shards-of"
@@ -52,8 +61,7 @@ class Naming:
     @property
     def mode_text(self) -> str:
         """Who holds the Lease that all replicas know: those that divide the same CRs as this one."""
-        watched = f"/{self.watched}" if self.watched else ""
-        return f"shards/{self.count}{watched}"
+        return str(Division(str(self.count), self.watched))
 
     @property
     def label(self) -> str:

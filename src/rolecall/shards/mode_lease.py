@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rolecall.clock import Clock
-from rolecall.election import holder_of, is_released, new_lease, renewed, taken
+from rolecall.election import Division, holder_of, is_released, new_lease, renewed, taken
 from rolecall.json_object import Json, as_map
 from rolecall.kube import ConflictError, NotFoundError
 from rolecall.log_fields import log_fields
@@ -32,7 +32,6 @@ from rolecall.shards.lease_shapes import Naming, lasts_s, version_of
 
 _logger = logging.getLogger(__name__)
 _NOBODY_YET = "nobody-yet"
-_MODE = "shards/"
 
 
 class ModeLease:
@@ -180,16 +179,16 @@ def _why_not(holder: str, naming: Naming) -> tuple[str, str]:
     """Why this replica cannot work now, and what to do about it."""
     if holder in (_NOBODY_YET, ""):
         return "waiting for one lease, since nobody can tell whether a replica still writes", ""
-    count, _, watched = holder.removeprefix(_MODE).partition("/")
-    if holder.startswith(_MODE) and count == str(naming.count):
+    division = Division.of(holder)
+    if division is not None and division.count == str(naming.count):
         return (
             "replicas here watch other CRs than this one: the digest of kinds, selectors and namespaces"
-            f" is `{watched or 'missing'}`, here `{naming.watched or 'missing'}`; it waits until they"
-            " are gone"
+            f" is `{division.watched or 'missing'}`, here `{naming.watched or 'missing'}`; it waits"
+            " until they are gone"
         ), "start all replicas with the same watches.yaml and the same WATCH_NAMESPACE"
-    if holder.startswith(_MODE):
+    if division is not None:
         return (
-            f"replicas here divide keys into {count} shards, this one into"
+            f"replicas here divide keys into {division.count} shards, this one into"
             f" {naming.count}; it waits until they are gone"
         ), "give all replicas the same `--shards`"
     return (

@@ -30,12 +30,19 @@ _META = "g=meta.k8s.io;v=v1"
 _ONE = f"application/json;as=PartialObjectMetadata;{_META},application/json"
 _MANY = f"application/json;as=PartialObjectMetadataList;{_META},application/json"
 _KINDS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+# Kinds, schemas and the server's version; all forms of the schemas come from one source.
 _ABOUT_SERVER = ("/api", "/apis", "/openapi/v3", "/version")
 _PAGE = 500
 # A key that waited for less is alone: nobody shares a list with it.
 _IN_LINE_S = 1.0
 _LASTS_S = 15.0
 _MOST_OBJECTS = 200_000
+
+
+def is_about_server(path: str) -> bool:
+    """Whether what a path answers is part of `kinds`, the digest of what the server has."""
+    first = path.partition("?")[0].split("/")[1:2]
+    return any(first == known.split("/")[1:2] for known in _ABOUT_SERVER)
 
 
 class UnreadError(RolecallError):

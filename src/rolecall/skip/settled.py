@@ -20,11 +20,11 @@ from operator import attrgetter
 from rolecall.json_object import Json
 from rolecall.record import ObjectPlace, RecordedRequest, RunRecord, objects_of
 from rolecall.runner import RunResult
+from rolecall.skip.current_reads import is_about_server
 
 _LENGTH = 32
 _MOST_PLACES = 200
 _MISSING = 404
-_ABOUT_SERVER = ("/api", "/openapi", "/version")
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
@@ -121,7 +121,7 @@ def _why_unclear(request: RecordedRequest) -> str:
     """Of a request that was no plain read or good write."""
     if not request.resource:
         # Kinds, schemas and the server's version are inputs of all runs.
-        is_input = request.path.startswith(_ABOUT_SERVER) and request.verb in ("get", "head")
+        is_input = is_about_server(request.path) and request.verb in ("get", "head")
         return "" if is_input else f"{request.verb} {request.path}: what it answers is not known"
     return _why_unclear_object(request)
 

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from rolecall.clock import SystemClock
+from rolecall.election import Division
 from rolecall.kube import NotFoundError
 from rolecall_dev.doctor.diagnosis import Diagnosis, done, to_do
 from rolecall_dev.doctor.surroundings import Surroundings
 
-_MODE = "shards/"  # and their number: the holder of the Lease where replicas divide the CRs
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}"
 
 
@@ -40,27 +40,27 @@ async def look_at_lease(surroundings: Surroundings) -> Sequence[Diagnosis]:
                 "no operator works now; look whether its pod runs, and at its log",
             )
         ]
-    return [_living(holder, place, f"{_MODE}{shards.count}" if shards.is_on else "")]
+    return [_living(holder, place, str(shards.count) if shards.is_on else "")]
 
 
 def _living(holder: str, place: str, wanted: str) -> Diagnosis:
-    """`wanted`: how replicas would hold it that divide the CRs as the settings here say."""
-    if not holder.startswith(_MODE):
+    """`wanted`: into how many shards the settings here divide the CRs; empty: they do not."""
+    division = Division.of(holder)
+    if division is None:
         if not wanted:
             return done(f"{holder} leads (Lease {place})")
         return to_do(
             f"{holder} leads by the Lease {place}, and the settings here ask for `--shards`",
             "replicas with shards wait until it ends: start all of them with the same flags",
         )
-    count = holder.removeprefix(_MODE).partition("/")[0]  # a digest of what is watched may follow
-    if wanted in ("", f"{_MODE}{count}"):
+    if wanted in ("", division.count):
         return done(
-            f"replicas divide the CRs into {count} shards (Lease {place});"
+            f"replicas divide the CRs into {division.count} shards (Lease {place});"
             " `rolecall status --shards` says who has which"
         )
     return to_do(
-        f"replicas divide the CRs into {count} shards (Lease {place}), and the settings here say"
-        f" {wanted.removeprefix(_MODE)}",
+        f"replicas divide the CRs into {division.count} shards (Lease {place}), and the settings here"
+        f" say {wanted}",
         "say the same number everywhere: replicas with another one wait until the others end",
     )
 
