@@ -53,6 +53,7 @@ def test_demo_prints_the_address_of_its_page(tmp_path: Path) -> None:
         assert process.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.nightly
 def test_terminated_demo_takes_engine_and_cluster_along(tmp_path: Path) -> None:
     output = tmp_path / "output"
     with demo("ended", output) as process:

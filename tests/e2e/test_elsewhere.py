@@ -15,6 +15,7 @@ from tests.fixtures.macos import ON_MACOS
 MEMCACHED = Gvk("cache.example.com", "v1alpha1", "Memcached")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("memcached")
 async def test_operator_reconciles_the_stock_way_on_macos(
     api: Client, namespace: str, start_engine: StartEngine

@@ -138,7 +138,8 @@ class Succession:
         return engine
 
 
-@pytest.mark.parametrize("some", [2, pytest.param(6, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("some", [2, 6])
 async def test_engine_killed_at_requests_of_its_path_is_followed_by_one_that_brings_all_to_its_end(
     cluster: Cluster,
     api: Client,

@@ -108,6 +108,7 @@ class LaggingProxy(FaultProxy):
         return web.Response(body=early.body, status=early.status, content_type="application/json")
 
 
+@pytest.mark.nightly
 async def test_list_that_is_older_than_what_was_told_already_loses_nothing_and_brings_no_run(
     cluster: Cluster,
     api: Client,

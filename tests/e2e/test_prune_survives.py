@@ -18,6 +18,7 @@ from tests.fixtures.eventually import eventually_async
 pytestmark = pytest.mark.usefixtures("wanted")
 
 
+@pytest.mark.nightly
 async def test_killed_run_deletes_nothing_and_the_next_one_does(
     api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
 ) -> None:

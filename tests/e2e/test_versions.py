@@ -110,6 +110,7 @@ async def test_appliers_at_two_versions_keep_their_fields(
     assert managers == {"old": ALPHA.api_version, "new": ONE.api_version}
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("engine")
 async def test_status_and_scale_are_written_at_one_version_and_read_at_another(
     api: Client, cluster: Cluster, binaries: Binaries, namespace: str

@@ -94,6 +94,7 @@ def test_installing_the_wheel_keeps_the_ansible_core_that_is_there(
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+@pytest.mark.nightly
 def test_environment_that_lacks_something_is_told_in_one_line(
     environment: Callable[[str], Installed], wheel: Path
 ) -> None:

@@ -78,8 +78,11 @@ def expect(kubectl: Kubectl, account: str, *, inside: list[str], outside: list[s
 @pytest.mark.parametrize(
     "overlay",
     [
-        *("default", "all-namespaces"),
-        *(pytest.param(overlay, marks=pytest.mark.nightly) for overlay in ("replicas", "shards")),
+        "all-namespaces",
+        *(
+            pytest.param(overlay, marks=pytest.mark.nightly)
+            for overlay in ("default", "replicas", "shards")
+        ),
     ],
 )
 def test_overlay_grants_rights_where_its_operator_watches(

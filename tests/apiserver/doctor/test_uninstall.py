@@ -115,6 +115,7 @@ def texts(rows: list[Json], field: str) -> str:
     return "\n".join(row[field] for row in rows)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("installed", "engine")
 def test_cr_that_the_operator_must_finalize_is_deleted_before_it_goes(
     project: Path, cluster: Cluster, namespace: str

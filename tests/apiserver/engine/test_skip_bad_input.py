@@ -42,6 +42,7 @@ RULES = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("memcached")
 @pytest.mark.parametrize(
     ("change", "said"),

@@ -104,6 +104,7 @@ class _Lives:
         return await start_engine(plays, *leader(self._namespace), project=self._project.folder)
 
 
+@pytest.mark.nightly
 async def test_world_with_skips_is_the_world_without(
     api: Client, namespace: str, tmp_path: Path, start_engine: StartEngine
 ) -> None:

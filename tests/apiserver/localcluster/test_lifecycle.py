@@ -62,6 +62,7 @@ def test_kubectl_renders_files_though_no_cluster_is_up(shell: Shell, tmp_path: P
     assert "cluster `default` was not found" in shell.run("kubectl", "get", "nodes", code=2)
 
 
+@pytest.mark.nightly
 def test_cluster_goes_up_once_and_down_without_a_trace(shell: Shell, tmp_path: Path) -> None:
     copy = tmp_path / "kubeconfig"
     printed = shell.run("up", "--nodes", "2", "--kubeconfig", str(copy))

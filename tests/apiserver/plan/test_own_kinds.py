@@ -48,7 +48,7 @@ async def bench(cluster: Cluster, namespace: str, tmp_path: Path) -> AsyncIterat
     "kind",
     # The plans of the others are the same claim; that of an EtcdCluster takes a minute.
     [
-        pytest.param(kind, marks=[] if kind in {"Mapping", "PodSet"} else [pytest.mark.nightly])
+        pytest.param(kind, marks=[] if kind == "Mapping" else [pytest.mark.nightly])
         for kind in CASES
     ],
 )

@@ -130,6 +130,7 @@ async def prepare(bench: PlanBench) -> None:
         await bench.cluster_apply(body)
 
 
+@pytest.mark.nightly
 async def test_each_way_to_write_does_what_its_plan_said(bench: PlanBench) -> None:
     cases = writes(bench.namespace) | other_writes(bench.namespace)
     for name, tasks in cases.items():

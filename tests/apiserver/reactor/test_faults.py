@@ -71,6 +71,7 @@ async def test_dead_streams_are_replaced_and_nothing_is_missed(
             following.keys.added.clear()
 
 
+@pytest.mark.nightly
 async def test_server_that_restarts_brings_nobody_who_did_not_change(
     disturbed_cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -132,6 +132,7 @@ async def test_credentials_of_a_run_are_nowhere_once_it_ended(
             assert password.encode() not in (host / text).read_bytes()
 
 
+@pytest.mark.nightly
 async def test_discovery_that_the_host_keeps_learns_new_kinds(
     open_bench: OpenBench, cluster: Cluster
 ) -> None:

@@ -65,6 +65,7 @@ async def test_disk_that_may_not_grow_is_told_while_the_pod_is_cared_for(
     await wait_reason(api, MACHINE, namespace, "m", "PodReady")
 
 
+@pytest.mark.nightly
 async def test_stopped_machine_has_no_pod_and_starts_again_with_its_disk(
     api: Client, namespace: str
 ) -> None:

@@ -39,13 +39,8 @@ _FOUND = {
 }
 
 
-@pytest.mark.parametrize(
-    "symptom",
-    [
-        pytest.param(symptom, marks=[pytest.mark.nightly] if number else [])
-        for number, symptom in enumerate(_FOUND)
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("symptom", _FOUND)
 async def test_finding_does_not_come_back(cluster: Cluster, tmp_path: Path, symptom: str) -> None:
     async with TrialCluster.on(cluster) as trial_cluster:
         file = _FOUND[symptom].write(tmp_path, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,19 @@ from tests.play.fidelity.harness import MOST_REPEATED, Both, groups
 from tests.play.fidelity.recorded import Recorded
 
 _GROUPS = groups()
-_CASES = [(group, case) for group in _GROUPS for case in group.cases]
+# Groups of settings and arguments take a host of their own, or a stock run: `make test` keeps one each.
+_IN_MAKE_TEST = frozenset(
+    {
+        *("errors", "handlers_includes", "hosts", "include_role_missing", "loops", "missing_role"),
+        *("modules", "own_cfg", "plugins", "repeated", "several_playbooks", "variables", "vault"),
+        "verbose_2",
+    }
+)
+
+
+def _param(group: CaseGroup, *case: str) -> Any:
+    marks = () if group.name in _IN_MAKE_TEST else pytest.mark.nightly
+    return pytest.param(group, *case, marks=marks, id="-".join((group.name, *case)))
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +45,7 @@ def both(
 
 
 @pytest.mark.parametrize(
-    ("group", "case"), _CASES, ids=[f"{group.name}-{case}" for group, case in _CASES]
+    ("group", "case"), [_param(group, case) for group in _GROUPS for case in group.cases]
 )
 def test_case_looks_the_same_both_ways(both: Both, group: CaseGroup, case: str) -> None:
     outcomes = both.outcomes(group)
@@ -40,7 +53,7 @@ def test_case_looks_the_same_both_ways(both: Both, group: CaseGroup, case: str) 
     assert outcomes["warm"].part(case) == outcomes["stock"].part(case)
 
 
-@pytest.mark.parametrize("group", _GROUPS, ids=[group.name for group in _GROUPS])
+@pytest.mark.parametrize("group", [_param(group) for group in _GROUPS])
 def test_run_ends_the_same_both_ways(
     both: Both, group: CaseGroup, record_property: Callable[[str, object], None]
 ) -> None:

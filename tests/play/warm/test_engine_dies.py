@@ -72,6 +72,7 @@ def end_both_while_the_host_ends_the_run(engine: int, host: int, child: int) -> 
     kill(engine)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", [ENGINE, STANDING], ids=["at work", "in line for a slot"])
 @pytest.mark.parametrize(
     "end", [end_engine, end_engine_and_host, end_both_while_the_host_ends_the_run]

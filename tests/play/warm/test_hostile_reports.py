@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rolecall.runner import Ending
 from tests.play.warm.runs import PATIENCE_S, KeptHosts, marked, shell, workshop
 from tests.play.warm.test_waits import SHORT_S, Slot
@@ -59,6 +61,7 @@ async def test_play_that_says_it_stands_still_is_ended_by_its_time_limit(
         assert not marked(word)
 
 
+@pytest.mark.nightly
 async def test_play_that_reports_another_process_as_its_own_is_ended_itself(
     tmp_path: Path,
     kept: KeptHosts,

@@ -132,6 +132,7 @@ async def test_name_that_is_gone_is_refused_without_a_proof(tmp_path: Path) -> N
         assert len(one.told) == 1
 
 
+@pytest.mark.nightly
 async def test_refused_ansible_core_is_tried_again_when_its_files_change(tmp_path: Path) -> None:
     there, gone = GONE
     environment = patched_core(tmp_path, there, gone)
@@ -173,6 +174,7 @@ class Told(Trust):
         return mark
 
 
+@pytest.mark.nightly
 async def test_ending_the_engine_ends_a_proof_and_leaves_nothing(tmp_path: Path) -> None:
     async with engine(tmp_path, patched_core(tmp_path, END, SAME)) as one:
         await one.run()
@@ -195,6 +197,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.nightly
 def test_killed_engine_takes_its_proof_along(tmp_path: Path) -> None:
     python = patched_core(tmp_path, END, SAME)["PYTHONPATH"]
     program = ENGINE.format(folder=str(tmp_path), python=python)

@@ -124,6 +124,7 @@ def _told(case: str, *, is_kept: bool) -> tuple[list[object], int]:
     return said, compiled
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", _CASES)
 def test_kept_code_says_what_new_code_says(case: str) -> None:
     said, compiled = _told(case, is_kept=True)

@@ -46,6 +46,7 @@ def skip(csv: Csv, text: str) -> None:
 EXAMPLE = '[{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "spec": %s}]'
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("change", "said"),
     [

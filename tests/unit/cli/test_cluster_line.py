@@ -81,6 +81,7 @@ def test_no_command_is_left_out() -> None:
     assert set(verbs) == NAMING_VERBS | {"kubectl", "load-image"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("words", FROM_A_KUBECONFIG, ids=" ".join)
 def test_first_line_is_the_cluster_of_the_kubeconfig(
     words: list[str], kubeconfig: Path, tmp_path: Path

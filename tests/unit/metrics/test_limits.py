@@ -82,6 +82,7 @@ async def answers(url: str) -> bool:
         return await answer.text() == "5"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("is_tls", [False, True])
 @pytest.mark.parametrize(
     "said",

@@ -88,6 +88,7 @@ def nameless(_: web.Request) -> web.StreamResponse:
     return web.Response(body=body, content_type="application/json")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("odd", [page, nonsense, nameless])
 async def test_watch_that_brings_nonsense_is_begun_anew_without_a_rush(
     tmp_path: Path, odd: Any, caplog: pytest.LogCaptureFixture

@@ -85,6 +85,7 @@ def test_version_that_users_have_means_what_it_meant(kind: str, version: str) ->
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == AS_BEFORE[kind, version]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", IMAGES, ids=lambda text: text[:30])
 def test_every_image_is_the_same_text_in_the_pod_and_needs_nothing_kept(text: str) -> None:
     old = app("v1beta1", image=text)

@@ -36,6 +36,7 @@ def _pairs() -> list[tuple[float, str, str]]:
     return [pair for number, pair in enumerate(promised) if number * 7 % _SLICES < WIDER]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("first", FAULTS)
 def test_each_fault_after_each_other_leaves_one_writer_and_a_holder_in_time(first: str) -> None:
     play_scope([(0.0, first)])
