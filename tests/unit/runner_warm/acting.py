@@ -147,7 +147,26 @@ _SHELL = (
     "{} > /x",
     "{} >> /x",
     "{} 2> /x",
-    "{} 2>/dev/null",
+    *(
+        # Near to what acts on nothing, which is a redirection by itself to or from the null device.
+        f"{{}} {redirection}"
+        for redirection in (
+            *("&>/dev/null", ">&/dev/null", ">|/dev/null", "<>/dev/null", "3>/dev/null", "2>&3"),
+            *("12>/dev/null", "2>&-", "2>&1x", "2>&12", "> /dev/nullx", ">/dev/null/../x"),
+            *(
+                ">/dev/null\\\nx",
+                ">/dev/null'x'",
+                '>"/x"/dev/null',
+                "> 'x'/dev/null",
+                ">x/dev/null",
+            ),
+            *(">\n/dev/null", ">/dev/null >/x", ">/dev/null rm x | sh", "2>&1 | sh", "2>&1 & rm x"),
+            *(">/dev/null\nrm x", "</dev/null <x", "</dev/null.yml", "<</dev/null", "<<</dev/null"),
+            *(">/dev/zero", ">/dev/sda", ">/dev/stdout", ">//dev/null", ">/dev/null; rm x"),
+            *('">/dev/null"; rm x', "';' 2>/dev/null; rm x", ">/dev/null --kubeconfig=/x"),
+        )
+    ),
+    "{}>/x",
     "{} &> /x",
     "{} >| /x",
     "{} < /x",
@@ -206,6 +225,10 @@ _SHELL = (
     ". /x; {}",
     "alias true=rm; {}",
     "trap 'rm x' EXIT; {}",
+)
+HARMLESS_REDIRECTIONS = (
+    *(">/dev/null", "> /dev/null", ">>/dev/null", "1>/dev/null", "2>/dev/null", "2> /dev/null"),
+    *("2>>/dev/null", "</dev/null", "< /dev/null", "0</dev/null", "2>&1", "1>&2", ">&2"),
 )
 _PROGRAMS = (
     "",

@@ -18,6 +18,7 @@ from tests.unit.runner_warm.acting import (
     ACTING_ACTIONS,
     ACTING_LOOKUPS,
     ACTING_MODULES,
+    HARMLESS_REDIRECTIONS,
     HELM_LEADS,
     LEADS,
     VARIABLES,
@@ -79,9 +80,42 @@ def test_command_without_a_shell_is_judged_in_the_same_way() -> None:
     assert wrong == []
 
 
+def test_line_is_judged_as_without_redirections_that_act_on_nothing() -> None:
+    lines = [
+        "kubectl get ns a || kubectl create ns a",
+        "kubectl delete cm 'a > b' --ignore-not-found; true",
+        "kubectl -n a wait --for=condition=Ready pod/x",
+        "helm upgrade --install web ./chart -n shop --set a=b",
+        "kubectl exec x -- rm y",
+        "rm x",
+    ]
+    assert shell(">/dev/null") is CommandKind.OTHER
+    judged = 0
+    for line in lines:
+        words = line.split(" ")
+        for redirection in (*HARMLESS_REDIRECTIONS, ">/dev/null 2>&1", "2>/dev/null </dev/null"):
+            for at in range(len(words) + 1):
+                if "'" in " ".join(words[:at]) and " ".join(words[:at]).count("'") % 2:
+                    continue  # within quotes it is text
+                redirected = " ".join([*words[:at], redirection, *words[at:]])
+                assert shell(redirected) is shell(line), redirected
+                judged += 1
+            for end in (";true", "&&true", "||true", "\n"):
+                assert shell(f"{line} {redirection}{end}") is shell(f"{line}{end}")
+    assert judged > 300
+
+
+def test_redirection_without_a_shell_is_a_word_of_the_program() -> None:
+    assert judge_command({"argv": ["kubectl", "get", "--as", "2>/dev/null"]}).kind is not (
+        CommandKind.OF_CLUSTER
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
+        ("kubectl apply -f x > /x", "a redirection"),
+        ("kubectl get x 2>/dev/null | jq .", "a pipe"),
         ("kubectl apply -f - <<EOF\nkind: x\nEOF", "a here-document"),
         ("kubectl get pods | jq .", "a pipe"),
         ("kubectl $OPTS apply", "a `$`"),

@@ -2,9 +2,10 @@
 
 A plan runs such a task for real: kubectl, oc and helm find the kubeconfig of the run, and so its world.
 Programs, verbs and options come from an allow-list. A line of a shell is a list of such commands,
-joined by `;`, `&&` or `||`, and nothing else of what a shell can do: no variable, pipe, redirection,
-substitution, here-document or pattern. Whatever is not listed is unknown, and is not run: an option may
-name another cluster, a file to write, or a program to start, and an unknown verb is a plugin.
+joined by `;`, `&&` or `||`, and nothing else of what a shell can do: no variable, pipe, substitution,
+here-document or pattern, and no redirection but to and from `/dev/null` or between output and errors.
+Whatever is not listed is unknown, and is not run: an option may name another cluster, a file to write,
+or a program to start, and an unknown verb is a plugin.
 """
 
 from __future__ import annotations
@@ -45,6 +46,13 @@ _ENDS_OF_COMMANDS = frozenset({"||", "&&", ";"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 # Outside of quotes: all that a shell may read as something but a word.
 _OF_A_SHELL = re.compile(r"[|&<>(){}*?\[\]!#~\\\n\r]")
+# Redirections that act on nothing, each a word of its own; quotes are taken whole, and left alone.
+_QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\""
+_DROPPED = re.compile(
+    rf"({_QUOTED})"
+    r"|(?<![^ \t\n;&|])(?<!\\\n)(?:[12]?>>?[ \t]*/dev/null|0?<[ \t]*/dev/null|[12]?>&[12])"
+    r"(?=[ \t\n;&|]|$)"
+)
 _NAMES_OF_THEM = {
     "|": "a pipe",
     "&": "a job in the background",
@@ -215,8 +223,9 @@ def _dollar(text: str) -> Judgement | None:
 
 
 def _judge_line(text: str) -> Judgement:
+    text = _DROPPED.sub(lambda found: found[1] or " ", text)
     text = text.replace("\\\n", " ").strip()
-    bare = re.sub(r"'[^']*'|\"(?:\\.|[^\"\\])*\"", " ", text)
+    bare = re.sub(_QUOTED, " ", text)
     joined = re.sub(r"\|\||&&", ";", bare)
     if found := _OF_A_SHELL.search(joined):
         sign = found.group()
