@@ -17,6 +17,7 @@ from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.reconcile import PAUSED_ANNOTATION
+from rolecall.status import Started
 from rolecall.watches import Watch
 from rolecall_dev.cli.named_cr import NamedCr
 
@@ -128,7 +129,10 @@ def as_the_operator_sees(cr: dict[str, Any], watch: Watch, *, is_finalizer: bool
     if is_finalizer:
         metadata.setdefault("deletionTimestamp", now)
     spec = cr.get("spec")
-    return {**cr, "metadata": metadata, "spec": spec if isinstance(spec, dict) else {}}
+    found = {**cr, "metadata": metadata, "spec": spec if isinstance(spec, dict) else {}}
+    if watch.manage_status and not cr.get("status"):  # the engine writes it before the first run
+        found["status"] = Started(has_ready=watch.ready_condition)(found, now)
+    return found
 
 
 def is_ending(found: FoundCr) -> bool:
