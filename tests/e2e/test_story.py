@@ -13,8 +13,9 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import MEMCACHED_CRD, StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
-from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_gone, is_reported, is_successful
+from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_gone, is_successful
 from tests.e2e.shared import SharedEngine
+from tests.e2e.wanted_kinds import settled
 from tests.fixtures.eventually import eventually_async
 
 MEMCACHED = Gvk("cache.example.com", "v1alpha1", "Memcached")
@@ -24,18 +25,6 @@ SHARED_ENGINE = (PROJECT,)
 KINDS = [MEMCACHED_CRD]
 
 pytestmark = pytest.mark.usefixtures("memcached")
-
-
-async def reconciled(api: Client, namespace: str, generation: int = 1) -> Json:
-    """The CR, once its status tells of a success for this generation."""
-
-    def is_done(cr: Json) -> bool:
-        is_newest = cr["metadata"]["generation"] == generation
-        return is_newest and is_reported(cr) and is_successful(cr)
-
-    return await eventually_async(
-        lambda: api.get(MEMCACHED, namespace, "x"), is_done, timeout_s=PATIENCE_S
-    )
 
 
 async def first_success(api: Client, created: Json) -> Json:
@@ -114,7 +103,7 @@ async def test_new_cr_gets_its_objects_and_exactly_the_known_conditions(
 @pytest.mark.usefixtures("shared_engine")
 async def test_drift_of_a_dependent_is_repaired(api: Client, namespace: str) -> None:
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
-    await reconciled(api, namespace)
+    await settled(api, MEMCACHED, namespace)
 
     await api.delete(CONFIG_MAP, namespace, SETTINGS)
     await eventually_get(api, CONFIG_MAP, namespace, SETTINGS, bool)
@@ -129,9 +118,9 @@ async def test_drift_of_a_dependent_is_repaired(api: Client, namespace: str) -> 
 @pytest.mark.usefixtures("shared_engine")
 async def test_edit_of_the_spec_is_carried_out(api: Client, namespace: str) -> None:
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
-    await reconciled(api, namespace)
+    await settled(api, MEMCACHED, namespace)
     await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": 3}})
-    await reconciled(api, namespace, generation=2)
+    await settled(api, MEMCACHED, namespace)
     made = await api.get(DEPLOYMENT, namespace, "x-memcached")
     assert made["spec"]["replicas"] == 3
 
@@ -143,7 +132,7 @@ async def test_finalizer_play_runs_before_the_cr_goes(
     # Not made by the play, so it does not go with its owner.
     await api.create(CONFIG_MAP, {"metadata": {"name": "farewell", "namespace": namespace}})
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=1))
-    await reconciled(api, namespace)
+    await settled(api, MEMCACHED, namespace)
     folder = (
         shared_engine.artifacts / "cache.example.com" / "v1alpha1" / "Memcached" / namespace / "x"
     )
@@ -173,5 +162,5 @@ async def test_failure_names_task_and_place_and_recovery_clears_it(
     assert condition(failed, "Successful")["status"] == "False"
 
     await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": 1}})
-    recovered = await reconciled(api, namespace, generation=2)
+    recovered = await settled(api, MEMCACHED, namespace)
     assert condition(recovered, "Failure")["status"] == "False"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rolecall.json_object import Json
 from rolecall.kube import Client
-from rolecall_dev.testing import ScriptedRun, eventually_async
+from rolecall_dev.testing import ScriptedRun
 from tests.apiserver.engine.reading import config_map
-from tests.e2e.kinds import cr, is_reported, is_successful
+from tests.e2e.kinds import cr
 from tests.e2e.skipping import MEMCACHED
+from tests.e2e.wanted_kinds import edited, settled
 
 
 async def memcached(run: ScriptedRun) -> None:
@@ -33,23 +34,12 @@ async def memcached(run: ScriptedRun) -> None:
 PLAYS = {"Memcached": memcached}
 
 
-async def reconciled(api: Client, namespace: str, generation: int = 1) -> Json:
-    """The CR, once its status reports a success for this generation."""
-
-    def is_done(found: Json) -> bool:
-        is_newest = found["metadata"]["generation"] == generation
-        return is_newest and is_reported(found) and is_successful(found)
-
-    return await eventually_async(lambda: api.get(MEMCACHED, namespace, "x"), is_done)
-
-
 async def created(api: Client, namespace: str, size: int = 1) -> Json:
     """A new CR, once it was reconciled."""
     await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=size))
-    return await reconciled(api, namespace)
+    return await settled(api, MEMCACHED, namespace)
 
 
 async def resized(api: Client, namespace: str, size: int) -> Json:
     """The CR with another size, once it was reconciled."""
-    patched = await api.merge_patch(MEMCACHED, namespace, "x", {"spec": {"size": size}})
-    return await reconciled(api, namespace, patched["metadata"]["generation"])
+    return await edited(api, MEMCACHED, namespace, size=size)

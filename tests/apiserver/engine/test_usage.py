@@ -10,10 +10,11 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.testing import EngineInProcess, eventually_async
 from tests.apiserver.engine.conftest import StartEngine
-from tests.apiserver.engine.memcacheds import PLAYS, reconciled, resized
+from tests.apiserver.engine.memcacheds import PLAYS, resized
 from tests.e2e.engine import PROJECT
 from tests.e2e.kinds import cr
 from tests.e2e.skipping import MEMCACHED
+from tests.e2e.wanted_kinds import settled
 
 pytestmark = pytest.mark.usefixtures("memcached")
 MOST_ARTIFACTS = "ansible.sdk.operatorframework.io/max-runner-artifacts"
@@ -31,7 +32,7 @@ async def test_usage_outlives_restart_and_rotation(
     body["metadata"]["annotations"] = {MOST_ARTIFACTS: "1"}
     first = await start_engine(PLAYS, "--dependents-delay=0", project=PROJECT)
     await api.create(MEMCACHED, body)
-    await reconciled(api, namespace)
+    await settled(api, MEMCACHED, namespace)
     for size in (2, 3):
         await resized(api, namespace, size)
     runs = await first.runs("Memcached")
