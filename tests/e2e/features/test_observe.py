@@ -9,7 +9,8 @@ from rolecall.kube import Client, NotFoundError
 from rolecall.reconcile import MODE_ANNOTATION
 from tests.e2e.engine import PATIENCE_S, EngineProcess
 from tests.e2e.kinds import condition, cr
-from tests.e2e.test_story import DEPLOYMENT, MEMCACHED, reconciled
+from tests.e2e.test_story import DEPLOYMENT, MEMCACHED
+from tests.e2e.wanted_kinds import settled
 from tests.fixtures.eventually import eventually_async
 
 
@@ -31,7 +32,7 @@ async def test_observed_cr_is_told_of_its_drift_and_run_once_it_is_reconciled(
     await api.merge_patch(
         MEMCACHED, namespace, "x", {"metadata": {"annotations": {MODE_ANNOTATION: None}}}
     )
-    await reconciled(api, namespace)
+    await settled(api, MEMCACHED, namespace)
     assert len(await api.list_all(DEPLOYMENT, namespace)) == 1
     await drifted(api, namespace, "False")
 
