@@ -74,6 +74,7 @@ from rolecall.startup import (
 )
 from rolecall.supervisor import Supervisor
 from rolecall.traces import open_traces
+from rolecall.usage import UsageLedger
 from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.webhooks import WebhookPorts, WebhookServer
 from rolecall.workqueue import Key, Queue, Turn
@@ -133,7 +134,7 @@ async def _settled(
     async with Client(credentials.copy()) as client:
         cluster = await cluster_id(client, credentials)
     root = stack.enter_context(claimed_root(settings.root, cluster))
-    return replace(settings, root=root, cluster=cluster)
+    return replace(settings, root=root, cluster=cluster, server=str(credentials.server))
 
 
 class Engine:
@@ -415,8 +416,9 @@ class Engine:
 
     def _made_ended_runs(self) -> EndedRuns:
         traces = open_traces(self._environment, self._clock, __version__)
-        root = self._settings.runner.root
-        return EndedRuns(root, self._clock, self._metrics.run_used, traces)
+        runner = self._settings.runner
+        ledger = UsageLedger(runner.root, runner.server)
+        return EndedRuns(ledger, self._clock, self._metrics.run_used, traces)
 
     def _made_changed_files(self) -> ChangedFiles:
         by_gvk, file = {watch.gvk: watch for watch in self._watches}, self._settings.watches_file

@@ -13,7 +13,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rolecall.clock import Clock
 from rolecall.log_fields import log_fields
@@ -45,10 +44,10 @@ class _Ended:
 
 class EndedRuns:
     def __init__(
-        self, root: Path, clock: Clock, on_used: OnUsed, traces: TurnTraces | None = None
+        self, ledger: UsageLedger, clock: Clock, on_used: OnUsed, traces: TurnTraces | None = None
     ) -> None:
         """`on_used` is called in a thread."""
-        self._ledger, self._clock = UsageLedger(root), clock
+        self._ledger, self._clock = ledger, clock
         self._on_used, self._traces = on_used, traces
         self._waiting: deque[_Ended] = deque(maxlen=_MOST_WAITING)
         self._has_come = asyncio.Event()

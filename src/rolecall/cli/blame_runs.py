@@ -44,6 +44,7 @@ def find_writes(
     question = json.dumps({"target": asdict(target), "crs": [each.as_json() for each in crs]})
     here = place_or_gather(arguments, ["blame", "--writes-of", question], also_of_one=True)
     if isinstance(here, Here):
+        here.check_cluster()
         return read_writes(here, target, crs)
     if isinstance(here, int):
         return FoundWrites(failure=f"the operator's pod answered with exit code {here}")
@@ -89,7 +90,7 @@ def _kept(here: Here, cr: CrName) -> list[KeptCr]:
     return [
         kept
         for root in here.roots
-        for kept in kept_crs(root, cr.kind, cr.name)
+        for kept in kept_crs(root, cr.kind, cr.name, server=here.server)
         if group_of(kept.api_version) == cr.group and kept.namespace in ("", cr.namespace)
     ]
 

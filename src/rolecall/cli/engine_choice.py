@@ -1,16 +1,18 @@
 """Which engine a command is answered by: one of this machine, or the one in a cluster.
 
-A folder that was named with `--artifacts-dir`, or a socket that answers, is this machine's engine. Else
-the operator's pod in the cluster of the kubeconfig runs the same command. Where there is neither, what
-runs left on this machine still tells what they did.
+The kubeconfig says which cluster is meant. An engine of this machine that works on it answers; else the
+operator's pod in that cluster runs the same command. Where there is neither, what runs on that cluster
+left on this machine still tells what they did. A folder that was named with `--artifacts-dir` is the
+choice of an engine as well, but nothing acts on a cluster that the kubeconfig does not name.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rolecall.cli.flags import FLAGS
@@ -33,7 +35,9 @@ from rolecall.plain_text import plain
 
 _FoundEngine = tuple[LocalEngine, Json]  # with its state
 _Found = Sequence[_FoundEngine]
+_Environ = Mapping[str, str]
 _ARTIFACTS = FLAGS["artifacts-dir"]
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class NoEngineError(RolecallError):
@@ -46,7 +50,8 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     section.add_argument(
         "--artifacts-dir",
         metavar="PATH",
-        help=f"where an engine of this machine keeps its runs (default {_ARTIFACTS.default})",
+        help="the folder of runs of an engine of this machine: that folder alone (default: that of"
+        f" the engine for the cluster of your kubeconfig, in {_ARTIFACTS.default})",
     )
     section.add_argument(
         "--operator",
@@ -69,6 +74,7 @@ class Here:
     roots: Sequence[Path]
     engine: LocalEngine | None = None
     state: Json | None = None
+    server: str | None = None  # whose runs count; None: those on all clusters
     dividing: _Found = ()  # more than one: they share the folder, and divide the CRs among them
 
     def running(self) -> LocalEngine:
@@ -81,26 +87,42 @@ class Here:
             )
         return self.engine
 
-    def with_cr(self, cr: Json) -> LocalEngine:
-        """Of engines that divide the CRs, the one that has this one, if it is here."""
+    def check_cluster(self) -> None:
+        """Raises `InputError` where the engine works on another cluster than the kubeconfig names."""
+        if self.state is None:
+            return
+        meant, server = _meant_server(os.environ), server_of(self.state)
+        if meant in (None, server):
+            return
+        raise InputError(
+            f"the engine in `{self.roots[0]}` works on {server}, and your kubeconfig names {meant}",
+            hint="set KUBECONFIG to the file of the cluster that you mean",
+        )
+
+    def to_ask_for(self, cr: Json) -> LocalEngine:
+        """Of engines that divide the CRs, the one that has this one, if it is here, to act on it."""
+        self.check_cluster()
         having = [engine for engine, state in self.dividing if is_had_by(state, cr)]
         return having[0] if having else self.running()
 
-    def all_running(self) -> Sequence[LocalEngine]:
-        """Those that have all CRs between them; raises `NoEngineError`."""
+    def all_to_ask(self) -> Sequence[LocalEngine]:
+        """Those that have all CRs between them, to act on them; raises `NoEngineError`."""
+        self.check_cluster()
         return [engine for engine, _ in self.dividing] or [self.running()]
 
     def kept(self, kind: KindWords | None = None, name: str = "") -> list[KeptCr]:
         """The CRs of which runs are kept here."""
         word = kind.kind if kind else ""
-        found = [each for root in self.roots for each in kept_crs(root, word, name)]
+        found = [
+            each for root in self.roots for each in kept_crs(root, word, name, server=self.server)
+        ]
         return [each for each in found if kind is None or kind.group == group_of(each.api_version)]
 
     def crs(self) -> list[Json]:
         """Those that the engine knows; without one, those that left runs."""
         if self.state is not None:
             return list(self.state["crs"])
-        return [_from_kept(each) for each in self.kept()]
+        return _by_place(self.kept())
 
     def kind(self, word: str) -> KindWords:
         """The kind that is meant; raises `InputError` with the nearest."""
@@ -117,9 +139,9 @@ class Here:
         live = [each for each in self.crs() if kind.is_of(each)]
         known = {(each["namespace"], each["name"]) for each in live}
         kept = [
-            _from_kept(each)
-            for each in self.kept(kind, word.name)
-            if (each.namespace, each.name) not in known
+            each
+            for each in _by_place(self.kept(kind, word.name))
+            if (each["namespace"], each["name"]) not in known
         ]
         cr = choose_cr(word, namespace, [*live, *kept])
         if not self._is_here(cr):
@@ -135,27 +157,36 @@ class Here:
     def runs(self, cr: Json, most: int | None = None) -> list[KeptRun]:
         """Its runs that are kept, newest first."""
         place = (cr["api_version"], cr["namespace"])
-        return [
+        found = [
             run
             for root in self.roots
-            for each in kept_crs(root, cr["kind"], cr["name"], cr["namespace"])
+            for each in kept_crs(root, cr["kind"], cr["name"], cr["namespace"], self.server)
             if (each.api_version, each.namespace) == place
             for run in each.runs(most)
         ]
+        return sorted(found, key=lambda run: run.began or _LONG_AGO, reverse=True)
 
 
-def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Here | None:
+def local_place(arguments: argparse.Namespace, environ: _Environ) -> Here | None:
     """This machine, where it is meant; None: ask in the cluster (see `relay_command`)."""
     if arguments.operator:
         if arguments.artifacts_dir:
             raise InputError("only one of `--artifacts-dir` and `--operator` may be set")
         return None
-    places = _places(environ, arguments.artifacts_dir)
-    found = _at_work(engines_of(places))
+    if arguments.artifacts_dir:
+        places, meant = [Path(arguments.artifacts_dir)], None
+        found = _at_work(engines_of(places))
+    else:
+        places, meant = _places(environ), _meant_server(environ)
+        all_here = engines_of(places)
+        found = _at_work(_of_cluster(all_here, meant))
+        if all_here and not found:
+            say(f"engines of this machine work on other clusters: {_named(all_here)}")
     if len({engine.root for engine, _ in found}) > 1:
-        named = ", ".join(f"`{engine.root}`" for engine, _ in found)
         raise InputError(
-            f"several operators run here: {named}", hint="choose one with --artifacts-dir"
+            f"several operators run here: {_named(found)}",
+            hint="set KUBECONFIG to the file of the cluster that you mean, or choose a folder with"
+            " --artifacts-dir",
         )
     if found:
         _introduce(found, environ)
@@ -164,23 +195,57 @@ def local_place(arguments: argparse.Namespace, environ: Mapping[str, str]) -> He
     return Here(places) if is_meant else None
 
 
-def silent_place(environ: Mapping[str, str]) -> Here:
+def silent_place(environ: _Environ) -> Here:
     """This machine, for what nobody should be told of."""
-    places = _places(environ)
-    found = _at_work(engines_of(places))
-    return _here_of(found) if found else Here(places)
+    places, meant = _places(environ), _meant_server(environ)
+    found = _at_work(_of_cluster(engines_of(places), meant))
+    is_clear = len({engine.root for engine, _ in found}) == 1
+    return _here_of(found) if is_clear else Here(places, server=meant)
+
+
+def engines_here(environ: _Environ) -> str:
+    """The engines of this machine by folder and cluster, for a person; empty: there is none."""
+    return _named(engines_of(_places(environ)))
+
+
+def server_of(state: Json) -> str:
+    """The API server of the engine."""
+    return str(state["engine"].get("server") or "")
+
+
+def _meant_server(environ: _Environ) -> str | None:
+    """That of the kubeconfig's current context; None: no cluster is named, or this is its pod."""
+    if RELAYED_VARIABLE in environ:
+        return None
+    from rolecall.kube import Credentials, NoClusterNamedError  # noqa: PLC0415 - as below
+
+    try:
+        return str(Credentials.load(environ).server)
+    except NoClusterNamedError:
+        return None
+
+
+def _of_cluster(found: _Found, meant: str | None) -> _Found:
+    return [each for each in found if meant in (None, server_of(each[1]))]
+
+
+def _named(found: _Found) -> str:
+    named = {engine.root: server_of(state) for engine, state in found}
+    return ", ".join(f"`{root}` on {server}" for root, server in named.items())
 
 
 def _here_of(found: _Found) -> Here:
     engine, state = found[0]
+    server = server_of(state)
     if len(found) == 1:
-        return Here([engine.root], engine, state)
-    return Here([engine.root], engine, merged_state([each for _, each in found]), found)
+        return Here([engine.root], engine, state, server)
+    merged = merged_state([each for _, each in found])
+    return Here([engine.root], engine, merged, server, found)
 
 
-def _places(environ: Mapping[str, str], named: str | None = None) -> list[Path]:
-    """The folders of runs: where a person says, else where an engine keeps them."""
-    return roots_of(Path(named or environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default))
+def _places(environ: _Environ) -> list[Path]:
+    """The folders of runs where engines keep them, one for each cluster."""
+    return roots_of(Path(environ.get(_ARTIFACTS.variable) or _ARTIFACTS.default))
 
 
 def _at_work(found: _Found) -> _Found:
@@ -213,7 +278,7 @@ def place_or_relay(
         code = relay_command(arguments, os.environ, words, take)
         if code is not None:
             return code
-        here = Here(_places(os.environ))
+        here = Here(_places(os.environ), server=_meant_server(os.environ))
     _tell_if_none(here)
     return here
 
@@ -236,7 +301,7 @@ def place_or_gather(
         found = gather(arguments, os.environ, words, also_of_one=also_of_one)
         if found is not None:
             return found
-        here = Here(_places(os.environ))
+        here = Here(_places(os.environ), server=_meant_server(os.environ))
     _tell_if_none(here)
     return here
 
@@ -246,7 +311,7 @@ def _tell_if_none(here: Here) -> None:
         say(f"no operator answers in `{here.roots[0]}`; this is from the files of its runs")
 
 
-def _introduce(found: _Found, environ: Mapping[str, str]) -> None:
+def _introduce(found: _Found, environ: _Environ) -> None:
     if RELAYED_VARIABLE in environ:
         return
     engines = [state["engine"] for _, state in found]
@@ -274,6 +339,21 @@ def _by_short_name(word: str, known: Sequence[KindWords]) -> KindWords | None:
         return None
     served = [each for each in kinds_served(os.environ) if (each.kind, each.group) in watched]
     return choose_kind(word, served)
+
+
+def _by_place(kept: Iterable[KeptCr]) -> list[Json]:
+    """Each CR once, as its newest run tells of it: a cluster's engines may have had two folders."""
+    found: dict[tuple[str, ...], Json] = {}
+    for each in kept:
+        cr = _from_kept(each)
+        place = (each.api_version, each.kind, each.namespace, each.name)
+        if place not in found or _ended(cr) > _ended(found[place]):
+            found[place] = cr
+    return list(found.values())
+
+
+def _ended(cr: Json) -> str:
+    return str((cr["last"] or {}).get("ended") or "")
 
 
 def _from_kept(kept: KeptCr) -> Json:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rolecall.cli.cluster_line import say_cluster
-from rolecall.cli.engine_choice import silent_place
+from rolecall.cli.engine_choice import engines_here
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
 from rolecall.cli.served_kinds import kind_names
@@ -103,15 +103,14 @@ async def _change(
 
 
 def _credentials(environ: Mapping[str, str]) -> Credentials:
-    """Those of the person; where there are none, an operator that runs here knows the cluster."""
+    """Those of the person; where there are none, the engines of this machine name clusters."""
     try:
         return Credentials.load(environ)
     except CredentialsError as error:
-        state = silent_place(environ).state
-        server = state["engine"].get("server") if state else None
-        if not server:
+        engines = engines_here(environ)
+        if not engines:
             raise
-        hint = f"the operator that runs here works on {server}; set KUBECONFIG to its file"
+        hint = f"set KUBECONFIG to the file of a cluster; engines run here: {engines}"
         raise CredentialsError(error.message, hint=hint) from None
 
 

@@ -82,11 +82,11 @@ def _asked(arguments: argparse.Namespace) -> Json | int:
             return here
         cr = here.cr(cr_word(arguments.what), arguments.namespace)
         wanted = {"kind": cr["kind"], "namespace": cr["namespace"], "name": cr["name"]}
-        return here.with_cr(cr).reconcile(wanted)
+        return here.to_ask_for(cr).reconcile(wanted)
     found = place_or_gather(arguments)
     if isinstance(found, Here):
         request = _all_of(found, arguments.what)
-        found = [engine.reconcile(request) for engine in found.all_running()]
+        found = [engine.reconcile(request) for engine in found.all_to_ask()]
     return found if isinstance(found, int) else _together(found)
 
 

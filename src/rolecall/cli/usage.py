@@ -97,7 +97,7 @@ def show_usage(arguments: argparse.Namespace) -> int:
     used: dict[CrOfRuns, Usage] = {}
     began: datetime | None = None
     for root in here.roots:
-        found, first = read_usage(root, since)
+        found, first = read_usage(root, since, here.server)
         if first is not None:
             began = min(began or first, first)
         for cr, each in found.items():

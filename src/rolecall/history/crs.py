@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from rolecall.gvk import Gvk
@@ -36,17 +37,29 @@ class KeptCr:
     namespace: str
     name: str
     folder: Path
+    server: str | None = None  # only runs on the cluster of this API server; None: all
 
     @property
     def artifacts(self) -> Path:
         return self.folder / _ARTIFACTS
 
     def runs(self, most: int | None = None) -> list[KeptRun]:
-        """Its runs, newest first; with `most`, only so many of the folders that changed last."""
-        folders = sorted(_folders(self.artifacts), key=_changed_at, reverse=True)[:most]
-        found = [self._named(read_run(folder)) for folder in folders if has_begun(folder)]
+        """Its runs, newest first; with `most`, only so many of those whose folders changed last."""
+        found = islice(self._read(), most)
         runs = sorted(found, key=lambda run: run.began or _LONG_AGO, reverse=True)
         return [as_lost(run) if index and _is_past(run) else run for index, run in enumerate(runs)]
+
+    @property
+    def has_runs(self) -> bool:
+        return next(self._read(), None) is not None
+
+    def _read(self) -> Iterator[KeptRun]:
+        """A folder may have been another cluster's before, whose CR had the same name."""
+        for folder in sorted(_folders(self.artifacts), key=_changed_at, reverse=True):
+            if has_begun(folder):
+                run = read_run(folder)
+                if self.server is None or run.server in ("", self.server):
+                    yield self._named(run)
 
     def _named(self, run: KeptRun) -> KeptRun:
         """Whose it is says its folder; the file may be a copy."""
@@ -65,20 +78,27 @@ def roots_of(artifacts_dir: Path) -> list[Path]:
 
 
 def kept_crs(
-    root: Path, kind: str = "", name: str = "", namespace: str | None = None
+    root: Path,
+    kind: str = "",
+    name: str = "",
+    namespace: str | None = None,
+    server: str | None = None,
 ) -> list[KeptCr]:
     """The CRs below one root, in order; where something is given, only those that match.
 
-    A kind may be written small. None stands for every namespace.
+    A kind may be written small. None stands for every namespace, and for every API server; with one,
+    CRs without a run on its cluster are left out.
     """
     found = [
-        cr
+        replace(cr, server=server)
         for folder in _below(root, _DEEPEST)
         if (folder / _ARTIFACTS).is_dir() and (cr := _cr_of(folder, folder.relative_to(root).parts))
         if not kind or cr.kind.lower() == kind.lower()
         if not name or cr.name == name
         if namespace is None or cr.namespace == namespace
     ]
+    if server is not None:
+        found = [cr for cr in found if cr.has_runs]
     return sorted(found, key=lambda cr: (cr.kind, cr.namespace, cr.name, cr.api_version))
 
 

@@ -63,6 +63,7 @@ class KeptRun:
     reason: str = ""
     # What of the CR's objects was deleted after it, what stays and why; empty: there was nothing.
     pruned: Mapping[str, Any] = field(default_factory=dict)
+    server: str = ""  # the API server of the engine, as its kubeconfig names it; empty: unknown
     engine: Process = Process()
     # Not part of the file: where it is kept, and whether there is one.
     folder: Path = field(default=Path(), compare=False)

@@ -25,7 +25,7 @@ from pathlib import Path
 from yarl import URL
 
 from rolecall.clock import Clock, SystemClock
-from rolecall.kube.errors import CredentialsError
+from rolecall.kube.errors import CredentialsError, NoClusterNamedError
 from rolecall.kube.exec_plugin import Issued, run_exec_plugin
 from rolecall.kube.kubeconfig import read_kubeconfig
 from rolecall.kube.login import Login, as_bearer, headers_of, tls_of, without_token
@@ -164,7 +164,7 @@ def _find_login(environ: Mapping[str, str], home: Path) -> Login:
         return in_cluster
     default = home / ".kube" / "config"
     if not default.exists():
-        raise CredentialsError(
+        raise NoClusterNamedError(
             "no cluster was found: KUBECONFIG is not set, not running in a pod,"
             f" and `{default}` does not exist",
             hint="set KUBECONFIG to the file of a cluster",

@@ -134,6 +134,10 @@ class CredentialsError(ClusterError):
     """How to reach the cluster could not be found out."""
 
 
+class NoClusterNamedError(CredentialsError):
+    """No kubeconfig, or one without a current context: no cluster is named at all."""
+
+
 _BY_CODE: dict[int, type[ApiError]] = {
     401: UnauthorizedError,
     403: ForbiddenError,

@@ -18,7 +18,7 @@ import yaml
 from yarl import URL
 
 from rolecall.json_object import Json
-from rolecall.kube.errors import CredentialsError
+from rolecall.kube.errors import CredentialsError, NoClusterNamedError
 from rolecall.kube.login import ExecPlugin, Login
 
 # In C, where it was built so: the file holds whole certificates, which take Python long to scan.
@@ -57,7 +57,7 @@ def _merged(paths: Sequence[Path]) -> Login:
                 merged[plural].setdefault(str(row.get("name")), entry)
     names = ", ".join(f"`{path}`" for path in found)
     if not current:
-        raise CredentialsError(
+        raise NoClusterNamedError(
             f"no current context was set in {names}", hint="`kubectl config use-context NAME`"
         )
     context, _ = _pick(merged, "contexts", current, names)

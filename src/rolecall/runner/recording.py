@@ -106,7 +106,8 @@ class Recording:
         self._events = EventFiles(
             prepared.artifacts, self._fold, self._redactor, on_event, self._clock
         )
-        self._kept = run_that_begins(request, settings.way, prepared.artifacts, self._clock.now())
+        now, server = self._clock.now(), settings.server
+        self._kept = run_that_begins(request, settings.way, prepared.artifacts, now, server)
         self._make_files()
         self._stdout = _RedactedFile(prepared.artifacts / "stdout", self._redactor)
         self._filter = _EventFilter(self._stdout, self._events.take, suppress_ansible_output=True)

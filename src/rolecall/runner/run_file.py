@@ -17,7 +17,9 @@ from rolecall.runner.folders import make_private, private_dir_of
 from rolecall.settings import RunnerSettings
 
 
-def run_that_begins(request: RunRequest, way: str, folder: Path, now: datetime) -> KeptRun:
+def run_that_begins(
+    request: RunRequest, way: str, folder: Path, now: datetime, server: str
+) -> KeptRun:
     metadata, gvk = request.cr.get("metadata") or {}, request.watch.gvk
     return KeptRun(
         run=request.run_id,
@@ -31,6 +33,7 @@ def run_that_begins(request: RunRequest, way: str, folder: Path, now: datetime) 
         is_finalizer=request.is_finalizer,
         way=way,
         began=now,
+        server=server,
         engine=this_process(),
         folder=folder,
     )
@@ -77,7 +80,7 @@ def keep_unrecorded(
         make_private(settings.root, folder)
         begun = read_run(folder)
         if not begun.kind:  # there is no file yet
-            begun = run_that_begins(request, result.way, folder, now)
+            begun = run_that_begins(request, result.way, folder, now, settings.server)
         write_run(run_that_ended(begun, result, now))
         limits = Rotation(request.keep_artifacts, settings.keep_days, settings.keep_bytes)
         rotate(folder.parent, request.run_id, limits, now.timestamp())

@@ -1,7 +1,8 @@
 """The ledger of usage: files by day in the folder of runs, to which lines are only ever added.
 
 Promises: what was added is there after a restart, and after the artifacts of the runs are gone; a
-reader at any moment sees each run once; two replicas may share the folder. It is bounded: a file that
+reader at any moment sees each run once; two replicas may share the folder, and so may clusters, whose
+runs are counted apart. It is bounded: a file that
 grew is folded to one line for each CR and hour, later to one for each CR and day, and the oldest files
 go. Rejected: summing up `run.json` when somebody asks. Of most runs there is none any more: three are
 kept for each CR.
@@ -35,17 +36,17 @@ _HOURS_OF_DAY = 24
 
 
 class UsageLedger:
-    """The writer's side."""
+    """The writer's side, for runs on the cluster of this API server."""
 
-    def __init__(self, root: Path) -> None:
-        self._folder = root / USAGE_FOLDER
+    def __init__(self, root: Path, server: str = "") -> None:
+        self._folder, self._server = root / USAGE_FOLDER, server
         self._folded_bytes = 0  # of today's file, as we last left it
         self._day: date | None = None
 
     def add(self, used: Sequence[tuple[CrOfRuns, Usage]], now: datetime) -> None:
         """Add what runs used that ended just now; raises `OSError`."""
         hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-        lines = [LedgerLine(hour, 1, cr, each) for cr, each in used]
+        lines = [LedgerLine(hour, 1, cr, each, self._server) for cr, each in used]
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _locked(self._folder):
             if hour.date() != self._day:
@@ -73,10 +74,12 @@ class UsageLedger:
                 path.unlink(missing_ok=True)
 
 
-def read_usage(root: Path, since: datetime) -> tuple[dict[CrOfRuns, Usage], datetime | None]:
+def read_usage(
+    root: Path, since: datetime, server: str | None = None
+) -> tuple[dict[CrOfRuns, Usage], datetime | None]:
     """What was used since then, by CR, and from when that really counts; None: from nowhere.
 
-    An hour or a day that began before counts whole.
+    An hour or a day that began before counts whole. With `server`, runs on other clusters do not count.
     """
     sums: dict[CrOfRuns, Usage] = {}
     began: datetime | None = None
@@ -84,7 +87,8 @@ def read_usage(root: Path, since: datetime) -> tuple[dict[CrOfRuns, Usage], date
         if day < since.astimezone(UTC).date():
             continue
         for line in _lines(path):
-            if line.at + timedelta(hours=line.hours) > since:
+            is_meant = server is None or line.server in ("", server)
+            if is_meant and line.at + timedelta(hours=line.hours) > since:
                 sums[line.cr] = sums.get(line.cr, Usage()) + line.used
                 began = line.at if began is None else min(began, line.at)
     return sums, began
@@ -105,14 +109,15 @@ def _fold(path: Path, *, by_day: bool = False) -> int:
 
 
 def _folded(lines: Iterable[LedgerLine], *, by_day: bool) -> bytes:
-    sums: dict[tuple[datetime, CrOfRuns], LedgerLine] = {}
+    sums: dict[tuple[datetime, str, CrOfRuns], LedgerLine] = {}
     for each in lines:
         at = each.at.replace(hour=0) if by_day else each.at
         hours = _HOURS_OF_DAY if by_day else each.hours
         used = each.used
-        if (known := sums.get((at, each.cr))) is not None:
+        place = (at, each.server, each.cr)
+        if (known := sums.get(place)) is not None:
             used, hours = known.used + used, max(known.hours, hours)
-        sums[at, each.cr] = replace(each, at=at, hours=hours, used=used)
+        sums[place] = replace(each, at=at, hours=hours, used=used)
     return "".join(line.written() for line in sums.values()).encode()
 
 

@@ -52,12 +52,14 @@ class LedgerLine:
     hours: int
     cr: CrOfRuns
     used: Usage
+    server: str = ""  # of the cluster; empty: unknown, as in lines of earlier releases
 
     def written(self) -> str:
         used = self.used
         values: dict[str, Any] = {
             "at": self.at.strftime("%Y-%m-%dT%HZ"),
             "hours": self.hours,
+            "server": self.server,
             **self.cr._asdict(),
             "runs": used.runs,
             "failed": used.failed,
@@ -86,6 +88,7 @@ def line_of(text: str | bytes) -> LedgerLine | None:
             None if owned is None else int(owned),
         )
         is_number = math.isfinite(seconds + cpu_s)
-        return LedgerLine(at, int(values["hours"]), cr, used) if is_number else None
+        server = str(values.get("server") or "")
+        return LedgerLine(at, int(values["hours"]), cr, used, server) if is_number else None
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None

@@ -18,7 +18,7 @@ from rolecall.reconcile import Outcome, TurnTrail
 from rolecall.record import RecordedRequest, RunRecord
 from rolecall.runner import Ending, RunResult
 from rolecall.traces import EndedTurn
-from rolecall.usage import USAGE_FOLDER, CrOfRuns, Usage, read_usage
+from rolecall.usage import USAGE_FOLDER, CrOfRuns, Usage, UsageLedger, read_usage
 from rolecall.workqueue import Key, Turn, Urgency
 from tests.fixtures.eventually import eventually_async
 
@@ -63,7 +63,7 @@ def record(*requests: RecordedRequest, incomplete: str = "") -> RunRecord:
 
 @asynccontextmanager
 async def working(root: Path, traced: Traced, told: list[Usage]) -> AsyncIterator[EndedRuns]:
-    ended = EndedRuns(root, Hurried(), lambda _key, used: told.append(used), traced)
+    ended = EndedRuns(UsageLedger(root), Hurried(), lambda _key, used: told.append(used), traced)
     task = asyncio.create_task(ended.run())
     try:
         yield ended
@@ -86,7 +86,7 @@ async def test_run_is_counted_written_down_and_traced(tmp_path: Path) -> None:
 
 
 async def test_what_ended_last_is_written_when_the_operator_stops(tmp_path: Path) -> None:
-    ended = EndedRuns(tmp_path, SystemClock(), lambda *_: None)
+    ended = EndedRuns(UsageLedger(tmp_path), SystemClock(), lambda *_: None)
     ended.turn_over(TURN, outcome())
     await ended.close()
     assert read_usage(tmp_path, NOW - timedelta(hours=2))[0][NAME].runs == 1

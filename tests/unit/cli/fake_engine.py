@@ -56,6 +56,7 @@ class FakeEngine:
         self.answer: tuple[int, Json] = (202, {"keys": [], "paused": []})
         self.shards: Json | None = None
         self.facts: Json = {}  # of the engine itself
+        self.page = "http://127.0.0.1:1/of-the-fake"
 
     @property
     def state(self) -> Json:
@@ -90,6 +91,7 @@ class FakeEngine:
 
     def environ(self, **more: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR",)}
+        # /dev/null: no cluster is named, so the engine that is here is meant.
         own = {"ROLECALL_ARTIFACTS_DIR": str(self.root), "KUBECONFIG": "/dev/null", "TERM": "xterm"}
         return kept | own | more
 
@@ -108,6 +110,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             for _ in range(2):
                 self.wfile.write(json.dumps(self.server.engine.state).encode() + b"\n")
+            return
+        if self.path == "/v1/page":
+            self._answer(200, {"address": self.server.engine.page})
             return
         if self.path == "/v1/shards":
             self._answer(200, {"shards": self.server.engine.shards})
@@ -149,6 +154,15 @@ def second_engine(first: FakeEngine) -> Iterator[FakeEngine]:
     """Another one on the same folder."""
     engine = FakeEngine(first.root)
     with _answering(engine, "control-2.sock"):
+        yield engine
+
+
+@contextmanager
+def engine_of_further_cluster(first: FakeEngine, cluster: str) -> Iterator[FakeEngine]:
+    """Where an engine goes whose folder is another cluster's."""
+    engine = FakeEngine(first.root / ".clusters" / cluster)
+    engine.root.mkdir(parents=True)
+    with _answering(engine, "control.sock"):
         yield engine
 
 

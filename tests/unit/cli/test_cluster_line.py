@@ -22,6 +22,7 @@ from rolecall_dev.cli import demo as demo_command
 from rolecall_dev.cli import test as test_command
 from rolecall_dev.proving import ProofReport
 from rolecall_dev.staging import TrialCluster
+from tests.unit.cli.every_command import FROM_A_KUBECONFIG, OF_THEIR_OWN, WITHOUT_CLUSTER
 from tests.unit.cli.fake_engine import FakeEngine
 
 pytestmark = pytest.mark.slow
@@ -36,28 +37,6 @@ clusters: [{{name: c, cluster: {{server: "{SERVER}"}}}}]
 users: [{{name: u, user: {{token: t}}}}]
 contexts: [{{name: elsewhere, context: {{cluster: c, user: u}}}}]
 """
-FROM_A_KUBECONFIG = [
-    ["status"],
-    ["runs", "site/x"],
-    ["logs", "site/x"],
-    ["blame", "site", "x"],
-    ["usage"],
-    ["page", "--no-open"],
-    ["reconcile", "site/x"],
-    ["pause", "site/x"],
-    ["resume", "site/x"],
-    ["migrate-storage", "site"],
-    ["run"],
-    ["run-role", "site/x"],
-    ["plan", "site/x"],
-    ["doctor"],
-    ["cluster", "kubectl", "--current", "get", "pods"],
-]
-# Beside these, `demo`, `test` and verbs of `cluster` know their cluster by its name: see below.
-WITHOUT_CLUSTER = {
-    *("bundle", "catalog", "check", "completion", "convert", "create", "init", "rbac"),
-    *("version", "webhooks"),
-}
 # They begin, end or describe a local cluster, and name it in what they say.
 NAMING_VERBS = {"build", "up", "down", "status", "list", "kubeconfig", "logs"}
 
@@ -70,7 +49,7 @@ def kubeconfig(tmp_path: Path) -> Path:
 
 
 def test_no_command_is_left_out() -> None:
-    known = {words[0] for words in FROM_A_KUBECONFIG} | {"demo", "test"}
+    known = {words[0] for words in FROM_A_KUBECONFIG} | OF_THEIR_OWN
     assert known | WITHOUT_CLUSTER == set(commands())
     (verbs,) = (
         action.choices
@@ -81,15 +60,18 @@ def test_no_command_is_left_out() -> None:
     assert set(verbs) == NAMING_VERBS | {"kubectl", "load-image"}
 
 
+ONE_OF_EACH = list({words[0]: words for words in FROM_A_KUBECONFIG}.values())
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("words", FROM_A_KUBECONFIG, ids=" ".join)
+@pytest.mark.parametrize("words", ONE_OF_EACH, ids=" ".join)
 def test_first_line_is_the_cluster_of_the_kubeconfig(
     words: list[str], kubeconfig: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "roles" / "site" / "tasks").mkdir(parents=True)
-    (tmp_path / "roles" / "site" / "tasks" / "main.yml").write_text("[]\n")
+    (tmp_path / "roles" / "website" / "tasks").mkdir(parents=True)
+    (tmp_path / "roles" / "website" / "tasks" / "main.yml").write_text("[]\n")
     if words != ["run"]:  # which shall end by itself
-        watch = "- {group: a.example.com, version: v1, kind: Site, role: site}\n"
+        watch = "- {group: example.com, version: v1, kind: Website, role: website}\n"
         (tmp_path / "watches.yaml").write_text(watch)
     variables = {
         "KUBECONFIG": str(kubeconfig),

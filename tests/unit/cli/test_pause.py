@@ -18,8 +18,8 @@ def test_without_kubeconfig_the_cluster_of_the_engine_here_is_named(
     error, hint = said.stderr.splitlines()
     assert error.startswith("error: no cluster was found: KUBECONFIG is not set")
     assert hint == (
-        "hint: the operator that runs here works on https://10.0.0.1:6443;"
-        " set KUBECONFIG to its file"
+        "hint: set KUBECONFIG to the file of a cluster; engines run here:"
+        f" `{engine.root}` on https://10.0.0.1:6443"
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 from aiohttp import WSMsgType, web
+from aiohttp.typedefs import Handler
 
 from rolecall.election import new_lease
 from rolecall.json_object import Json
@@ -80,6 +81,7 @@ class FakeCluster:
 
     def __init__(self, kubeconfig: Path) -> None:
         self.kubeconfig = kubeconfig
+        self.server = ""
         self.objects: dict[str, list[Json]] = {
             "pods": [],
             "leases": [],
@@ -98,6 +100,7 @@ class FakeCluster:
         self.forwarded = 0  # connections to ports of pods
         self.tokens_asked: list[str] = []
         self.page = 0  # the port where the page of a pod is
+        self.requests: list[str] = []  # each with its method, such as `GET /version`
 
     async def resources(self, request: web.Request) -> web.Response:
         rows = [
@@ -244,6 +247,7 @@ def fake_cluster(folder: Path) -> Iterator[FakeCluster]:
     runner = web.AppRunner(_app(cluster))
     try:
         port = asyncio.run_coroutine_threadsafe(_serve(runner), loop).result()
+        cluster.server = f"http://127.0.0.1:{port}"
         _write_kubeconfig(cluster.kubeconfig, port)
         yield cluster
     finally:
@@ -254,7 +258,12 @@ def fake_cluster(folder: Path) -> Iterator[FakeCluster]:
 
 
 def _app(cluster: FakeCluster) -> web.Application:
-    app = web.Application()
+    @web.middleware
+    async def noted(request: web.Request, handler: Handler) -> web.StreamResponse:
+        cluster.requests.append(f"{request.method} {request.path}")
+        return await handler(request)
+
+    app = web.Application(middlewares=[noted])
     for path in ("/api", "/apis"):
         app.router.add_get(path, cluster.discovered)
     for path in _RESOURCES:
@@ -263,6 +272,7 @@ def _app(cluster: FakeCluster) -> web.Application:
         inside = f"{path}/namespaces/{{namespace}}/{{plural}}"
         app.router.add_get(inside, cluster.listed)
         app.router.add_get(f"{inside}/{{name}}", cluster.got)
+        app.router.add_patch(f"{inside}/{{name}}", cluster.got)
         app.router.add_get(f"{inside}/{{name}}/exec", cluster.exec)
         app.router.add_get(f"{inside}/{{name}}/portforward", cluster.forward)
     return app
