@@ -34,6 +34,7 @@ PAUSE_S = 2.0
 _CAUSE = "changed file"
 _MOST_FILES = 5000
 _DEEPEST = 12
+_TICK_S = 0.05  # a folder may be stamped later than what was just made in it
 
 _logger = logging.getLogger(__name__)
 
@@ -156,15 +157,30 @@ def _changes_below(place: Path) -> Iterator[_Change]:
         with contextlib.suppress(OSError):
             is_folder = path.is_dir()
             found = path.stat()
-            at = found.st_mtime if is_folder else max(found.st_mtime, found.st_ctime)
-            yield _Change(path, at, is_folder)
-            if is_folder and depth < _DEEPEST:
-                pending += [(path / name, depth + 1) for name in _names_in(path)]
+            if not is_folder:
+                yield _Change(path, max(found.st_mtime, found.st_ctime), is_folder=False)
+                continue
+            names, left_at = _content_of(path)
+            if found.st_mtime > left_at + _TICK_S:
+                yield _Change(path, found.st_mtime, is_folder=True)
+            if depth < _DEEPEST:
+                pending += [(path / name, depth + 1) for name in names]
 
 
-def _names_in(folder: Path) -> list[str]:
+def _content_of(folder: Path) -> tuple[list[str], float]:
+    """The names that count, and when something last changed that does not, such as `__pycache__`.
+
+    That it came changed the folder, too; where it is the last that came, nothing of the role did.
+    """
+    names, left_at = [], 0.0
     with os.scandir(folder) as entries:
-        return [entry.name for entry in entries if _counts(entry.name)]
+        for entry in entries:
+            if _counts(entry.name):
+                names.append(entry.name)
+            else:
+                found = entry.stat(follow_symlinks=False)
+                left_at = max(left_at, found.st_mtime, found.st_ctime)
+    return names, left_at
 
 
 def _counts(name: str) -> bool:

@@ -25,6 +25,7 @@ from rolecall.workqueue import Cause, Key, Urgency
 
 _Claim = tuple[Key, int]  # an owner, and by what its runs would have asked for the object
 _Memo = tuple[bytes, tuple[_Claim, ...]]
+_CLAIM = "PersistentVolumeClaim"
 _logger = logging.getLogger(__name__)
 
 
@@ -162,7 +163,8 @@ class OwnedObjects:
         if document.get("kind") == "PartialObjectMetadata":
             # Older than its kind's generations, as a pod may be after an upgrade of the server.
             return _seen_at(version)
-        return digest_of(document, is_metadata_only=False)
+        is_claim = self._resource.gvk.group_kind == _CLAIM
+        return digest_of(document, is_metadata_only=False, is_claim=is_claim)
 
     def _drift_of(self, metadata: Json, *, is_gone: bool = False) -> Cause:
         """What is gone without a word is told by its kind: names are not kept."""

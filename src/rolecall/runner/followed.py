@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from rolecall.capacity import STOCK_RUN_BYTES
 from rolecall.clock import Clock, SystemClock
 from rolecall.runner.contract import Ending, OnEvent, RunRequest, RunResult
+from rolecall.runner.depth import at_usual_depth
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import CannotStartError
 from rolecall.runner.follow import Feed, RunProcess, RunStop, follow
@@ -117,7 +118,8 @@ class FollowedRuns:
         with alone_with(request, self._settings):
             prepared = prepare(request, self._settings)
             try:
-                return self._follow_and_record(prepared, thread, asked_s)
+                with at_usual_depth(prepared, self._settings) as seen:
+                    return self._follow_and_record(seen, thread, asked_s)
             except BaseException as error:  # its process is gone, whatever happened
                 return result_of_given_up(request.run_id, error, self._way.name)
             finally:

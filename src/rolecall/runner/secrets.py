@@ -6,10 +6,11 @@ object, task. A value is looked for in the forms in which it travels: base64 as 
 escaped as in JSON, in JSON within JSON (`to_json` in what a task prints), and in a URL, and a text of
 several lines line by line.
 
-The hard part is not to hide too much. Words of one or two letters are hidden only inside the Secret
-they belong to, short ones only as whole words, and a few words that plays say all the time
-(`true`, `default`) never. Rejected: hiding by key names (`password: ...`), which misses most and
-breaks what it hits.
+The hard part is not to hide too much. Hidden inside their Secret alone are values of one or two
+letters, words of the CR's own name, namespace and kind, and ordinary words and small numbers
+(`database: awx`, `port: "5432"`) whose key does not name a credential. Other short values are hidden
+as whole words, and a few words that plays say all the time (`true`, `default`) never. Rejected: hiding
+by key names alone (`password: ...`), which misses most and breaks what it hits.
 """
 
 from __future__ import annotations
@@ -33,6 +34,14 @@ _EVERYDAY_WORDS = frozenset({"true", "false", "null", "none", "default", "localh
 _SHORTEST = 3  # shorter values are hidden only within their Secret
 _LONG = 8  # from here on a value is hidden inside words as well
 _SECRET_FIELDS = ("data", "stringData")
+# Keys whose values are hidden although they are ordinary words.
+_NAMES_CREDENTIAL = re.compile(
+    r"pass|pwd|pin\b|secret|token|key|cred|auth|salt|hash", re.IGNORECASE
+)
+# Of less than 34 bits, and in the text of any play: a word in one case, or a number such as a port.
+_ORDINARY = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]{1,5}")
+_DNS_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+_WORDS = re.compile(r"[A-Z]*[a-z0-9]+|[A-Z]+")
 _CREDENTIAL_FIELDS = ("password", "token", "client-key-data")
 # A manifest given as text is worth parsing only if it may hold a Secret, and only if it is no bomb:
 # aliases can blow a few lines up to gigabytes. (The API's answer shows the same Secret once more.)
@@ -82,11 +91,14 @@ class Redactor:
         self._short: re.Pattern[str] | None = None
         self._in_json: set[str] = set()  # as JSON spells them within a string
         self._is_stale = False  # `_values` grew since `_long` and `_short` were made
+        self._crs_words: frozenset[str] = frozenset()  # in lower case
+        self._crs_name = ""
 
     @classmethod
     def for_run(cls, cr: Mapping[str, Any], kubeconfig: Path) -> Redactor:
         """Start with the run's own credential, and with the CR's data where the CR is a Secret."""
         redactor = cls()
+        redactor._crs_words, redactor._crs_name = _words_of(cr), _name_of(cr)
         redactor.learn(cr)
         for credential in _credentials(kubeconfig):
             redactor._remember(credential)
@@ -102,10 +114,12 @@ class Redactor:
         for secret in _secrets_in(value):
             for field in _SECRET_FIELDS:
                 texts = secret.get(field)
-                for text in texts.values() if isinstance(texts, dict) else ():
+                for key, text in texts.items() if isinstance(texts, dict) else ():
                     if isinstance(text, str):
-                        self._remember(text)
-                        self._remember(_decoded(text) if field == "data" else "")
+                        plain = _decoded(text) if field == "data" else text
+                        if not self._is_ordinary(str(key), plain.strip()):
+                            self._remember(text)
+                            self._remember(plain)
 
     def may_hide(self, json_text: str) -> bool:
         """Whether anything in this JSON may have to be masked or learnt; a no is sure, and quick."""
@@ -146,6 +160,20 @@ class Redactor:
             key: item if key in _KEPT_FIELDS else self.value(item) for key, item in data.items()
         }
 
+    def _is_ordinary(self, key: str, text: str) -> bool:
+        """Whether a value may stand anywhere in a play's output, so that its Secret alone hides it."""
+        if text.lower() in self._crs_words:
+            return True
+        if not text or _NAMES_CREDENTIAL.search(key):
+            return False
+        if len(text) < _LONG and _ORDINARY.fullmatch(text):
+            return True
+        # What the role named after its CR, such as the host of a database.
+        is_named_after = self._crs_name and text.startswith(
+            (f"{self._crs_name}-", f"{self._crs_name}.")
+        )
+        return bool(is_named_after and _DNS_NAME.fullmatch(text))
+
     def _remember(self, text: str) -> None:
         lines = [line.strip() for line in text.splitlines()] if "\n" in text else []
         for part in [text, text.strip(), *(line for line in lines if len(line) >= _LONG)]:
@@ -161,6 +189,20 @@ class Redactor:
         self._short = re.compile(rf"(?<!\w)(?:{short})(?!\w)") if short else None
         self._in_json = {json.dumps(value)[1:-1] for value in ordered}
         self._is_stale = False
+
+
+def _name_of(cr: Mapping[str, Any]) -> str:
+    metadata = cr.get("metadata")
+    return str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
+
+
+def _words_of(cr: Mapping[str, Any]) -> frozenset[str]:
+    """Name, namespace and kind of a CR, and the words that they consist of."""
+    metadata = cr.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    whole = [str(each or "") for each in (_name_of(cr), metadata.get("namespace"), cr.get("kind"))]
+    parts = [word for text in whole for word in _WORDS.findall(text)]
+    return frozenset(word.lower() for word in (*whole, *parts) if word)
 
 
 def _mask_of(found: re.Match[str]) -> str:

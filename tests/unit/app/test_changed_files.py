@@ -179,3 +179,20 @@ async def test_nothing_is_looked_at_while_nothing_failed(
     project.write("roles/web/tasks/main.yml", after=project.began)
 
     assert await project.looks() == []
+
+
+@pytest.mark.parametrize(
+    "left", ["__pycache__/says.cpython-311.pyc", ".swp", "says.py~", "old.pyc"]
+)
+async def test_what_the_run_itself_left_beside_a_plugin_changes_nothing(
+    project: Project, left: str
+) -> None:
+    plugin = project.write("roles/web/library/says.py")
+    project.fails(A)
+    library = plugin.parent
+    at = (project.began + timedelta(seconds=1)).timestamp()
+    project.write(f"roles/web/library/{left}")
+    os.utime(library, (at, at))
+    in_future = (project.began + timedelta(seconds=2)).timestamp()
+    os.utime(library / left.partition("/")[0], (in_future, in_future))
+    assert await project.looks() == []

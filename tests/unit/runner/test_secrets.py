@@ -81,9 +81,9 @@ def test_escaped_and_multi_line_values_are_hidden_in_every_form() -> None:
 
 
 def test_short_values_are_hidden_as_words_only() -> None:
-    redactor = knowing(secret(pin="1234", user="bob"))
-    assert redactor.text("pin 1234, port 12345, bob, bobsled") == (
-        f"pin {MASK}, port 12345, {MASK}, bobsled"
+    redactor = knowing(secret(pin="1234", user="b0b"))
+    assert redactor.text("pin 1234, port 12345, b0b, b0bsled") == (
+        f"pin {MASK}, port 12345, {MASK}, b0bsled"
     )
 
 
@@ -93,6 +93,65 @@ def test_tiny_and_everyday_values_are_hidden_in_their_secret_only() -> None:
     text = '{"changed": true, "host": "localhost", "x": 1}'
     assert redactor.text(text) == text
     assert redactor.value(found)["data"] == dict.fromkeys(found["data"], MASK)
+
+
+CR = {**app(), "kind": "AutomationHub", "metadata": {"name": "awx-demo", "namespace": "towers"}}
+ORDINARY = {
+    **{
+        "database": "awx",
+        "username": "awx",
+        "sslmode": "prefer",
+        "type": "managed",
+        "port": "5432",
+    },
+    **{"Zone": "EUROPE", "user": "Admin", "host": "awx-demo-postgres-15"},
+    **{"address": "awx-demo.towers.svc"},
+}
+OF_THE_CR = ["awx", "demo", "awx-demo", "towers", "AutomationHub", "automation", "HUB"]
+GUESSED = ["letmein", "1234", "EUROPE", "a-b", "hunter2", "s3cret", "awx-demo-password"]
+
+
+@pytest.mark.parametrize(("key", "word"), ORDINARY.items())
+@pytest.mark.parametrize(
+    "said", ["https://{}.example.com/api", "TASK [role : make {} ready]", "{}"]
+)
+def test_ordinary_words_are_hidden_in_their_secret_only(
+    tmp_path: Path, key: str, word: str, said: str
+) -> None:
+    redactor = Redactor.for_run(CR, tmp_path / "missing")
+    found = secret(**{key: word}, password=VALUE)
+    redactor.learn(found)
+    redactor.learn({**found, "data": None, "stringData": {key: word}})
+    assert redactor.text(said.format(word)) == said.format(word)
+    assert redactor.value(found)["data"] == dict.fromkeys(found["data"], MASK)
+    assert redactor.text(VALUE) == MASK
+
+
+@pytest.mark.parametrize("word", OF_THE_CR)
+@pytest.mark.parametrize("key", ["database", "password"])
+def test_words_of_the_crs_own_identity_stay_readable(tmp_path: Path, key: str, word: str) -> None:
+    redactor = Redactor.for_run(CR, tmp_path / "missing")
+    redactor.learn(secret(**{key: word}))
+    assert redactor.text(f"GET https://{word}/") == f"GET https://{word}/"
+
+
+@pytest.mark.parametrize("word", GUESSED)
+@pytest.mark.parametrize(
+    "key", ["password", "admin_pwd", "apiToken", "SECRET_KEY", "pin", "passcode"]
+)
+def test_ordinary_word_is_hidden_where_its_key_names_a_credential(
+    tmp_path: Path, key: str, word: str
+) -> None:
+    redactor = Redactor.for_run(CR, tmp_path / "missing")
+    redactor.learn(secret(**{key: word}))
+    assert redactor.text(f"login with {word} failed") == f"login with {MASK} failed"
+
+
+@pytest.mark.parametrize("word", ["p4ss", "aB3xyz", "123456", "correct-horse", "qwertyuiop"])
+def test_short_values_that_are_no_words_and_long_ones_are_hidden_whatever_their_key(
+    word: str,
+) -> None:
+    assert knowing(secret(x=word)).text(f"({word})") == f"({MASK})"
 
 
 def test_the_longest_value_goes_first_so_that_no_rest_stays() -> None:

@@ -33,6 +33,7 @@ from rolecall.runner.contract import (
     RunResult,
     RunSlot,
 )
+from rolecall.runner.depth import at_usual_depth
 from rolecall.runner.events import short_place
 from rolecall.runner.fold import Exit
 from rolecall.runner.folders import CannotStartError, remove, write_private
@@ -249,6 +250,7 @@ class WarmRunner:
                 return FallBack(host)
             with contextlib.ExitStack() as stack:
                 try:
+                    prepared = stack.enter_context(at_usual_depth(prepared, self._settings))
                     env = stack.enter_context(scratch(prepared, self._settings))
                     order = Order(prepared, env, self._inputs_of(prepared))
                     child = stack.enter_context(RunChild(order, host, thread.stop, self._clock))

@@ -49,6 +49,7 @@ _OF_THE_MACHINE = (
 )
 _COLLECTIONS = ("ansible/", "kubernetes/core/", "operator_sdk/util/", "rolecall/operator/")
 _TEMPORARY = ("k8srcp-", "ansible", "rolecall", "tmp", "kube", "pymp-")
+_LINK = "/rolecall-command-"  # in the path of a run's inventory, see `depth`
 _WRITES = os.O_WRONLY | os.O_RDWR
 _PROGRAMS = frozenset({"os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"})
 
@@ -78,6 +79,8 @@ class OpenedFiles:
     def look_at(self, path: str) -> None:
         """Whether this file, there or not, is an input: the play names it."""
         whole = os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+        if _LINK in whole:
+            whole = os.path.realpath(whole)
         if not (self._is_input(whole) or whole.startswith(self._own) or _is_installed(whole)):
             self._found(f"it looks for `{path}`, which is not of the project")
 
@@ -96,6 +99,7 @@ class OpenedFiles:
         return [
             *(f"{path}/" for path in with_real if path != "/"),
             *(f"{self._temporary}/{name}" for name in _TEMPORARY),
+            f"/tmp{_LINK}",  # noqa: S108 - made by mkdtemp
             *(path for path in files if path),
             *_OF_THE_MACHINE,
         ]

@@ -25,6 +25,7 @@ _VOLATILE_KEYS = frozenset(
 )
 _VOLATILE_TEXTS = (
     (r"[\w/.-]*/rolecall-run-\w+", "<scratch>"),
+    (r"[\w/.-]*/rolecall-command-\w+", "<link>"),
     (r"^\.[a-z0-9_]{8}$", "<tmpname>"),
     (r"ansible-tmp-[\d.]+-\d+-\d+", "<tmp>"),
     (r"ansible-local-\w+", "<local>"),
