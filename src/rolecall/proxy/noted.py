@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from aiohttp import web
 
 from rolecall.proxy.exchange import Exchange
+from rolecall.proxy.protobuf import object_in_protobuf
 from rolecall.record import RequestNote
 
 OnAnswer = Callable[[web.StreamResponse], None]
@@ -21,6 +22,7 @@ def noted(exchange: Exchange) -> Iterator[OnAnswer]:
         yield lambda _: None
         return
     note.is_stream, note.sent_type = exchange.is_endless, exchange.media_type
+    note.read_protobuf = object_in_protobuf
     note.agent = exchange.request.headers.get("User-Agent", "")
     codes: list[int] = []
 

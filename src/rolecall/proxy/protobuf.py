@@ -15,16 +15,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rolecall.json_object import Json
 from rolecall.proxy.owners import Additions
 
 MAGIC = b"k8s\x00"
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-# runtime.Unknown
-_RAW, _CONTENT_ENCODING = 2, 3
+# runtime.Unknown, and the kind in its TypeMeta
+_TYPE, _RAW, _CONTENT_ENCODING = 1, 2, 3
+_KIND = 2
 # The object itself
 _METADATA = 1
 # ObjectMeta
-_NAMESPACE, _UID, _RESOURCE_VERSION, _ANNOTATIONS, _OWNER_REFERENCES = 3, 5, 6, 12, 13
+_NAME, _NAMESPACE, _UID, _RESOURCE_VERSION = 1, 3, 5, 6
+_ANNOTATIONS, _OWNER_REFERENCES = 12, 13
+_METADATA_TEXTS = {
+    _NAME: "name",
+    _NAMESPACE: "namespace",
+    _UID: "uid",
+    _RESOURCE_VERSION: "resourceVersion",
+}
 # OwnerReference
 _REFERENCE_FIELDS = {"kind": 1, "name": 3, "uid": 4, "apiVersion": 5}
 
@@ -82,12 +91,25 @@ class ProtobufBody:
         return MAGIC + _replaced(self._envelope, self._raw, _bytes_field(_RAW, raw))
 
 
+def object_in_protobuf(data: bytes) -> Json | None:
+    """Kind and metadata of one object; None where the body is a list, a status, or unreadable."""
+    try:
+        body = ProtobufBody(data)
+        about = _last(data[len(MAGIC) :], _TYPE)
+        said = _last(about.content, _KIND) if about else None
+    except UnreadableBodyError:
+        return None
+    kind = _text(said.content) if said else ""
+    if not kind or kind.endswith(("List", "Status", "Table")):
+        return None
+    return {"kind": kind, "metadata": dict(body.metadata)}
+
+
 def _metadata_of(content: bytes) -> dict[str, Any]:
     metadata: dict[str, Any] = {"annotations": {}}
-    names = {_NAMESPACE: "namespace", _UID: "uid", _RESOURCE_VERSION: "resourceVersion"}
     for field in _fields(content):
-        if field.number in names:
-            metadata[names[field.number]] = _text(field.content)
+        if field.number in _METADATA_TEXTS:
+            metadata[_METADATA_TEXTS[field.number]] = _text(field.content)
         elif field.number == _OWNER_REFERENCES:
             texts = {part.number: _text(part.content) for part in _fields(field.content)}
             reference = {name: texts.get(at, "") for name, at in _REFERENCE_FIELDS.items()}

@@ -1,6 +1,7 @@
 """What an answer of the API server shows: which objects, at which versions, and whether they are ours.
 
-Read are an object, a list, a table and metadata alone, all as JSON. Of anything else, and of an answer
+Read are an object, a list, a table and metadata alone, all as JSON, and the metadata of an object in
+protobuf, which `kubectl create` asks for. Of anything else, and of an answer
 that is longer than `MOST_BYTES`, it is said why it was not read: whoever decides by what a run saw must
 not take "nothing was seen" for "nothing was there".
 
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rolecall.json_object import as_map
+from rolecall.json_object import Json, as_map
 
 # Parsing a megabyte takes some milliseconds, in which the proxy answers nobody.
 MOST_BYTES = 1024 * 1024
@@ -24,6 +25,10 @@ _NAMED_ITEMS = 20
 _JSON = "application/json"
 _DIGEST_LENGTH = 24
 
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+# Reads an object in protobuf as far as its metadata; None where it is a list, or unreadable.
+ReadProtobuf = Callable[[bytes], Json | None]
 # Whether an object with such metadata belongs to the CR of the run.
 IsOwned = Callable[[Mapping[str, Any]], bool]
 
@@ -40,9 +45,11 @@ class SeenAnswer:
     unread: str = ""
 
 
-def seen_in(media_type: str, body: bytes, is_owned: IsOwned) -> SeenAnswer:
+def seen_in(
+    media_type: str, body: bytes, is_owned: IsOwned, read_protobuf: ReadProtobuf | None = None
+) -> SeenAnswer:
     """Read the answer to a request that went well."""
-    document = _document_in(media_type, body)
+    document = _document_in(media_type, body, read_protobuf)
     if isinstance(document, str):
         return SeenAnswer(unread=document)
     metadata, is_table = as_map(document.get("metadata")), document.get("kind") == "Table"
@@ -63,10 +70,14 @@ def seen_in(media_type: str, body: bytes, is_owned: IsOwned) -> SeenAnswer:
     )
 
 
-def _document_in(media_type: str, body: bytes) -> dict[str, Any] | str:
+def _document_in(
+    media_type: str, body: bytes, read_protobuf: ReadProtobuf | None
+) -> dict[str, Any] | str:
     """The answer as it was parsed, or why it cannot be."""
     if len(body) > MOST_BYTES:
         return f"its answer has more than {MOST_BYTES // 1024} KB"
+    if media_type == _PROTOBUF and read_protobuf and (found := read_protobuf(body)) is not None:
+        return found
     if media_type != _JSON:
         return f"its answer is `{media_type}`"
     try:

@@ -47,7 +47,7 @@ def leaves_of_write(media_type: str, body: bytes) -> tuple[str, ...]:
     """Paths of the fields that a write's body sets; empty where it cannot be read."""
     if len(body) > _LONGEST_BYTES:
         return ()
-    value = _parsed(media_type, body)
+    value = parsed_body(media_type, body)
     return _first(_of_operations(value) if patch_type_of(media_type) == "json" else _leaves(value))
 
 
@@ -76,7 +76,8 @@ def _first(paths: Iterator[str]) -> tuple[str, ...]:
     return ()
 
 
-def _parsed(media_type: str, body: bytes) -> Any:
+def parsed_body(media_type: str, body: bytes) -> Any:
+    """A write's body, whose YAML has texts alone; None where it cannot be read."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

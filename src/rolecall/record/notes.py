@@ -21,9 +21,16 @@ from urllib.parse import parse_qs
 
 from rolecall.clock import Clock
 from rolecall.dry_run import is_dry_run, query_in_force
-from rolecall.record.answers import MOST_BYTES, IsOwned, SeenAnswer, seen_in
+from rolecall.json_object import as_map
+from rolecall.record.answers import (
+    MOST_BYTES,
+    IsOwned,
+    ReadProtobuf,
+    SeenAnswer,
+    seen_in,
+)
 from rolecall.record.file import write_record
-from rolecall.record.leaves import leaves_of_write, patch_type_of
+from rolecall.record.leaves import leaves_of_write, parsed_body, patch_type_of
 from rolecall.record.model import NO_TASK, RecordedRequest, RecordedTask, RunRecord
 from rolecall.record.packed import NotedRequest, PackedRequests, RequestKind
 
@@ -84,6 +91,7 @@ class RequestNote:
     answered_bytes: int = 0
     is_stream: bool = False
     code: int = 0  # of an answer that has begun
+    read_protobuf: ReadProtobuf | None = None
     _pieces: list[bytes] = field(default_factory=list)
 
     def send(self, body: bytes) -> None:
@@ -104,7 +112,17 @@ class RequestNote:
             return SeenAnswer(unread="it is a stream")
         if self.answered_bytes > MOST_BYTES:
             return SeenAnswer(unread=f"its answer has more than {MOST_BYTES // 1024} KB")
-        return seen_in(self.answer_type, b"".join(self._pieces), is_owned)
+        return seen_in(self.answer_type, b"".join(self._pieces), is_owned, self.read_protobuf)
+
+    def named_in_body(self) -> str:
+        """The name of the object that a create sent; the path of a create has none."""
+        if not 0 < len(self.sent) <= MOST_BYTES:
+            return ""
+        sent = parsed_body(self.sent_type, self.sent)
+        if sent is None and self.read_protobuf is not None:
+            sent = self.read_protobuf(self.sent)
+        name = as_map(as_map(sent).get("metadata")).get("name")
+        return name if isinstance(name, str) else ""
 
 
 class RunNotes:
@@ -210,11 +228,14 @@ class RunNotes:
         elif is_good and about.resource and about.verb != "deletecollection":
             seen = note.seen(self._is_owned)
         has_body = about.verb in _WITH_BODY and bool(note.sent)
+        name = about.name or seen.name
+        if not name and about.verb == "create" and about.resource:
+            name = note.named_in_body()  # it was refused: "there already" is about an object, too
         return NotedRequest(
             kind=self._requests.kind(_kind_of(about)),
             at_s=note.at_s,
             seconds=self._clock.monotonic() - note.at_s,
-            name=about.name or seen.name,
+            name=name,
             code=code,
             path="" if about.resource else about.path[:_LONGEST_TEXT],
             query=query_in_force(about.verb, note.query, note.sent)[:_LONGEST_QUERY],

@@ -24,7 +24,7 @@ _ENSURING = frozenset(
 )
 # After these a play may take for absent what it could not see.
 _REFUSED = frozenset({401, 403, 429})
-_MISSING = 404
+_MISSING, _IS_THERE = 404, 409
 _NAME_FIELD = "metadata.name="
 ObjectId = tuple[str, str, str, str]  # group, resource, namespace, name
 
@@ -40,6 +40,7 @@ class TouchedObject:
     is_wanted: bool = False  # created, written, or looked at by a task that would have written it
     is_missing: bool = False  # it was not there, or was deleted by the run
     was_read: bool = False
+    was_there: bool = False  # a create was refused for that; its UID may not be known
     wanted_by: frozenset[TaskId] = frozenset()
 
     @property
@@ -89,6 +90,8 @@ class _Fold:
             return
         if request.verb == "deletecollection":
             self._tell("it deleted a collection")
+        if request.code == _IS_THERE and request.verb == "create" and not request.name:
+            self._tell(f"{name} is there already, and its name is not known")
         if request.verb in ("list", "watch"):
             self._take_list(request)
         elif request.name:
@@ -110,7 +113,9 @@ class _Fold:
             known = replace(known, was_read=True)
         elif not is_good and request.code != _MISSING:  # refused, and wanted all the same
             if self._wants(request):
-                self._keep(self._wanted(known, request))
+                was_there = request.code == _IS_THERE and request.verb == "create"
+                wanted = self._wanted(known, request)
+                self._keep(replace(wanted, was_there=was_there or known.was_there))
             return
         if request.verb == "delete" or request.code == _MISSING:
             known = replace(known, is_missing=True, is_wanted=False, version="")

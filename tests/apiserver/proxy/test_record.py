@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from rolecall.json_object import Json
-from rolecall.record import RecordedRequest, notes, objects_of
+from rolecall.record import RecordedRequest, notes, objects_of, touched_by
 from tests.apiserver.proxy.conftest import OpenProxy, Run, RunningProxy, config_map
 
 MOST = 60  # instead of ten thousand, which take minutes on a busy machine
@@ -141,6 +141,42 @@ async def test_compressed_and_broken_bodies_are_noted_without_fields(
         async with run.request("POST", maps(namespace), data=body, headers=headers) as response:
             assert response.status >= 400
     assert [each.leaves for each in run.record.requests] == [()] * len(bodies)
+
+
+_CREATES = {
+    "configmaps": ("configmap made --from-literal=a=b", PROTOBUF),
+    "secrets": ("secret generic made --from-literal=a=b", PROTOBUF),
+    "deployments": ("deployment made --image=busybox", PROTOBUF),
+    "roles": ("role made --verb=get --resource=pods", PROTOBUF),
+    "services": ("service clusterip made --tcp=80:80", PROTOBUF),
+    "jobs": ("job made --image=busybox", PROTOBUF),
+    "manifests": ("", "application/json"),
+}
+
+
+@pytest.mark.parametrize("what", _CREATES)
+async def test_create_of_what_is_there_already_is_of_the_object(
+    run: Run, cr: Json, namespace: str, what: str
+) -> None:
+    """kubectl has no name in the path of a create, and sends and reads many kinds in protobuf."""
+    words, media_type = _CREATES[what]
+    for is_there in (False, True):
+        if words:
+            ended = await run.kubectl("create", *words.split(), "-n", namespace, "-v=8")
+        else:
+            ended = await run.kubectl(
+                "create", "-f", "-", "-v=8", stdin=config_map(namespace, "made")
+            )
+        assert (ended.code != 0) is is_there, ended.stderr
+        assert media_type in ended.stderr
+    made, refused = [each for each in run.record.requests if each.verb == "create"]
+    assert (made.code, made.name, made.is_owned, made.unread) == (201, "made", True, "")
+    assert (refused.code, refused.name) == (409, "made")
+    touched = touched_by(run.record)
+    assert touched.unknown == ""
+    (found,) = touched.objects.values()
+    assert (found.uid, found.is_owned, found.is_wanted) == (made.uid, True, True)
+    assert cr["metadata"]["uid"] != made.uid
 
 
 async def test_protobuf_is_noted_as_not_read(run: Run, namespace: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rolecall.proxy.owners import Additions
-from rolecall.proxy.protobuf import ProtobufBody, UnreadableBodyError
+from rolecall.proxy.protobuf import ProtobufBody, UnreadableBodyError, object_in_protobuf
 from tests.unit.proxy.crs import owner
 
 BOTH = Additions(references=(owner().reference(),), annotations={"a/owner": "prod/shop"})
@@ -42,9 +42,27 @@ def envelope(raw: bytes, extra: bytes = b"") -> bytes:
     return b"k8s\x00" + type_meta + field(2, raw) + extra + field(4, "x")
 
 
+def test_object_is_read_with_its_kind_and_nothing_else_is() -> None:
+    data = envelope(field(1, METADATA) + DATA)
+    read = object_in_protobuf(data)
+    assert read is not None
+    assert (read["kind"], read["metadata"]["uid"]) == ("ConfigMap", "uid-0")
+    listed = data.replace(field(1, field(1, "v1") + field(2, "ConfigMap")), b"")
+    for other in (
+        listed,
+        data[:20],
+        b"",
+        b"k8s\x00",
+        b"{}",
+        data.replace(b"ConfigMap", b"A.B.CList"),
+    ):
+        assert object_in_protobuf(other) is None
+
+
 def test_metadata_is_read() -> None:
     metadata = ProtobufBody(envelope(field(1, METADATA) + DATA)).metadata
     assert metadata == {
+        "name": "made",
         "namespace": "prod",
         "uid": "uid-0",
         "resourceVersion": "42",
