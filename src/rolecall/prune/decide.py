@@ -18,10 +18,10 @@ its first run alone, so an inventory of written objects would forget them with t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rolecall.prune.inventory import Entry, Inventory, inventory_of
-from rolecall.record import ObjectPlace, TaskId, TouchedByRun, TouchedObject
+from rolecall.record import ObjectId, ObjectPlace, TaskId, TouchedByRun, TouchedObject
 from rolecall.runner import full_name
 from rolecall.watches import Prune, Watch
 
@@ -81,21 +81,40 @@ def would_prune(old: Inventory, new: TouchedByRun, watch: Watch) -> tuple[Unwant
     )
 
 
+def still_shared(old: Inventory, new: TouchedByRun, prune: Prune) -> frozenset[ObjectId]:
+    """Objects of others that a task may want, though it did not ask for them in this run."""
+    return frozenset(
+        entry.id
+        for entry in old.entries
+        if entry.is_shared and entry.id not in new.objects and _why_unsure(entry, new, prune)
+    )
+
+
 def wanted_by(
-    old: Inventory, new: TouchedByRun, kind_of: Callable[[TouchedObject], str | None]
+    old: Inventory,
+    new: TouchedByRun,
+    kind_of: Callable[[TouchedObject], str | None],
+    *,
+    is_whole: bool = True,
 ) -> Inventory:
-    """The inventory of a good run; `kind_of` is None of what is no object that can be deleted."""
+    """The inventory of a run; `kind_of` is None of what is no object that can be deleted.
+
+    Of a run that is not whole nothing is taken for what a task does not want.
+    """
     known, entries = old.by_id(), []
     for touched in new.objects.values():
         if touched.is_missing or touched.place.resource in _NEVER_KEPT:
             continue
         before = known.get(touched.id)
-        if before is not None and not touched.is_wanted:
-            entries.append(before)
-        elif touched.is_wanted and touched.uid and (kind := kind_of(touched)):
-            entries.append(_entry(touched, kind, _tasks_of(touched, before, new)))
-        elif before is not None:  # its kind is not known at the moment
-            entries.append(before)
+        if not touched.is_wanted:
+            entries += [before] if before is not None else []
+            continue
+        tasks = tuple(_tasks_of(touched, before, new if is_whole else None))
+        is_new = before is None and touched.was_there
+        if (touched.uid or is_new) and (kind := kind_of(touched)):
+            entries.append(_entry(touched, kind, tasks))
+        elif before is not None:  # its kind is not known at the moment, or its write was refused
+            entries.append(replace(before, tasks=tasks))
     return inventory_of(old.uid, entries)
 
 
@@ -112,10 +131,16 @@ def joined(inventory: Inventory, more: Iterable[Entry]) -> Inventory:
     )
 
 
-def _tasks_of(touched: TouchedObject, before: Entry | None, new: TouchedByRun) -> list[TaskId]:
-    """Those that wanted it now, and of earlier ones those that had no say in this run."""
-    earlier = before.tasks if before is not None and before.uid == touched.uid else ()
-    return sorted({*touched.wanted_by, *(each for each in earlier if not new.tasks.get(each))})
+def _tasks_of(
+    touched: TouchedObject, before: Entry | None, new: TouchedByRun | None
+) -> list[TaskId]:
+    """Those that wanted it now, and of earlier ones those that had no say in this run.
+
+    A task wants an object by its name, also where a person made it anew meanwhile.
+    """
+    earlier = before.tasks if before is not None else ()
+    ended = new.tasks if new is not None else {}
+    return sorted({*touched.wanted_by, *(each for each in earlier if not ended.get(each))})
 
 
 def _entry(touched: TouchedObject, kind: str, tasks: Iterable[TaskId]) -> Entry:

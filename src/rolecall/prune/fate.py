@@ -41,7 +41,7 @@ def fate_of(candidate: Unwanted, metadata: Json, run: FinishedRun) -> Judged:
     """Of an object as it was just read."""
     if metadata.get("uid") != candidate.entry.uid or metadata.get("deletionTimestamp"):
         return Judged(Fate.GONE)
-    if not _is_owned_by(metadata, run):
+    if not is_owned_by_run(metadata, run):
         return Judged(Fate.NOT_OURS, "it is not ours any more")
     if why := _why_kept(candidate, metadata):
         return Judged(Fate.KEPT, why)
@@ -61,7 +61,7 @@ def _why_kept(candidate: Unwanted, metadata: Json) -> str:
     return f"the run saw it in a list of {shown.resource}" if shown else ""
 
 
-def _is_owned_by(metadata: Json, run: FinishedRun) -> bool:
+def is_owned_by_run(metadata: Json, run: FinishedRun) -> bool:
     """By reference, or by the annotations where Kubernetes allows none."""
     key, uid = run.key, str(run.cr["metadata"].get("uid") or "")
     annotations = owner_annotations(key.gvk, key.namespace, key.name)

@@ -16,14 +16,24 @@ another CR's run had made it; it is made again by the next run.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rolecall.errors import ClusterError, NotLeadingError
+from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import Client, NotFoundError
-from rolecall.prune.decide import Unwanted, joined, wanted_by, without, would_prune
+from rolecall.kube import Client, ForbiddenError, NoSuchKindError, NotFoundError
+from rolecall.prune.decide import (
+    Unwanted,
+    joined,
+    still_shared,
+    wanted_by,
+    without,
+    would_prune,
+)
 from rolecall.prune.deletion import Deletion
+from rolecall.prune.fate import is_owned_by_run
 from rolecall.prune.held import why_held, why_play_holds
 from rolecall.prune.inventory import Entry, Inventory, inventory_of, with_missed
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport, Store
@@ -69,21 +79,20 @@ class Pruner:
             self._tell.unkept(failure)
 
     async def _settle(self, run: FinishedRun, touched: TouchedByRun) -> PruneReport:
-        uid = str(run.cr["metadata"].get("uid") or "")
-        if run.watch.prune is None:
-            await self._keep_shared(run, Inventory(uid), touched)
-            return PruneReport()
-        old = await self._store.load(run.key)
-        if old is None or old.uid != uid:
-            old = Inventory(uid)
-        wanted = await self._wanted_by(old, touched)
-        all_known = joined(wanted, old.entries)
         held = why_held(run, touched, self._ports.partial)
+        if run.watch.prune is None:
+            await self._keep_shared(run, touched, held)
+            return PruneReport()
+        old = await self._loaded(run)
+        touched = await self._with_uids(run, old, touched)
+        wanted = await self._wanted_by(old, touched, held)
+        all_known = joined(wanted, old.entries)
         candidates = would_prune(old, touched, run.watch)
+        shared = still_shared(old, touched, run.watch.prune)
         if not held and any(not each.kept for each in candidates):
             held = await why_play_holds(run)
         if held or not candidates:
-            left = all_known if held else _without_lost(all_known, wanted, ())
+            left = all_known if held else _without_lost(all_known, wanted, (), shared)
             await self._keep(run.key, with_missed(left, {}))
             return PruneReport(held=held if candidates else "")
         await self._keep(run.key, all_known)
@@ -93,7 +102,8 @@ class Pruner:
             self._shared = None
         missed = _missed_by(candidates, run.watch.prune)
         deletion, stopped = await self._delete(run, candidates, missed, old)
-        left = without(_without_lost(all_known, wanted, candidates), deletion.settled)
+        left = _without_lost(all_known, wanted, candidates, shared)
+        left = without(left, deletion.settled)
         await self._keep(run.key, with_missed(left, missed))
         if deletion.is_pending:
             self._ports.run_again(run.key)
@@ -135,10 +145,34 @@ class Pruner:
             return "the object is being deleted"
         return "" if _wish_of(now) == _wish_of(run.cr) else "the object was edited meanwhile"
 
-    async def _wanted_by(self, old: Inventory, touched: TouchedByRun) -> Inventory:
+    async def _loaded(self, run: FinishedRun) -> Inventory:
+        uid = str(run.cr["metadata"].get("uid") or "")
+        old = await self._store.load(run.key)
+        return old if old is not None and old.uid == uid else Inventory(uid)
+
+    async def _with_uids(
+        self, run: FinishedRun, old: Inventory, touched: TouchedByRun
+    ) -> TouchedByRun:
+        """With what the run did not see of objects that are new to us: "there already" shows none."""
+        objects, known = dict(touched.objects), old.by_id()
+        for each in touched.objects.values():
+            if each.uid or not each.was_there or (each.id in known and known[each.id].uid):
+                continue
+            if not (kind := await self._kind_of(each)):
+                continue
+            place = each.place
+            with contextlib.suppress(NotFoundError, NoSuchKindError, ForbiddenError):
+                gvk = Gvk(place.group, place.version, kind)
+                found = await self._client.get(gvk, place.namespace, place.name)
+                metadata = found["metadata"]
+                owned = is_owned_by_run(metadata, run)
+                objects[each.id] = replace(each, uid=metadata["uid"], is_owned=owned)
+        return replace(touched, objects=objects)
+
+    async def _wanted_by(self, old: Inventory, touched: TouchedByRun, held: str) -> Inventory:
         wanted = [each for each in touched.objects.values() if each.is_wanted]
         kinds = {each.id: await self._kind_of(each) for each in wanted if each.uid != old.uid}
-        return wanted_by(old, touched, lambda each: kinds.get(each.id))
+        return wanted_by(old, touched, lambda each: kinds.get(each.id), is_whole=not held)
 
     async def _kind_of(self, touched: TouchedObject) -> str | None:
         place = touched.place
@@ -146,12 +180,17 @@ class Pruner:
         is_deletable = found is not None and "delete" in found.verbs
         return found.gvk.kind if found is not None and is_deletable else None
 
-    async def _keep_shared(self, run: FinishedRun, none: Inventory, touched: TouchedByRun) -> None:
+    async def _keep_shared(self, run: FinishedRun, touched: TouchedByRun, held: str) -> None:
         """Of a watch that prunes nothing: what another CR must not delete."""
-        wanted = await self._wanted_by(none, touched)
-        shared = inventory_of(none.uid, (each for each in wanted.entries if each.is_shared))
-        known = await self._own_shared(run.key)
-        if run.result.succeeded and shared.shared != known:
+        old = Inventory(str(run.cr["metadata"].get("uid") or ""))
+        if known := await self._own_shared(run.key):
+            old = await self._loaded(run)
+        wanted = await self._wanted_by(old, touched, held)
+        left = joined(wanted, old.entries)
+        if not held:
+            left = _without_lost(left, wanted, (), still_shared(old, touched, Prune()))
+        shared = inventory_of(old.uid, (each for each in left.entries if each.is_shared))
+        if shared.shared != known or (known and shared != old):
             await self._store.load(run.key)
             await self._keep(run.key, shared)
 
@@ -181,10 +220,13 @@ class Pruner:
 
 
 def _without_lost(
-    all_known: Inventory, wanted: Inventory, candidates: tuple[Unwanted, ...]
+    all_known: Inventory,
+    wanted: Inventory,
+    candidates: tuple[Unwanted, ...],
+    shared: frozenset[ObjectId],
 ) -> Inventory:
     """What the run wanted, and what it did not and may still be deleted: the rest went by itself."""
-    ids = wanted.by_id().keys() | {each.entry.id for each in candidates}
+    ids = wanted.by_id().keys() | {each.entry.id for each in candidates} | shared
     return inventory_of(all_known.uid, (each for each in all_known.entries if each.id in ids))
 
 

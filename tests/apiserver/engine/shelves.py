@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from rolecall_dev.testing import Script, ScriptedRun
@@ -59,6 +60,25 @@ async def chart(run: ScriptedRun) -> None:
             for book in run.spec.get("books") or []:
                 await task.present(config_map(run, f"{run.name}-{book}"))
             INSTALLED[uid] = run.spec.get("books")
+
+
+def creates(kubectl: str, words: str) -> Script:
+    """`kubectl create ... || true` for each book; what there is already is left alone."""
+
+    async def play(run: ScriptedRun) -> None:
+        async with run.task("create unless it is there", module="ansible.builtin.shell"):
+            for book in run.spec.get("books") or []:
+                process = await asyncio.create_subprocess_exec(
+                    *(kubectl, "create", *words.format(f"{run.name}-{book}").split()),
+                    *("-n", run.namespace),
+                    stderr=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.DEVNULL,
+                    env={"KUBECONFIG": str(run.kubeconfig), "KUBECACHEDIR": str(run.artifacts)},
+                )
+                _, said = await process.communicate()
+                assert process.returncode == 0 or b"already exists" in said, said
+
+    return play
 
 
 async def end(run: ScriptedRun) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from rolecall.gvk import Gvk
 from rolecall.kube import Client
+from rolecall_dev.localcluster import Cluster
 from tests.apiserver.engine.conftest import StartEngine
-from tests.apiserver.engine.shelves import SHELVES, chart
+from tests.apiserver.engine.shelves import SHELVES, chart, creates
 from tests.e2e.kinds import CONFIG_MAP
 from tests.e2e.wanted_kinds import (
     CLAIM,
@@ -28,6 +30,7 @@ from tests.e2e.wanted_kinds import (
 from tests.fixtures.eventually import eventually_async
 
 pytestmark = pytest.mark.usefixtures("wanted")
+DEPLOYMENT = Gvk("apps", "v1", "Deployment")
 
 
 async def test_loop_that_shrinks_takes_its_objects_along(
@@ -109,6 +112,26 @@ async def test_release_of_a_tool_with_its_own_state_stays(
     assert await names(api, namespace) == {"x-a", "x-b"}
     why = "`kubernetes.core.helm` of task `install` may keep state of its own; see `prune.tasks`"
     assert {row["why"] for run in pruned(engine) for row in run["kept"]} == {why}
+
+
+@pytest.mark.parametrize(
+    "words", ["configmap {} --from-literal=a=b", "deployment {} --image=busybox"]
+)
+async def test_object_that_kubectl_makes_unless_it_is_there_stays_as_long_as_it_is_wanted(
+    api: Client, namespace: str, start_engine: StartEngine, cluster: Cluster, words: str
+) -> None:
+    """`kubectl create ... || true`: from the second run on, the create is refused with 409."""
+    kind = CONFIG_MAP if words.startswith("configmap") else DEPLOYMENT
+    shelf = creates(cluster.record.programs["kubectl"], words)
+    await start_engine({"Shelf": shelf})
+    await made(api, SHELF, namespace, books=["a", "b"])
+    first = {each["metadata"]["uid"] for each in await api.list_all(kind, namespace)}
+    for word in ("once", "twice"):
+        await edited(api, SHELF, namespace, word=word)
+        found = {each["metadata"]["uid"] for each in await api.list_all(kind, namespace)}
+        assert found == first
+    await edited(api, SHELF, namespace, books=["a"])
+    assert await names(api, namespace, kind) == {"x-a"}
 
 
 async def test_claim_that_is_no_longer_wanted_stays_unless_the_watch_names_its_kind(
