@@ -1,8 +1,8 @@
 """What Events tell: when the state of a CR changes, not every run.
 
-First success, recovery, failure, timeout, a deletion that waits, pause, resumption, a task that never
-settles, one that says nothing for a minute, a status or finalizer that cannot be written. Texts leave
-out the run id, so that the recorder recognises repetitions and counts them instead of piling them up.
+First success, recovery, failure, timeout, a deletion that waits, pause, resumption, what is observed, a
+task that never settles, one that says nothing for a minute, a status or finalizer that cannot be
+written. Texts leave out the run id, so that the recorder recognises repetitions and counts them.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class CrEvents:
         self._events = events
         # How the last run ended, for CRs whose status is not ours to write and so cannot tell.
         self._last: dict[Key, bool] = {}
+        self._observed: dict[Key, str] = {}  # the same of what was observed
 
     def succeeded(self, key: Key, before: Json, *, has_status: bool) -> None:
         """Tell of the first success, and of one after a failure; `before` is the CR of the start."""
@@ -83,12 +84,15 @@ class CrEvents:
     def resumed(self, cr: Json) -> None:
         self._record(cr, NORMAL, "Resumed", "Resumed")
 
-    def observed(self, cr: Json, told: Observed) -> None:
-        """Tell when an observed CR begins or ceases to differ from what a run would make of it."""
+    def observed(self, key: Key, cr: Json, told: Observed) -> None:
+        """Report when it changes whether a run would change anything, or is not known any more."""
         before = find(conditions_of(cr), DRIFTED)
-        was = before.get("status") if before is not None else None
+        was = before.get("status") if before is not None else self._observed.get(key)
+        self._observed[key] = told.status
         if was == told.status:
             return
+        if not told.is_known:
+            self._record(cr, WARNING, "DriftUnknown", told.message)
         if told.status == TRUE:
             self._record(cr, WARNING, "Drifted", told.message)
         elif told.status == FALSE and was is not None:
@@ -104,10 +108,12 @@ class CrEvents:
 
     def forget(self, key: Key) -> None:
         self._last.pop(key, None)
+        self._observed.pop(key, None)
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
-        for key in [key for key in self._last if is_meant(key)]:
-            del self._last[key]
+        for known in (self._last, self._observed):
+            for key in [key for key in known if is_meant(key)]:
+                del known[key]
 
     def _record(self, cr: Json, kind: str, reason: str, message: str) -> None:
         self._events.record(cr, kind=kind, reason=reason, message=message)

@@ -147,7 +147,7 @@ class Reporter:
     async def observed(self, key: Key, watch: Watch, cr: Json, told: Observed) -> Json:
         """A plan was made instead of a run; returns the CR as it is then."""
         self._ran.discard(key)
-        self._events.observed(cr, told)
+        self._events.observed(key, cr, told)
         return await self._write(watch, cr, told)
 
     def held_by_observing(self, cr: Json, message: str) -> None:

@@ -14,7 +14,7 @@ from rolecall.json_object import Json
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import ROOT
 
-NOTHING, SOMETHING, TROUBLE, REFUSED = 0, 1, 2, 3
+NOTHING, SOMETHING, TROUBLE, REFUSED, UNKNOWN = 0, 1, 2, 3, 5
 _ROLE = """---
 - name: keep a ConfigMap for each book
   kubernetes.core.k8s:

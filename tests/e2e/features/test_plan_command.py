@@ -9,7 +9,15 @@ import pytest
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import EngineProcess
-from tests.e2e.features.planning import NOTHING, REFUSED, SOMETHING, TROUBLE, PlanCommand, project
+from tests.e2e.features.planning import (
+    NOTHING,
+    REFUSED,
+    SOMETHING,
+    TROUBLE,
+    UNKNOWN,
+    PlanCommand,
+    project,
+)
 from tests.e2e.kinds import CONFIG_MAP, cr
 from tests.e2e.wanted_kinds import HEAP, RACK, made, names
 from tests.fixtures.cluster import ServiceAccountKubeconfig
@@ -62,6 +70,27 @@ async def test_deletion_is_planned_with_the_variables_of_its_finalizer(
     there = (await api.get(RACK, namespace, "x"))["metadata"]
     assert not there.get("finalizers")
     assert not there.get("deletionTimestamp")
+
+
+async def test_task_that_may_act_is_not_run_and_makes_the_plan_unknown(
+    api: Client, namespace: str, planned: PlanCommand, tmp_path: Path
+) -> None:
+    """Neither "nothing would change" nor "something would", whatever the rest of the role does."""
+    folder = project(tmp_path / "now", "any", kind="Rack")
+    witness = tmp_path / "witness"
+    tasks = folder / "roles" / "heap" / "tasks" / "main.yml"
+    acting = f"- name: act\n  ansible.builtin.shell: kubectl get pods | tee {witness}\n"
+    tasks.write_text(f"{tasks.read_text()}\n{acting}")
+    await api.create(RACK, cr(RACK, namespace, "none"))
+    await api.create(RACK, cr(RACK, namespace, "some", books=["a"]))
+    said = planned(folder, "rack/none", code=UNKNOWN)
+    assert f"`kubectl get pods | tee {witness}`: a pipe"[:60] in said
+    assert "without a change" not in said
+    assert planned.objects(folder, "rack/some", code=UNKNOWN) == [("create", "some-a")]
+    said = planned(folder, "--all", code=UNKNOWN)
+    assert "2 CRs: 0 without a change" in said
+    assert not witness.exists()
+    assert await names(api, namespace) == set()
 
 
 async def test_missing_right_for_a_write_is_reported_with_the_rule_and_is_trouble(

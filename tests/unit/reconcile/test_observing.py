@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
+
 from rolecall.json_object import Json
 from rolecall.reconcile import MODE_ANNOTATION, Drift
 from rolecall.runner import RunHandle
@@ -74,13 +76,46 @@ async def test_three_paths_of_a_drift_are_shown_and_the_others_counted(setting: 
     assert (await observed.told("Drifted"))[2].endswith("5 objects: one, two, three and 2 more")
 
 
-async def test_event_tells_when_a_cr_begins_and_ceases_to_differ(setting: Setting) -> None:
+@pytest.mark.parametrize("manages_status", [True, False])
+async def test_each_change_of_what_is_observed_has_one_event(
+    setting: Setting, manages_status: bool
+) -> None:
+    """Also where no condition says what was observed before."""
+    unmanaged = replace(setting.watch, manage_status=manages_status)
+    setting = Setting(setting.shop, unmanaged, setting.clock)
     observed, finder = observing(setting, SOMETHING)
     await observed.shop.create()
-    for drift in (SOMETHING, SOMETHING, Drift(), Drift(), Drift(unknown="a task failed")):
+    unknown = Drift(unknown="`sh` (main.yml:3) was not run")
+    drifts = (SOMETHING, Drift(), unknown, Drift(1, ("x",), unknown="a task failed"), SOMETHING)
+    for drift in drifts:
         finder.drift = drift
+        for _ in range(2):  # periods
+            await observed.turn()
+    reasons = ["Drifted", "NotDrifted", "DriftUnknown", "Drifted"]
+    assert observed.events.reasons == reasons
+
+
+@pytest.mark.parametrize("manages_status", [True, False])
+async def test_first_answer_that_is_unknown_has_an_event_with_the_reason(
+    setting: Setting, manages_status: bool
+) -> None:
+    unmanaged = replace(setting.watch, manage_status=manages_status)
+    setting = Setting(setting.shop, unmanaged, setting.clock)
+    observed, _ = observing(setting, Drift(unknown="`sh` (main.yml:3) was not run"))
+    await observed.shop.create()
+    for _ in range(3):
         await observed.turn()
-    assert observed.events.reasons == ["Drifted", "NotDrifted"]
+    ((kind, reason, message),) = observed.events.told
+    assert (kind, reason) == ("Warning", "DriftUnknown")
+    assert message == "What a run would change is not known: `sh` (main.yml:3) was not run"
+
+
+async def test_condition_says_why_it_is_unknown(setting: Setting) -> None:
+    observed, finder = observing(setting, SOMETHING)
+    await observed.shop.create()
+    await observed.turn()
+    finder.drift = Drift(unknown="a task failed")
+    await observed.turn()
     status, _, message = await observed.told("Drifted")
     assert (status, message) == (
         "Unknown",
