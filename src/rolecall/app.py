@@ -490,6 +490,7 @@ class Engine:
             leads=self._election.may_write,
             leader=lambda: self._election.leader,
             reconcile=self._keys.add_at_once,
+            stop=self._reconciler.stop_run,
             page=lambda: self._page.address if self._page is not None else "",
             division=division_of(self._election, self._settings.shards),
         )

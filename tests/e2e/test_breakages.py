@@ -231,6 +231,8 @@ A new operator, made by `rolecall init` and `rolecall create api ... --kind Webs
 broken in ten ways, and what its user then reads. To mend the file was enough each time: the engine
 sees it, and tries again at once. A test breaks and mends all of it, and has written this page.
 
+`rolecall stop website/NAME` ends a run that hangs; the run of the mended file follows.
+
 """
 
 

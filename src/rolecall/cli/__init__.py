@@ -58,6 +58,7 @@ ENGINE_COMMANDS = {
     "page": _command("page", "open the page of the operator in a cluster", Purpose.LOOK),
     "usage": _command("usage", "what runs cost, by namespace, kind or CR", Purpose.LOOK),
     "reconcile": _command("reconcile", "reconcile a CR now, or all of them", Purpose.ACT),
+    "stop": _command("stop", "stop the current run of a CR", Purpose.ACT),
     "pause": _command("pause", "pause a CR: run nothing for it", Purpose.ACT),
     "resume": _command("pause", "resume a CR that is paused", Purpose.ACT),
     "migrate-storage": _command(

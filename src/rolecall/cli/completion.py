@@ -62,7 +62,7 @@ zsh:   source <(rolecall completion zsh)          in ~/.zshrc, after compinit
 fish:  rolecall completion fish | source          in ~/.config/fish/config.fish
 """
 # Commands whose first word names a kind or a CR.
-_OF_CRS = {"status", "runs", "logs", "reconcile", "pause", "resume"}
+_OF_CRS = {"status", "runs", "logs", "reconcile", "stop", "pause", "resume"}
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -16,8 +16,9 @@ from rolecall.cli.cluster_line import say_cluster
 from rolecall.cli.engine_choice import engines_here
 from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
+from rolecall.cli.person import person_of
 from rolecall.cli.served_kinds import kind_names
-from rolecall.errors import ClusterError, InputError
+from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, CredentialsError, NotFoundError, named_kinds
@@ -28,7 +29,6 @@ from rolecall.reconcile import PAUSED_ANNOTATION
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-_SELF = Gvk("authentication.k8s.io", "v1", "SelfSubjectReview")
 _PAUSE = "pause"
 _EPILOG = """\
 Uses the cluster and the rights of your kubeconfig; the operator need not run.
@@ -87,7 +87,7 @@ async def _change(
         gvk = Gvk(kind.group, kind.version, kind.kind)
         namespace = arguments.namespace or client.credentials.namespace
         is_paused = arguments.verb == _PAUSE
-        by = await _who(client, environ) if is_paused else None
+        by = await person_of(client, environ) if is_paused else None
         because = arguments.because if is_paused else None
         patch = pausing(by or "", because or "") if is_paused else resuming()
         cr = await _patched(client, gvk, (namespace if kind.is_namespaced else "", word), patch)
@@ -120,18 +120,6 @@ async def _kind(client: Client, word: CrWord) -> KindWords:
     if found is None:
         raise unknown_kind(word.kind, [each for each in served if "." in each.group])
     return found
-
-
-async def _who(client: Client, environ: Mapping[str, str]) -> str:
-    """As the cluster knows the person; as the machine does, where the cluster is too old to say."""
-    try:
-        review = await client.create(_SELF, {**_SELF_BODY, "metadata": {}})
-        return str(review["status"]["userInfo"]["username"])
-    except (ClusterError, LookupError, TypeError):
-        return environ.get("USER") or "somebody"
-
-
-_SELF_BODY = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
 
 
 async def _patched(client: Client, gvk: Gvk, place: tuple[str, CrWord], patch: Json) -> Json:

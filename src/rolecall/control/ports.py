@@ -66,5 +66,6 @@ class EnginePorts:
     leads: Callable[[], bool]  # whether this replica may write; with shards, on its part of the CRs
     leader: Callable[[], str]  # who does where this replica does not; empty: not known
     reconcile: Callable[[Key, Cause], None]  # at once
+    stop: Callable[[Key, str], None]  # its run in flight; and who asks for it
     page: Callable[[], str]  # its address, with what lets one in where no user logs in; empty: none
     division: KeyDivision | None = None  # None: one replica has all CRs

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from rolecall.control.division import KeyHolders
-from rolecall.control.ports import KnownCr
+from rolecall.json_object import Json
+from rolecall.reconcile import Progress
 from rolecall.workqueue import Key
 
 _MOST_NAMED = 20
@@ -20,11 +21,9 @@ class RequestRefused(Exception):  # noqa: N818 - an answer
         self.message = message
 
 
-def keys_of(asked: Any, known: Mapping[Key, KnownCr]) -> list[Key]:
+def keys_of(asked: Json, known: Collection[Key]) -> list[Key]:
     """The keys of `{"kind", "namespace", "name"}`, `{"all": true}` or `{"kind", "all": true}`."""
-    if not isinstance(asked, dict):
-        raise RequestRefused(400, "the body is not a JSON object")
-    kind, name, namespace = (_text(asked, field) for field in ("kind", "name", "namespace"))
+    kind, name, namespace = (text_of(asked, field) for field in ("kind", "name", "namespace"))
     if not (asked.get("all") is True or (kind and name)):
         raise RequestRefused(400, 'say `kind` and `name`, or `"all": true`')
     of_kind = [key for key in sorted(known) if not kind or key.gvk.kind.lower() == kind.lower()]
@@ -64,7 +63,20 @@ def own_of(asked: Mapping[str, Any], keys: list[Key], holders: KeyHolders) -> li
     raise RequestRefused(409, f"this replica does not have {keys[0]}: {holder}, so {ask}")
 
 
-def _text(asked: Mapping[str, Any], field: str) -> str:
+def run_in_flight(key: Key, in_flight: Mapping[Key, Progress], run: str) -> Progress:
+    """The run of this key; `run`: its id, or the first characters of it."""
+    progress = in_flight.get(key)
+    if progress is None:
+        raise RequestRefused(409, f"no run of {key} is in flight, so there is nothing to stop")
+    if not progress.run_id.startswith(run):
+        raise RequestRefused(
+            409, f"run {run} of {key} is not in flight; the current one is {progress.run_id}"
+        )
+    return progress
+
+
+def text_of(asked: Mapping[str, Any], field: str) -> str:
+    """A field of the request; raises `RequestRefused` where it is not a string."""
     value = asked.get(field) or ""
     if not isinstance(value, str):
         raise RequestRefused(400, f"`{field}` is not a string")

@@ -5,6 +5,7 @@
     GET  /v1/shards             which replica has which part of the CRs
     GET  /v1/page               where its page answers, with what lets one in
     POST /v1/reconcile          run a CR at once, past its backoff
+    POST /v1/stop               end the run of a CR that is in flight
 
 Whoever may open the socket is the engine's own user (`sockets`), so nothing more is asked of him. The
 state is put together when it is asked for; while nobody asks, this costs nothing.
@@ -16,7 +17,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,12 @@ from aiohttp import web
 from rolecall.control.division import KeyHolders, shards_json
 from rolecall.control.last_runs import LastRuns
 from rolecall.control.ports import EnginePorts, by_key
-from rolecall.control.requests import RequestRefused, keys_of, own_of
+from rolecall.control.requests import RequestRefused, keys_of, own_of, run_in_flight, text_of
 from rolecall.control.sockets import listening
 from rolecall.control.state import Wall, snapshot
+from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
-from rolecall.workqueue import PERSON
+from rolecall.workqueue import PERSON, Key
 
 # A state at most so often, and again after so long though nothing changed: a reader that gets nothing
 # for longer has lost its engine.
@@ -38,6 +40,7 @@ LONGEST_SILENCE_S = 10.0
 # A state of many CRs takes longer to put together; that is then done less often.
 _PAUSES_PER_WORK = 20
 _LARGEST_REQUEST = 64 * 1024
+_LONGEST_NAME = 200
 
 _logger = logging.getLogger(__name__)
 
@@ -83,6 +86,7 @@ class _Control:
         app.router.add_get("/v1/shards", self._answer_shards)
         app.router.add_get("/v1/page", self._answer_page)
         app.router.add_post("/v1/reconcile", self._answer_reconcile)
+        app.router.add_post("/v1/stop", self._answer_stop)
         return app
 
     async def _answer_state(self, request: web.Request) -> web.StreamResponse:
@@ -121,16 +125,9 @@ class _Control:
     async def _answer_reconcile(self, request: web.Request) -> web.Response:
         ports = self._ports
         try:
-            asked = json.loads(await request.read())
-        except ValueError:
-            return _error(400, "the body is not JSON")
-        if not ports.leads():
-            return _error(409, _why_not(ports))
-        known = await asyncio.to_thread(by_key, ports.known())
-        try:
-            keys = keys_of(asked, known)
-            if ports.division is not None:
-                keys = own_of(asked, keys, KeyHolders(ports.division))
+            asked = await self._read(request)
+            known = await asyncio.to_thread(by_key, ports.known())
+            keys = self._keys(asked, known)
         except RequestRefused as refusal:
             return _error(refusal.code, refusal.message)
         for key in keys:
@@ -138,6 +135,42 @@ class _Control:
         paused = [str(key) for key in keys if known[key].is_paused]
         _logger.info("reconcile asked for by a person", extra=log_fields(count=len(keys)))
         return web.json_response({"keys": list(map(str, keys)), "paused": paused}, status=202)
+
+    async def _answer_stop(self, request: web.Request) -> web.Response:
+        """A CR that is gone may still have a run in flight."""
+        ports = self._ports
+        try:
+            asked = await self._read(request)
+            known = await asyncio.to_thread(by_key, ports.known())
+            keys = self._keys(asked, known.keys() | ports.in_flight().keys())
+            if len(keys) != 1 or asked.get("all") is True:
+                raise RequestRefused(400, "name one CR")
+            run = run_in_flight(keys[0], ports.in_flight(), text_of(asked, "run"))
+        except RequestRefused as refusal:
+            return _error(refusal.code, refusal.message)
+        by = text_of(asked, "by")[:_LONGEST_NAME] or "a person"
+        ports.stop(keys[0], by)
+        fields = log_fields(key=str(keys[0]), run=run.run_id, by=by)
+        _logger.info("stop of a run asked for by a person", extra=fields)
+        told = {"key": str(keys[0]), "run": run.run_id, "task": run.task, "place": run.place}
+        return web.json_response(told, status=202)
+
+    async def _read(self, request: web.Request) -> Json:
+        try:
+            asked = json.loads(await request.read())
+        except ValueError:
+            raise RequestRefused(400, "the body is not JSON") from None
+        if not self._ports.leads():
+            raise RequestRefused(409, _why_not(self._ports))
+        if not isinstance(asked, dict):
+            raise RequestRefused(400, "the body is not a JSON object")
+        return asked
+
+    def _keys(self, asked: Json, known: Collection[Key]) -> list[Key]:
+        keys = keys_of(asked, known)
+        if self._ports.division is not None:
+            keys = own_of(asked, keys, KeyHolders(self._ports.division))
+        return keys
 
 
 def _why_not(ports: EnginePorts) -> str:

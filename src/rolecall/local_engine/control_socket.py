@@ -98,6 +98,10 @@ class LocalEngine:
         """Bring keys back now; raises `ControlRefusedError`."""
         return self._ask("POST", "/v1/reconcile", what)
 
+    def stop(self, what: Mapping[str, Any]) -> Json:
+        """End a run in flight; raises `ControlRefusedError`."""
+        return self._ask("POST", "/v1/stop", what)
+
     def page(self) -> str:
         """Where its page answers, with what lets one in; empty: it serves none."""
         return str(self._ask("GET", "/v1/page")["address"])

@@ -1,7 +1,8 @@
-"""What a reader may have done: a run now, a pause, its end. As the reader, never as the operator.
+"""What a reader may have done: a run now, the end of a run, a pause, its end. As the reader, never as
+the operator.
 
 A run is asked of the queue, which knows no users; so it takes the right to patch the CR, by which
-the same could be had with an annotation.
+the same could be had with an annotation. So does the end of a run.
 """
 
 from __future__ import annotations
@@ -33,19 +34,24 @@ class Actions:
     async def reconcile(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._asked(request, asker)
         engine = self._ports.engine
-        if not engine.leads():
-            raise RefusedError(409, "This replica does not work now", f"{who_works(engine)}.")
         known = engine.known().get(key.gvk, {}).get((key.namespace, key.name))
-        if known is None or not known.is_selected:
-            raise RefusedError(
-                404, f"This operator does not work on {key}", "Look for it among the objects."
-            )
-        if engine.division is not None:
-            holder = KeyHolders(engine.division).of(key)
-            if not holder.is_self:
-                raise RefusedError(409, f"This replica does not have {key}", f"{holder}.")
+        self._check_works_on(key, is_known=known is not None and known.is_selected)
         engine.reconcile(key, PERSON)
         _tell("reconcile", key, asker)
+        return redirect(places.of_cr(key))
+
+    async def stop(self, request: web.Request, asker: Asker) -> web.Response:
+        """The run that the reader saw, and no later one."""
+        key = await self._asked(request, asker)
+        run_id = (await form_of(request)).get("run", "")
+        run = self._ports.engine.in_flight().get(key)
+        self._check_works_on(key, is_known=True)
+        if run is None or run.run_id != run_id:
+            raise RefusedError(
+                409, f"This run of {key} is not in flight", "It has ended already; see its runs."
+            )
+        self._ports.engine.stop(key, asker.reader.name)
+        _tell("stop", key, asker)
         return redirect(places.of_cr(key))
 
     async def pause(self, request: web.Request, asker: Asker) -> web.Response:
@@ -56,6 +62,19 @@ class Actions:
     async def resume(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._asked(request, asker)
         return await self._patched(key, asker, resuming(), "resume")
+
+    def _check_works_on(self, key: Key, *, is_known: bool) -> None:
+        engine = self._ports.engine
+        if not engine.leads():
+            raise RefusedError(409, "This replica does not work now", f"{who_works(engine)}.")
+        if not is_known:
+            raise RefusedError(
+                404, f"This operator does not work on {key}", "Look for it among the objects."
+            )
+        if engine.division is not None:
+            holder = KeyHolders(engine.division).of(key)
+            if not holder.is_self:
+                raise RefusedError(409, f"This replica does not have {key}", f"{holder}.")
 
     async def _asked(self, request: web.Request, asker: Asker) -> Key:
         await self._guard.checked(request, asker)

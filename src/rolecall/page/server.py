@@ -77,6 +77,7 @@ class OperatorPage:
         actions = self._actions
         for path, handler in {
             _CR + "/reconcile": actions.reconcile,
+            _CR + "/stop": actions.stop,
             _CR + "/pause": actions.pause,
             _CR + "/resume": actions.resume,
             "/logout": self._log_out,

@@ -25,11 +25,13 @@ from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbos
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults, TurnTrail
 from rolecall.reconcile.progress import Progress
+from rolecall.reconcile.shortened import one_line
 from rolecall.record import RunNotes
 from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import Cause, Key, Turn
 
+_LONGEST_NAME = 200
 T = TypeVar("T")
 D = TypeVar("D")
 
@@ -58,6 +60,7 @@ class ActiveRun:
     edited: asyncio.Event = field(default_factory=asyncio.Event)
     handle: RunHandle | None = None
     cancelled: str = ""  # why it was ended early
+    is_stopped: bool = False  # for a person who asked for it
     ran: Mapping[str, object] = field(default_factory=dict)  # what the log shall tell of the run
     result: RunResult | None = None  # once it is over
     trail: TurnTrail | None = None  # the same
@@ -156,6 +159,13 @@ class ActiveRuns:
         for key, active in self._by_key.items():
             if is_meant(key):
                 active.cancel(reason)
+
+    def stop(self, key: Key, by: str) -> None:
+        """A person asks for the end of this key's run; one that is being ended already goes on so."""
+        active = self._by_key.get(key)
+        if active is not None and not active.cancelled:
+            active.is_stopped = True
+            active.cancel(f"{one_line(by, _LONGEST_NAME)} asked for it")
 
     def lose(self, is_lost: Callable[[Key], bool], reason: str) -> int:
         """Another replica may act for these keys from now on: nothing of their runs goes on.

@@ -53,6 +53,7 @@ from rolecall.reconcile.ports import EndedRun, Outcome, ReconcilerPorts, RunDefa
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
+from rolecall.reconcile.stopped_runs import StoppedRuns
 from rolecall.reconcile.unchanged import remember, why_unchanged
 from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
 from rolecall.record import RunNotes
@@ -99,6 +100,7 @@ class Reconciler:
         self._in_flight = InFlightReports(self._reporter, ports.clock)
         self._convergence = Convergence()
         self._recent_runs = RecentRuns(ports.clock)
+        self._stopped_runs = StoppedRuns()
         self._dependents_delay_s = (defaults or RunDefaults()).dependents_delay_s
         self._active_runs = ActiveRuns(ports, defaults or RunDefaults())
         self._observing = Observing(ports, self._reporter, new_run_id)
@@ -137,6 +139,10 @@ class Reconciler:
         """End the runs in flight, because this replica may not write now; it may again later."""
         self._active_runs.interrupt(reason)
 
+    def stop_run(self, key: Key, by: str) -> None:
+        """A person asks for the end of a run that hangs; only something new begins the next one."""
+        self._active_runs.stop(key, by)
+
     def end_runs_of(self, is_meant: Callable[[Key], bool], reason: str) -> None:
         """End the runs in flight of keys that are handed over; status tells of it."""
         self._active_runs.cancel_of(is_meant, reason)
@@ -151,6 +157,7 @@ class Reconciler:
     def forget_of(self, is_lost: Callable[[Key], bool]) -> None:
         """Keys are another replica's: what is remembered of them will be wrong when they come back."""
         self._convergence.forget_of(is_lost)
+        self._stopped_runs.forget_of(is_lost)
         self._reporter.forget_of(is_lost)
 
     async def report_bug(self, key: Key) -> None:
@@ -194,6 +201,8 @@ class Reconciler:
         if cr is None:
             return self._forget(key)
         self._tell_conditions(key, cr)
+        if why := self._stopped_runs.why_no_run(turn):
+            return replace(periodic(watch.reconcile_period_s), why=why)
         if is_paused(cr):
             await self._reporter.paused(key, watch, cr)
             return replace(periodic(watch.reconcile_period_s), why="paused")
@@ -248,6 +257,7 @@ class Reconciler:
 
     def _forget(self, key: Key) -> Outcome:
         self._convergence.forget(key)
+        self._stopped_runs.forget(key)
         self._reporter.forget(key)
         self._ports.skips.forget(key)
         return Outcome(forget=True, why="the object is gone")
@@ -274,6 +284,7 @@ class Reconciler:
 
     async def _run(self, active: ActiveRun, plan: RunPlan) -> RunResult:
         began = self._ports.clock.monotonic()
+        self._stopped_runs.forget(active.key)
         fields = {"generation": generation_of(plan.cr), "run": plan.run_id}
         _logger.info("run started", extra=key_fields(active.key, **fields, cause=plan.cause.text))
         async with self._in_flight.told(active, plan):
@@ -305,7 +316,7 @@ class Reconciler:
         if result.ending is Ending.CANCELLED:
             why = active.cancelled or result.reason_text
             await self._reporter.cancelled(plan, active.newest or plan.cr, why)
-            return again_now(active.cause)
+            return self._stopped(key, period_s) if active.is_stopped else again_now(active.cause)
         self._count(plan.watch, result)
         ended = EndedRun(key, plan.watch, plan.cr, plan.is_finalizer, result, active.notes)
         await remember(self._ports.skips, active, plan, result)
@@ -322,6 +333,12 @@ class Reconciler:
         self._tell_conditions(key, cr)
         self._phase(key, "status", began)
         return next_time(report, cr, period_s)
+
+    def _stopped(self, key: Key, period_s: float) -> Outcome:
+        """What the run left half done is not known, so the next one is not skipped."""
+        self._stopped_runs.add(key)
+        self._ports.skips.forget(key)
+        return periodic(period_s)
 
     def _check_leading(self, what: str) -> None:
         if not self._ports.may_run():

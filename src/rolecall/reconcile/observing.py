@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from rolecall.json_object import Json
 from rolecall.reconcile.active_runs import ActiveRun
 from rolecall.reconcile.annotations import is_deleted, with_spec
+from rolecall.reconcile.come_back import periodic
 from rolecall.reconcile.finalizers import is_finalizer_run
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import Drift, Outcome, ReconcilerPorts
@@ -51,6 +53,8 @@ class Observing:
             self._ports.telemetry.drifted(key, 0)
             return Outcome(why="it is observed, and being deleted: nothing runs for that")
         drift = await self._find(active, watch, cr)
+        if active.is_stopped:
+            return replace(periodic(period_s), why=active.cancelled)
         if active.cancelled:
             return Outcome(after_s=0.0, is_put_off=True, cause=active.cause, why=active.cancelled)
         told = Observed(
@@ -61,7 +65,7 @@ class Observing:
         self._ports.telemetry.conditions(key, conditions_of(written))
         fields = key_fields(key, objects=drift.objects, unknown=drift.unknown)
         _logger.info("observed what a run would change", extra=fields)
-        return Outcome(after_s=period_s, is_period=True) if period_s > 0 else Outcome()
+        return periodic(period_s)
 
     async def _find(self, active: ActiveRun, watch: Watch, cr: Json) -> Drift:
         if self._ports.drift is None:

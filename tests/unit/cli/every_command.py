@@ -16,6 +16,7 @@ FROM_A_KUBECONFIG = [
     ["page", "--no-open"],
     ["reconcile", "website/shop"],
     ["reconcile", "--all"],
+    ["stop", "website/shop"],
     ["pause", "website/shop"],
     ["resume", "website/shop"],
     ["migrate-storage", "website"],

@@ -55,7 +55,9 @@ class Place:
         last = {"run": f"7{self.word}", "outcome": "failed", "reason": f"{self.word} reason"}
         self.engine.facts = {"server": self.server}
         self.engine.crs = [cr("shop", "failed", last=last)]
-        self.engine.answer = (202, {"keys": [f"Website default/{self.word}"], "paused": []})
+        key = f"Website default/{self.word}"
+        stopped = {"key": key, "run": f"7{self.word}", "task": "", "place": ""}
+        self.engine.answer = (202, {"keys": [key], "paused": [], **stopped})
         self.engine.shards = {"count": 4, "members": [], "unheld": [], "why_not": self.word}
         self.engine.page = f"http://127.0.0.1:1/{self.word}"
         self.keep(self.engine)

@@ -49,8 +49,8 @@ def test_help_of_the_engine_alone_lists_what_is_there(capsys: pytest.CaptureFixt
     said = capsys.readouterr().out
     found = re.findall(r"^    ([a-z-]+) ", said, re.MULTILINE)
     assert found == [
-        *("status", "runs", "logs", "blame", "page", "usage", "reconcile", "pause", "resume"),
-        "migrate-storage",
+        *("status", "runs", "logs", "blame", "page", "usage", "reconcile", "stop", "pause"),
+        *("resume", "migrate-storage"),
         *ENDING,
     ]
     assert "pip install 'rolecall[dev]'" in said

@@ -64,6 +64,7 @@ class World:
             leads=lambda: self.leads,
             leader=lambda: "the-other-pod",
             reconcile=lambda key, cause: self.asked.append((str(key), cause.text)),
+            stop=lambda key, by: self.asked.append((str(key), f"stop for {by}")),
             page=lambda: self.page,
         )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from rolecall.reconcile import Progress
 from tests.unit.control.engine import Known, World, asked, key
 
 
@@ -68,3 +70,57 @@ async def test_replica_that_does_not_lead_names_the_leader(world: World) -> None
     assert code == 409
     assert "`the-other-pod` does" in answer["error"]
     assert world.asked == []
+
+
+def in_flight(run: str) -> Progress:
+    return Progress.at_start(run, "edit", datetime(2026, 11, 27, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("run", ["", "47", "4711"])
+async def test_stop_ends_the_run_in_flight_and_names_who_asked(world: World, run: str) -> None:
+    world.known = {key("a"): Known(), key("b"): Known()}
+    world.in_flight = {key("a"): in_flight("4711")}
+    body = {"kind": "Website", "name": "a", "run": run, "by": "jane"}
+    async with world.served() as path:
+        code, answer = await asked(path, "POST", "/v1/stop", body)
+    assert (code, answer["key"], answer["run"]) == (202, "Website shop/a", "4711")
+    assert world.asked == [("Website shop/a", "stop for jane")]
+
+
+async def test_run_of_a_cr_that_is_gone_can_be_stopped(world: World) -> None:
+    world.in_flight = {key("gone"): in_flight("4711")}
+    async with world.served() as path:
+        code, _ = await asked(path, "POST", "/v1/stop", {"kind": "Website", "name": "gone"})
+    assert code == 202
+    assert world.asked == [("Website shop/gone", "stop for a person")]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "error"),
+    [
+        ({"kind": "Website", "name": "b"}, 409, "no run of Website shop/b is in flight"),
+        ({"kind": "Website", "name": "a", "run": "9"}, 409, "the current one is 4711"),
+        ({"kind": "Website", "name": "a", "run": 9}, 400, "`run` is not a string"),
+        ({"kind": "Website", "name": "c"}, 404, "there is no Website c"),
+        ({"all": True}, 400, "name one CR"),
+        ({"kind": "Website", "name": "a", "all": True}, 400, "name one CR"),
+        ([], 400, "not a JSON object"),
+    ],
+)
+async def test_stop_is_refused_where_no_such_run_is_in_flight(
+    world: World, body: Any, code: int, error: str
+) -> None:
+    world.known = {key("a"): Known(), key("b"): Known()}
+    world.in_flight = {key("a"): in_flight("4711")}
+    async with world.served() as path:
+        found, answer = await asked(path, "POST", "/v1/stop", body)
+    assert found == code and error in answer["error"]
+    assert world.asked == []
+
+
+async def test_replica_that_does_not_lead_stops_nothing(world: World) -> None:
+    world.known, world.in_flight = {key("a"): Known()}, {key("a"): in_flight("4711")}
+    world.leads = False
+    async with world.served() as path:
+        code, _ = await asked(path, "POST", "/v1/stop", {"kind": "Website", "name": "a"})
+    assert (code, world.asked) == (409, [])

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import ClusterError
-from tests.unit.control.engine import Known, key
+from rolecall.reconcile import Progress
+from tests.unit.control.engine import NOON, Known, key
 from tests.unit.page.cluster import FakeClient
 from tests.unit.page.serving import ALL, Answer, Shown, place, shown
 
@@ -48,7 +49,7 @@ async def test_pause_says_who_and_why_and_is_sent_as_the_reader(page: Shown) -> 
     assert set(page.cluster.patches[1][1]["metadata"]["annotations"].values()) == {None}
 
 
-@pytest.mark.parametrize("action", ["reconcile", "pause", "resume"])
+@pytest.mark.parametrize("action", ["reconcile", "stop", "pause", "resume"])
 async def test_who_may_not_patch_changes_nothing_and_sees_no_button(
     page: Shown, action: str
 ) -> None:
@@ -58,6 +59,22 @@ async def test_who_may_not_patch_changes_nothing_and_sees_no_button(
     assert (
         f"{place('a')}/{action}" not in (await page.asks(place("a"), token="token-of-looker")).text
     )
+
+
+async def test_run_in_flight_is_stopped_for_the_reader_and_no_later_one(page: Shown) -> None:
+    page.world.in_flight = {key("a"): Progress.at_start("4711", "edit", NOON)}
+    shown_page = (await page.asks(place("a"), token="token-of-anna")).text
+    assert f"{place('a')}/stop" in shown_page and 'value="4711"' in shown_page
+    assert (await does(page, "stop", run="4710")).code == 409
+    assert page.world.asked == []
+    answer = await does(page, "stop", run="4711")
+    assert (answer.code, answer.headers["Location"]) == (303, place("a"))
+    assert page.world.asked == [(str(key("a")), "stop for anna")]
+
+
+async def test_without_a_run_there_is_no_button_to_stop_it(page: Shown) -> None:
+    assert f"{place('a')}/stop" not in (await page.asks(place("a"), token="token-of-anna")).text
+    assert (await does(page, "stop", run="4711")).code == 409
 
 
 async def test_object_of_nobody_is_not_put_into_the_queue(page: Shown) -> None:

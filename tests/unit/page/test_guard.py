@@ -98,7 +98,7 @@ async def test_other_sites_change_nothing_and_log_nobody_in(
 ) -> None:
     cookie = await page.logs_in(TOKEN)
     form = {"form_token": await page.form_token(cookie=cookie)}
-    for action in ("pause", "resume", "reconcile"):
+    for action in ("pause", "resume", "reconcile", "stop"):
         refused = await page.asks(f"{place('a')}/{action}", form, cookie=cookie, **headers)
         assert refused.code == 403
     assert (page.cluster.patches, page.world.asked) == ([], [])
@@ -118,7 +118,7 @@ async def test_own_page_may_change(page: Shown) -> None:
 async def test_changes_are_never_made_by_looking(page: Shown) -> None:
     cookie = await page.logs_in(TOKEN)
     told = await page.form_token(cookie=cookie)
-    for action in ("pause", "resume", "reconcile"):
+    for action in ("pause", "resume", "reconcile", "stop"):
         path = f"{place('a')}/{action}?form_token={told}"
         assert (await page.asks(path, cookie=cookie)).code == 405
     assert (page.cluster.patches, page.world.asked) == ([], [])

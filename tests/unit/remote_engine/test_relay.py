@@ -202,3 +202,11 @@ def test_bytes_of_a_pod_do_not_steer_the_terminal(cluster: FakeCluster, channel:
     rest = text.replace("\x1b[0;31m", "").replace("\x1b[0m", "").replace("\x1b[5m", "")
     assert all(each in "\n\t" or each.isprintable() for each in rest), rest
     assert "\\u001b]0;title\\u0007" in rest and "a\\u000db" in rest
+
+
+def test_stop_tells_the_pod_who_asks(cluster: FakeCluster) -> None:
+    """In the pod, the user is the operator's."""
+    said = rolecall(cluster, "stop", "website/shop", "--run=47", USER="jane")
+    assert said.returncode == 0, said.stderr
+    words = cluster.commands[0][1]
+    assert words[-5:] == ["rolecall", "stop", "website/shop", "--run=47", "--by=jane"]

@@ -121,6 +121,10 @@ def _actions(shown: CrPage, layout: PageLayout) -> Html | None:
         return None
     here = places.of_cr(shown.key)
     buttons = [button(layout, f"{here}/reconcile", "Reconcile now")]
+    if shown.row is not None and shown.row.run:
+        run = el("input", type="hidden", name="run", value=shown.row.run)
+        asks = "Stop the run? The next one begins at the period, after an edit, or when asked for."
+        buttons.append(button(layout, f"{here}/stop", "Stop the run", asks=asks, more=run))
     if shown.row is not None and shown.row.state == "paused":
         buttons.append(button(layout, f"{here}/resume", "Resume"))
     else:
