@@ -49,7 +49,7 @@ from rolecall.reconcile import (
     Workers,
 )
 from rolecall.record import ObjectPlace
-from rolecall.runner import MakeRunner, claimed_root, create_runner, folder_of_engine
+from rolecall.runner import MakeRunner, SpecKeys, claimed_root, create_runner, folder_of_engine
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.shard_report import ShardReport
 from rolecall.shards import ShardedElection
@@ -182,6 +182,7 @@ class Engine:
         self._runner = make_runner(settings.runner, self._warm_state.update)
         self._runner.on_way_change = queue.hand_out
         self._skips = self._made_skips()
+        self._spec_keys = SpecKeys(self._client, self._clock)
         self._reconciler = self._made_reconciler(plays)
         self._after_runs = self._made_after_runs()
         self._leftovers = Leftovers(settings, watches, client)
@@ -306,6 +307,7 @@ class Engine:
                 drift=PlannedDrift(self._made_planner()),
                 may_run=self._election.may_write,
                 skips=self._skips,
+                spec_keys=self._spec_keys,
                 slots=self._queue,
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - made later
                 after_run=lambda run: self._after_runs.run_ended(run),  # noqa: PLW0108 - made later
@@ -348,7 +350,7 @@ class Engine:
         partial = partial_by(self._settings.runner.ansible_args, self._environment)
         # A store of its own for each look: the one that operates may be another engine.
         prunes = PrunePreview(client, lambda: InventoryStore(client, namespace), partial)
-        return Planner(self._runner, self._proxy, client, self._clock, prunes.of)
+        return Planner(self._runner, self._proxy, client, self._clock, prunes.of, self._spec_keys)
 
     def _made_skips(self) -> Skips:
         skips = skips_for(
@@ -360,6 +362,7 @@ class Engine:
     def _forget_kinds(self) -> None:
         self._proxy.forget_kinds()
         self._skips.forget_kinds()
+        self._spec_keys.forget_kinds()
 
     async def _follow(self, owner: Key, place: ObjectPlace, by_annotation: bool) -> None:
         """CRs own objects there, as was known before a restart."""

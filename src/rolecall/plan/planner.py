@@ -21,7 +21,7 @@ from rolecall.plan.overlay import ObjectIdentity, versioned
 from rolecall.plan.ports import KindFinder, PlanAccess, Prunes, prunes_nothing
 from rolecall.plan.told import LeftOut, objects_of_plan, pruned_of_plan, refused_notes
 from rolecall.plan.world import PlanWorld
-from rolecall.reconcile import EndedRun
+from rolecall.reconcile import AllKeys, EndedRun, SpecKeyFilter
 from rolecall.runner import (
     Ending,
     Redactor,
@@ -65,12 +65,14 @@ class Planner:
         kinds: KindFinder,
         clock: Clock,
         prunes: Prunes = prunes_nothing,
+        spec_keys: SpecKeyFilter | None = None,
     ) -> None:
         self._runner = runner
         self._access = access
         self._kinds = kinds
         self._clock = clock
         self._prunes = prunes
+        self._spec_keys = spec_keys or AllKeys()
 
     async def plan(self, request: PlanRequest) -> PlannedRun:
         """Plan a run of a CR; a play that fails is a plan that says so."""
@@ -92,6 +94,9 @@ class Planner:
                 def on_event(each: RunEvent) -> None:
                     notes.task(each.name, each.data, each.at_s, place=each.place, said=each.stdout)
 
+                withheld = await self._spec_keys.withheld(
+                    watch, request.cr, is_finalizer=request.is_finalizer
+                )
                 run = RunRequest(
                     run_id=request.run_id,
                     watch=watch,
@@ -104,6 +109,7 @@ class Planner:
                     verbosity=request.verbosity,
                     keep_artifacts=request.keep_artifacts,
                     timeout_s=request.timeout_s,
+                    withheld=withheld.keys,
                     plan_notes=left_out,
                 )
                 handle = await self._runner.start(run, on_event)

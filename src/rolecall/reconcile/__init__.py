@@ -9,6 +9,7 @@ from rolecall.reconcile.annotations import (
 from rolecall.reconcile.loop import Reconciler
 from rolecall.reconcile.ports import (
     AccessIssuer,
+    AllKeys,
     Drift,
     DriftFinder,
     EndedRun,
@@ -18,6 +19,7 @@ from rolecall.reconcile.ports import (
     ReconcilerPorts,
     RunAccess,
     RunDefaults,
+    SpecKeyFilter,
     Telemetry,
     TurnRights,
     TurnTrail,
@@ -31,6 +33,7 @@ __all__ = [
     "PAUSED_BECAUSE",
     "PAUSED_BY",
     "AccessIssuer",
+    "AllKeys",
     "Drift",
     "DriftFinder",
     "EndedRun",
@@ -42,6 +45,7 @@ __all__ = [
     "ReconcilerPorts",
     "RunAccess",
     "RunDefaults",
+    "SpecKeyFilter",
     "Telemetry",
     "TurnRights",
     "TurnTrail",

@@ -22,6 +22,7 @@ from rolecall.history import write_spec
 from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
 from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbosity_of
+from rolecall.reconcile.cr_events import WARNING
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults, TurnTrail
 from rolecall.reconcile.progress import Progress
@@ -202,7 +203,9 @@ class ActiveRuns:
                 return RunResult(plan.run_id, Ending.CANCELLED, None, reason_text=active.cancelled)
             asked = verbosity_of(plan.cr, plan.watch)
             request = replace(
-                self._request(plan, access, asked), slot=_SlotOfRun(active, self._ports)
+                self._request(plan, access, asked),
+                slot=_SlotOfRun(active, self._ports),
+                withheld=await self._withheld(active.key, plan),
             )
             on_event = self._on_event_for(active, plan, _or(asked, self._defaults.play_verbosity))
             active.progress = Progress.at_start(
@@ -234,6 +237,20 @@ class ActiveRuns:
             no_progress_timeout_s=_or(watch.no_progress_timeout_s, defaults.no_progress_timeout_s),
             leave_beside=lambda folder: _leave_beside(folder, plan, access),
         )
+
+    async def _withheld(self, key: Key, plan: RunPlan) -> frozenset[str]:
+        """Keys of spec that the play does not get; told of with each run, as an Event once."""
+        found = await self._ports.spec_keys.withheld(
+            plan.watch, plan.cr, is_finalizer=plan.is_finalizer
+        )
+        if found.message:
+            _logger.warning(
+                "keys of spec were not passed", extra=key_fields(key, why=found.message)
+            )
+            self._ports.events.record(
+                plan.cr, kind=WARNING, reason="KeysWithheld", message=found.message
+            )
+        return found.keys
 
     def _on_event_for(self, active: ActiveRun, plan: RunPlan, verbosity: int) -> OnEvent:
         def on_event(event: RunEvent) -> None:

@@ -17,7 +17,14 @@ from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.record import RunNotes, RunRecord
-from rolecall.runner import RunEvent, RunHandle, Runner, RunResult
+from rolecall.runner import (
+    NOTHING_WITHHELD,
+    RunEvent,
+    RunHandle,
+    Runner,
+    RunResult,
+    WithheldKeys,
+)
 from rolecall.status import ObjectApi, OnOwnWrite
 from rolecall.watches import Watch
 from rolecall.workqueue import ROLE, Cause, Key, Turn, Urgency
@@ -129,6 +136,20 @@ class KeySlots(Protocol):
 
     def want_slot(self, key: Key, on_given: Callable[[], None]) -> None:
         """The key's run is awake: call this as soon as it has a slot."""
+
+
+class SpecKeyFilter(Protocol):
+    """Finds keys of a spec that would override what a role sets itself; see `runner.spec_keys`."""
+
+    async def withheld(self, watch: Watch, cr: Json, *, is_finalizer: bool) -> WithheldKeys:
+        """Those, and why; never raises."""
+
+
+class AllKeys:
+    """A play gets all keys."""
+
+    async def withheld(self, *_: object, **_named: object) -> WithheldKeys:
+        return NOTHING_WITHHELD
 
 
 class KeptSlots:
@@ -258,6 +279,8 @@ class ReconcilerPorts:
     slots: KeySlots = field(default_factory=KeptSlots)
     # The CR as an event brought it that came before the turn; None: read it. Asking takes it away.
     brought: Callable[[Key], Json | None] = lambda _: None
+    # Which keys of a CR's spec its play does not get.
+    spec_keys: SpecKeyFilter = field(default_factory=AllKeys)
     # Told of each run that ended by itself: what follows from what it read and wrote.
     after_run: Callable[[EndedRun], Awaitable[None]] = _nothing_follows
 

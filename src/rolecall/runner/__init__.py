@@ -27,6 +27,7 @@ from rolecall.runner.installed import (
     version_of,
     why_stock,
 )
+from rolecall.runner.own_names import OwnNames
 from rolecall.runner.params import Unsafe, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
 from rolecall.runner.project_files import BESIDE_A_PLAYBOOK, configuration_of, inputs_of
@@ -44,11 +45,13 @@ from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_o
 from rolecall.runner.run_file import outcome_of
 from rolecall.runner.run_task import RunThread, in_thread
 from rolecall.runner.secrets import Redactor
+from rolecall.runner.spec_keys import NOTHING_WITHHELD, SpecKeys, WithheldKeys, declared_in
 from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
 __all__ = [
     "BESIDE_A_PLAYBOOK",
     "FILE_VARIABLES",
+    "NOTHING_WITHHELD",
     "Ending",
     "EngineRunner",
     "FollowedRuns",
@@ -56,6 +59,7 @@ __all__ = [
     "Nature",
     "OnEvent",
     "OnWarmSupport",
+    "OwnNames",
     "PlayAnswer",
     "PlayProcess",
     "PreparedRun",
@@ -70,12 +74,14 @@ __all__ = [
     "RunSlot",
     "RunThread",
     "Runner",
+    "SpecKeys",
     "StartWay",
     "TaskFailure",
     "Unsafe",
     "Used",
     "WarmState",
     "WarmSupport",
+    "WithheldKeys",
     "asks_elsewhere",
     "broken_conditionals",
     "claimed_for_admission",
@@ -83,6 +89,7 @@ __all__ = [
     "cluster_of",
     "configuration_of",
     "create_runner",
+    "declared_in",
     "extra_vars",
     "find_collection",
     "folder_of_command",

@@ -61,6 +61,8 @@ class RunRequest:
     missing_right: Callable[[str], str] = lambda _: ""
     # The Secrets that the run was answered with since this was called last; from any thread.
     seen_secrets: Callable[[], Sequence[Json]] = tuple
+    # Keys of spec that the play does not get as variables; see `spec_keys`.
+    withheld: Set[str] = frozenset()
     # Of a play of admission: its variable `admission`, instead of all variables of the CR.
     admission: Json | None = None
     folder: Path | None = None  # its private folder, below the root; None: the CR's

@@ -78,7 +78,8 @@ def extra_vars(request: RunRequest, *, trust_cr_text: bool = False) -> ExtraVars
     is_trusted = trust_cr_text or watch.mark_unsafe is False
     spec = cr.get("spec")
     spec = spec if isinstance(spec, dict) else {}
-    named = snake_cased(spec) if watch.snake_case_parameters else spec
+    passed = {key: value for key, value in spec.items() if key not in request.withheld}
+    named = snake_cased(passed) if watch.snake_case_parameters else passed
     withheld: tuple[str, ...] = ()
     if not is_trusted:
         withheld = tuple(name for name in named if name.startswith("ansible_"))

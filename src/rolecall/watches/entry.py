@@ -61,6 +61,7 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
         watch_reads=read_watch_reads(fields, report),
         skip_unchanged=_truth(fields, "skipUnchanged", default=False),
         max_skip_s=_limit(fields, "maxSkip", report, "every run is made"),
+        spec_overrides_role=_truth(fields, "specOverridesRole", default=False),
         is_observed=fields.choice("mode") == "observe",
         validate=read_admission(fields, "validate", context, report),
         mutate=read_admission(fields, "mutate", context, report),

@@ -240,6 +240,14 @@ ENTRY_KEYS = (
         is_ours=True,
     ),
     YamlKey(
+        "specOverridesRole",
+        Form.TRUTH,
+        "false",
+        "pass also keys of spec that the CRD does not declare and that override variables, facts or"
+        " registered names of the role",
+        is_ours=True,
+    ),
+    YamlKey(
         "readyCondition",
         Form.TRUTH,
         "true",

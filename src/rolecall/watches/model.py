@@ -147,6 +147,8 @@ class Watch:
     prune: Prune | None = None  # None: nothing is ever deleted
     # Kinds of which what a play read brings its CR back: none where None, all where empty.
     watch_reads: frozenset[Gvk] | None = None
+    # Whether keys of spec that the CRD does not declare override what the role itself sets.
+    spec_overrides_role: bool = False
     is_observed: bool = False  # `mode: observe`: plans instead of runs
     validate: Admission | None = None
     mutate: Admission | None = None

@@ -38,6 +38,7 @@ def run_request(
     verbosity: int = 0,
     timeout_s: float | None = None,
     no_progress_timeout_s: float | None = None,
+    withheld: frozenset[str] = frozenset(),
     **watch: Any,
 ) -> RunRequest:
     """A request for one run of a watch with these fields."""
@@ -52,6 +53,7 @@ def run_request(
         keep_artifacts=keep,
         timeout_s=timeout_s,
         no_progress_timeout_s=no_progress_timeout_s,
+        withheld=withheld,
     )
 
 

@@ -80,6 +80,7 @@ ROWS = {
     "dependentsDelay": Row("7s", {"dependents_delay_s": 7.0}),
     "cancelOnDelete": Row(True, {"cancel_on_delete": True}),
     "cancelOnChange": Row(True, {"cancel_on_change": True}),
+    "specOverridesRole": Row(True, {"spec_overrides_role": True}),
     "readyCondition": Row(False, {"ready_condition": False}),
     "prune": Row(True, {"prune": Prune()}),
     "watchReads": Row([_SECRET], {"watch_reads": frozenset({_TYPED})}),

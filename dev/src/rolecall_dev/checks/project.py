@@ -33,6 +33,7 @@ from rolecall_dev.checks.module_docs import ModuleDocs
 from rolecall_dev.checks.modules import check_modules
 from rolecall_dev.checks.never_skipped import check_never_skipped
 from rolecall_dev.checks.object_kinds import check_object_kinds
+from rolecall_dev.checks.open_specs import check_open_spec
 from rolecall_dev.checks.plays import check_play, text_of
 from rolecall_dev.checks.porting import check_porting, variables_of
 from rolecall_dev.checks.rbac import (
@@ -205,6 +206,8 @@ def _check_crds(
         if version is not None:
             check_status(watch, version, findings)
             check_spec_keys(watch, version, text_of(watch.play, project.cwd), findings)
+            findings.rule = "open-spec"
+            check_open_spec(watch, version, findings)
             findings.rule = "argument-specs"
             check_arguments(watch, version, project.cwd, findings)
             found.append((watch, version))

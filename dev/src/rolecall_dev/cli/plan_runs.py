@@ -16,7 +16,7 @@ from rolecall.kube import Client, Credentials
 from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
 from rolecall.prune import PrunePreview, partial_by
-from rolecall.runner import create_runner, folder_of_command, folder_of_engine
+from rolecall.runner import SpecKeys, create_runner, folder_of_command, folder_of_engine
 from rolecall.settings import ProxySettings, RunnerSettings, Settings
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
 from rolecall_dev.cli.plan_inventories import ListedInventories
@@ -64,7 +64,8 @@ async def _planner(
     listed = ListedInventories(client)  # where the operator lives is not known here
     partial = partial_by(settings.runner.ansible_args, os.environ)
     prunes = PrunePreview(client, lambda: listed, partial)
-    return Planner(runner, proxy, client, SystemClock(), prunes.of)
+    clock = SystemClock()
+    return Planner(runner, proxy, client, clock, prunes.of, SpecKeys(client, clock))
 
 
 def _warm(settings: RunnerSettings) -> RunnerSettings:

@@ -20,6 +20,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from rolecall.clock import SystemClock
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.kube import (
@@ -31,7 +32,7 @@ from rolecall.kube import (
     UnprocessableError,
 )
 from rolecall.proxy import Proxy
-from rolecall.runner import RunRequest, folder_of_engine
+from rolecall.runner import RunRequest, SpecKeys, folder_of_engine
 from rolecall.settings import ProxySettings
 from rolecall_dev.cli.role_words import subject
 
@@ -79,12 +80,18 @@ class RoleAccess:
             return
         cr = request.cr if live is None else _merged(request.cr, live)
         owner = _without_uid(cr) if live is None else cr
+        withheld = await SpecKeys(client, SystemClock()).withheld(
+            request.watch, cr, is_finalizer=request.is_finalizer
+        )
+        if withheld.message:
+            self._told.record(cr, kind="Warning", reason="KeysWithheld", message=withheld.message)
         async with proxy.issue_access(request.run_id, owner, request.watch) as access:
             yield (
                 replace(
                     request,
                     cr=cr,
                     kubeconfig=access.kubeconfig,
+                    withheld=withheld.keys,
                     seen_secrets=access.seen_secrets,
                 ),
                 "" if live is not None else f"{subject(request)} {_NOT_THERE}",
