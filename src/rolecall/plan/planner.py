@@ -94,9 +94,6 @@ class Planner:
                 def on_event(each: RunEvent) -> None:
                     notes.task(each.name, each.data, each.at_s, place=each.place, said=each.stdout)
 
-                withheld = await self._spec_keys.withheld(
-                    watch, request.cr, is_finalizer=request.is_finalizer
-                )
                 run = RunRequest(
                     run_id=request.run_id,
                     watch=watch,
@@ -109,7 +106,7 @@ class Planner:
                     verbosity=request.verbosity,
                     keep_artifacts=request.keep_artifacts,
                     timeout_s=request.timeout_s,
-                    withheld=withheld.keys,
+                    withheld=await self._withheld(request),
                     plan_notes=left_out,
                 )
                 handle = await self._runner.start(run, on_event)
@@ -139,6 +136,12 @@ class Planner:
             failure=_failure_of(result),
             seconds=self._clock.monotonic() - began_s,
         )
+
+    async def _withheld(self, request: PlanRequest) -> frozenset[str]:
+        found = await self._spec_keys.withheld(
+            request.watch, request.cr, is_finalizer=request.is_finalizer
+        )
+        return found.keys
 
     async def _suppose(self, world: PlanWorld, request: PlanRequest) -> None:
         gvk, metadata = request.watch.gvk, request.cr["metadata"]

@@ -28,6 +28,8 @@ _BUILT_IN = frozenset(
     {"ansible.builtin", "ansible.legacy", "operator_sdk.util", "rolecall.operator"}
 )
 _CONTENT = ("plugins", "roles", "playbooks")
+# All that is left of a collection that moved, such as `community.kubernetes`.
+_REDIRECTS = "meta/runtime.yml"
 _FOLDERS_WITH_TASKS = ("tasks", "handlers")
 _LISTS_OF_TASKS = (
     *("block", "rescue", "always"),
@@ -105,7 +107,7 @@ def _fault_of(folder: Path, want: Want) -> str:
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         return f"{told} is not installed completely: `{gone[0]}`{more} is not there"
-    if not any((folder / name).is_dir() for name in _CONTENT):
+    if not any((folder / name).exists() for name in (*_CONTENT, _REDIRECTS)):
         return f"{told} is not installed completely: neither plugins nor roles are in it"
     if version and not satisfies(version, want.version):
         return f"{told} is version {version}, but {want.version} is required"

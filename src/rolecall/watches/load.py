@@ -29,16 +29,25 @@ _LIST = MapList(
 
 
 def load_watches(
-    file: Path, environment: Mapping[str, str], defaults: WatchDefaults, cwd: Path
+    file: Path,
+    environment: Mapping[str, str],
+    defaults: WatchDefaults,
+    cwd: Path,
+    *,
+    is_image_elsewhere: bool = False,
 ) -> tuple[list[Watch], list[Problem]]:
-    """The watches and the warnings; raises `ProblemsError` with all problems and warnings."""
+    """The watches and the warnings; raises `ProblemsError` with all problems and warnings.
+
+    `is_image_elsewhere`: an absolute path is one of the image, whose files lie in the project here.
+    """
     report = Report(str(file))
     text = read_text(cwd / file, report, hint=_NAME_IT)
     watches = []
     if text is not None:
         expanded = expand(text, environment)
         report.located_in(expanded)
-        context = EntryContext(environment, defaults, cwd, (cwd / file).parent)
+        project = (cwd / file).parent
+        context = EntryContext(environment, defaults, cwd, project, is_image_elsewhere)
         watches = [
             read_entry(node, context, report) for node in read_maps(expanded.text, report, _LIST)
         ]

@@ -30,11 +30,12 @@ class EntryContext:
     defaults: WatchDefaults
     cwd: Path
     project: Path  # the folder with watches.yaml
+    is_image_elsewhere: bool = False  # absolute paths are looked up in the project, too
 
 
 def read_play(fields: Fields, context: EntryContext, add: AddProblem, warn: AddProblem) -> Play:
     """The play that a map names, found or told as missing; the playbook wins where both are there."""
-    playbook, role = fields.text("playbook"), fields.text("role")
+    playbook, role = (_here(fields.text(name), context) for name in ("playbook", "role"))
     if playbook:
         if role:
             warn(fields.line_of("role"), "`role` has no effect next to `playbook`")
@@ -44,6 +45,15 @@ def read_play(fields: Fields, context: EntryContext, add: AddProblem, warn: AddP
         return Play(context.cwd, is_role=True)
     found = find_role(role, context.environment, context.cwd, context.project)
     return found or _missing_role(role, fields.line_of("role"), context, add)
+
+
+def _here(value: str, context: EntryContext) -> str:
+    """The same file in the project, for an absolute path of an image that is not this machine."""
+    path = Path(value)
+    if not context.is_image_elsewhere or not path.is_absolute() or is_there(path):
+        return value
+    inside = [context.project.joinpath(*path.parts[at:]) for at in range(1, len(path.parts) - 1)]
+    return str(next((each for each in inside if is_there(each)), value))
 
 
 def _find_playbook(value: str, line: int, context: EntryContext, add: AddProblem) -> Play:

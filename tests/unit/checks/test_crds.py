@@ -131,7 +131,7 @@ def test_status_that_the_schema_does_not_name_will_be_dropped(workshop: Workshop
         ({"type": "object"}, "`status.conditions`, `status.observedGeneration`"),
         (
             condition(ansibleResult={"type": "object", "properties": {"ok": {"type": "integer"}}}),
-            "`status.ansible_conditions[].ansibleResult.changed`",
+            "`status.conditions[].ansibleResult.changed`",
         ),
         (
             status(
@@ -140,7 +140,7 @@ def test_status_that_the_schema_does_not_name_will_be_dropped(workshop: Workshop
                     "items": {"type": "object", "properties": {"type": {}}},
                 }
             ),
-            "`status.ansible_conditions[].status`",
+            "`status.conditions[].status`",
         ),
     ],
 )

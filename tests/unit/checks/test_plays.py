@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.checks.workshop import WATCHES, Workshop, only
 
 
@@ -93,3 +95,14 @@ def test_text_that_is_not_utf8_is_told(workshop: Workshop) -> None:
     (workshop.folder / "roles/demo/tasks/main.yml").write_bytes(b"- \xff\n")
 
     assert "roles/demo/tasks/main.yml: could not be read" in only(workshop.errors())
+
+
+@pytest.mark.parametrize("before", ["/opt/ansible/", "/anywhere/", "/"])
+def test_absolute_path_of_the_image_is_looked_up_in_the_project(
+    workshop: Workshop, before: str
+) -> None:
+    workshop.replace(WATCHES, "role: demo", f"role: {before}roles/demo")
+    workshop.replace(WATCHES, "playbooks/book.yml", f"{before}playbooks/book.yml")
+    assert workshop.errors() == []
+    workshop.replace(WATCHES, f"{before}roles/demo", f"{before}roles/other")
+    assert f"role: {before}roles/other was not found" in only(workshop.errors())

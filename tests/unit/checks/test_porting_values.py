@@ -197,3 +197,33 @@ def test_settings_that_mean_nothing_any_more_are_warnings(workshop: Workshop) ->
         "Dockerfile:2: warning: `jinja2_native`",
         "ansible.cfg:3: warning: `jinja2_native`",
     ]
+
+
+EMPTY = {
+    "a branch": "{% if size %}a: b\n{% endif %}\n",
+    "a loop": "{# x #}{% for i in a %}- {{ i }}\n{% endfor %}",
+    "a value that is set, and a branch": "{% set x = 1 %}\n\n{% if x %}a{% endif %}\n",
+}
+FULL = {
+    "text": "a: {{ size }}\n",
+    "a branch below text": "a:\n{% if size %}  b: c\n{% endif %}",
+    "an expression": "{{ size }}",
+}
+
+
+@pytest.mark.parametrize("filtered", ["indent(2)", "b64encode", "ansible.builtin.b64encode"])
+@pytest.mark.parametrize("place", [TASKS, "roles/demo/templates/outer.j2"])
+@pytest.mark.parametrize("text", [*EMPTY.values(), *FULL.values()], ids=[*EMPTY, *FULL])
+def test_template_that_may_be_nothing_is_told_where_a_filter_needs_text(
+    workshop: Workshop, text: str, place: str, filtered: str
+) -> None:
+    workshop.write("roles/demo/templates/inner.j2", text)
+    looked_up = f"{{{{ lookup('template', 'inner.j2') | {filtered} }}}}"
+    workshop.write(place, f'- debug: {{msg: "{looked_up}"}}\n' if place == TASKS else looked_up)
+    found = [
+        it for it in workshop.check(for_strict_core=True).errors if "lookup('template'" in it.what
+    ]
+    assert len(found) == (text in EMPTY.values())
+    if found:
+        assert "null from ansible-core 2.19 on" in found[0].what
+        assert "default('', true)" in found[0].hint

@@ -180,6 +180,9 @@ def test_variable_that_nothing_defines_is_told(
         '- debug: {msg: "{{ each }} {{ at }}"}\n  loop: [1]\n'
         "  loop_control: {loop_var: each, index_var: at}",
         '- debug: {msg: "{{ maybe | default(1) }}"}',
+        '- debug: {msg: "{% if size %}{% set x = 1 %}{% endif %}{{ x }}"}',
+        '- debug: {msg: "{% if size %}{% set x %}y{% endset %}{% endif %}{{ x }}"}',
+        '- debug: {msg: "{% for i in [1] %}{% if i %}{% set x = i %}{% endif %}{{ x }}{% endfor %}"}',
         '- debug: {msg: "{{ maybe }}"}\n  when: maybe is defined',
         '- debug: {msg: "{{ maybe }}"}\n  when: "\'maybe\' in vars"',
         '- debug: {msg: "{% for row in [1] %}{{ row }}{{ loop.index }}{% endfor %}"}',
@@ -195,6 +198,18 @@ def test_variable_that_may_come_from_somewhere_is_not_told(workshop: Workshop, t
     workshop.write("roles/demo/files/more.yml", "more: 1\n")
 
     assert problems(workshop, f"{tasks}\n") == []
+
+
+@pytest.mark.parametrize("folder", ["", "playbooks/", "inventory/"])
+@pytest.mark.parametrize("name", ["group_vars/all.yml", "group_vars/all/x.yml", "host_vars/h.yaml"])
+def test_variables_beside_playbook_project_and_inventory_are_known(
+    workshop: Workshop, folder: str, name: str
+) -> None:
+    workshop.write(f"{folder}{name}", "theirs: 1\n")
+    workshop.write(TASKS, '- debug: {msg: "{{ theirs }}"}\n')
+    environment = {"ANSIBLE_INVENTORY": "inventory/hosts"}
+    found = workshop.check(environment, for_variables=True).problems
+    assert [it.what for it in found if it.rule == "undefined-variable"] == []
 
 
 def test_variable_in_a_template_and_in_defaults_is_told_at_its_place(workshop: Workshop) -> None:

@@ -154,3 +154,14 @@ def test_collection_of_another_version_is_told(workshop: Workshop) -> None:
 )
 def test_versions_sort_as_galaxy_sorts_them(version: str, wanted: str, does: bool) -> None:
     assert satisfies(version, wanted) is does
+
+
+def test_collection_that_only_redirects_to_another_is_whole(workshop: Workshop) -> None:
+    collection = workshop.installs("2.0.1")
+    (collection / "plugins").rmdir()
+    (collection / "FILES.json").write_text(json.dumps({"files": []}))
+    workshop.requires("acme.web")
+    assert "neither plugins nor roles" in workshop.said()[0]
+    (collection / "meta").mkdir()
+    (collection / "meta" / "runtime.yml").write_text("plugin_routing: {}\n")
+    assert workshop.said() == []

@@ -73,6 +73,29 @@ class ModuleDocs:
                 return _modules_in(folder)
         return None
 
+    def why_gone(self, module: str) -> str:
+        """What its collection says of a module that was removed; empty: it was not, or not known."""
+        seen: set[str] = set()
+        while module not in seen:
+            seen.add(module)
+            collection, _, name = module.rpartition(".")
+            route = as_map(self._routes_of(collection).get(name))
+            if "tombstone" in route:
+                return (
+                    str(as_map(route["tombstone"]).get("warning_text") or "").strip() or "removed"
+                )
+            module = str(route.get("redirect") or module)
+        return ""
+
+    def _routes_of(self, collection: str) -> Mapping[str, Json]:
+        if collection in _BUILT_IN:
+            return _built_in_routes()
+        for place in self.places:
+            folder = _root(place) / collection.replace(".", "/")
+            if folder.is_dir():
+                return _routes(folder / "meta" / "runtime.yml")
+        return {}
+
     def learn(self, modules: Iterable[str]) -> str:
         """Find out what these modules take; why not, where there was no answer."""
         learned = Learned(cache_folder(self.environment))
@@ -162,17 +185,19 @@ def _modules_in(folder: Path) -> set[str]:
                 found.add(path.stem)
                 # In a folder of its own a module is named with that folder.
                 found.add(".".join((*path.relative_to(folder / name).parent.parts, path.stem)))
-    return found | _routed(folder / "meta" / "runtime.yml")
+    routes = _routes(folder / "meta" / "runtime.yml")
+    return (found | routes.keys()) - {name for name in routes if "tombstone" in routes[name]}
 
 
-def _routed(file: Path) -> set[str]:
+def _routes(file: Path) -> dict[str, Json]:
+    """What became of modules: where they are now (`redirect`), or why they are gone (`tombstone`)."""
     try:
         content: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
-        return set()
+        return {}
     routing = as_map(as_map(content).get("plugin_routing"))
     routes = {**as_map(routing.get("modules")), **as_map(routing.get("action"))}
-    return {name for name, route in routes.items() if "tombstone" not in as_map(route)}
+    return {str(name): as_map(route) for name, route in routes.items()}
 
 
 def _ansible() -> Path | None:
@@ -193,5 +218,12 @@ def _built_in() -> set[str]:
     if folder is None:
         return set()
     files = (*(folder / "modules").glob("*.py"), *(folder / "plugins" / "action").glob("*.py"))
-    routed = _routed(folder / "config" / "ansible_builtin_runtime.yml")
+    routes = _built_in_routes()
+    routed = {name for name in routes if "tombstone" not in routes[name]}
     return {path.stem for path in files if path.stem != "__init__"} | routed
+
+
+@cache
+def _built_in_routes() -> dict[str, Json]:
+    folder = _ansible()
+    return _routes(folder / "config" / "ansible_builtin_runtime.yml") if folder else {}

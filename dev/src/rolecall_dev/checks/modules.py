@@ -39,7 +39,8 @@ def check_modules(sources: Sources, docs: ModuleDocs, findings: Findings) -> set
     sound = [
         task
         for task in tasks
-        if _names_module(task, docs, [*wanted, *docs.collections()], own, findings)
+        if not _is_removed(task, docs, findings)
+        and _names_module(task, docs, [*wanted, *docs.collections()], own, findings)
     ]
     why_not = docs.learn({task.module for task in sound} - own)
     if why_not:
@@ -94,6 +95,14 @@ def _names_module(
         f"there is no module `{name}` {place}{hint or meant(name, KEYWORDS)}",
     )
     return False
+
+
+def _is_removed(task: Task, docs: ModuleDocs, findings: Findings) -> bool:
+    why = docs.why_gone(task.module)
+    if why:
+        what = f"module `{task.module}` was removed, so the task fails"
+        findings.error(task.document.file, task.line(task.module), what, hint=why)
+    return bool(why)
 
 
 def _tell_two(task: Task, docs: ModuleDocs, own: set[str], findings: Findings) -> None:

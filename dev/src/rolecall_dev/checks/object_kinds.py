@@ -34,6 +34,8 @@ _PROVISIONAL = re.compile(r"v\d+(alpha|beta)\d+")
 # What clients take although no group has it.
 _EVERYWHERE = frozenset({"List", "Status"})
 _FEW = 4
+# Arguments that hold whole objects.
+_OBJECTS = ("definition", "resource_definition", "inline", "template", "src")
 
 ServedKinds = Mapping[str, Mapping[str, list[str]]]  # group -> kind -> versions
 
@@ -58,11 +60,31 @@ def check_object_kinds(
         pairs: dict[tuple[str, str], None] = {}
         for each in scope.with_items(task.data):
             pairs |= dict.fromkeys(kinds_asked_for(task.named_arguments, each) or [])
+        searches = _searches_all_groups(task)
         for api_version, kind in pairs:
+            if searches and _is_in_any_group(api_version, kind, known):
+                continue
             if fault := fault_of(api_version, kind, known):
                 file, line = _place(task, folder, fault.word, sources)
                 tell = findings.warn if fault.is_warning else findings.error
                 tell(file, line, fault.what)
+
+
+def _searches_all_groups(task: Task) -> bool:
+    """Whether the client looks for a kind without a group in all groups, and writes no object.
+
+    It does so for what `kind` and `api_version` name; an object that is written has its own version.
+    """
+    given = task.named_arguments
+    writes = task.short == "k8s" and given.get("state", "present") != "absent"
+    return not writes and not any(name in given for name in _OBJECTS)
+
+
+def _is_in_any_group(api_version: str, kind: str, known: ServedKinds) -> bool:
+    if "/" in api_version:
+        return False
+    every = ((kinds, _kind_of(kind, kinds)) for kinds in known.values())
+    return any(name in kinds and api_version in kinds[name] for kinds, name in every if name)
 
 
 def known_kinds(crds: Iterable[Crd]) -> ServedKinds:

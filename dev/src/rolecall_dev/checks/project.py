@@ -50,6 +50,7 @@ from rolecall_dev.checks.records import check_records
 from rolecall_dev.checks.samples import check_samples
 from rolecall_dev.checks.spec_keys import check_spec_keys, cr_variable
 from rolecall_dev.checks.status_schema import check_status
+from rolecall_dev.checks.template_lookups import check_template_lookups
 from rolecall_dev.checks.undefined import check_undefined
 from rolecall_dev.checks.versions import (
     check_converted_samples,
@@ -145,6 +146,7 @@ def _check_tasks(
     if project.for_strict_core:
         findings.rule = "porting"
         check_porting(sources, variables, project.cwd, findings)
+        check_template_lookups(sources, findings)
 
 
 def _crs(watches: Sequence[Watch]) -> dict[str, object]:
@@ -162,7 +164,11 @@ def _place(problem: Problem) -> tuple[str, int, int]:
 def _load(project: Project, findings: Findings) -> list[Watch]:
     try:
         watches, warnings = load_watches(
-            project.watches_file, project.environment, WatchDefaults(), project.cwd
+            project.watches_file,
+            project.environment,
+            WatchDefaults(),
+            project.cwd,
+            is_image_elsewhere=True,
         )
     except ProblemsError as error:
         findings.problems.extend(error.problems)

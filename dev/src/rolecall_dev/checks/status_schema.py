@@ -57,17 +57,13 @@ def _check_conditions(version: CrdVersion, findings: Findings) -> None:
     result = as_map(fields.get("ansibleResult"))
     missing = []
     if not _keeps(item):
-        missing += [
-            f"status.ansible_conditions[].{it}" for it in _CONDITION_TEXTS if it not in fields
-        ]
+        missing += [f"status.conditions[].{it}" for it in _CONDITION_TEXTS if it not in fields]
         if not result:
-            missing.append("status.ansible_conditions[].ansibleResult")
+            missing.append("status.conditions[].ansibleResult")
     if result and not _keeps(result):
         counts = as_map(result.get("properties"))
         missing += [
-            f"status.ansible_conditions[].ansibleResult.{it}"
-            for it in _RESULT_COUNTS
-            if it not in counts
+            f"status.conditions[].ansibleResult.{it}" for it in _RESULT_COUNTS if it not in counts
         ]
     if missing:
         _warn_dropped(version, ("status", "conditions"), missing, findings)

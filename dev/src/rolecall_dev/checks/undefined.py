@@ -157,9 +157,18 @@ def _names_of(task: Task, sources: Sources) -> Iterator[str]:
 
 def _free(template: nodes.Template) -> set[str]:
     try:
-        return meta.find_undeclared_variables(template)
+        return meta.find_undeclared_variables(template) - set(_set_in_branches(template))
     except (TemplateError, RecursionError):
         return set()
+
+
+def _set_in_branches(template: nodes.Template) -> Iterator[str]:
+    """Names that a branch sets: Jinja calls them undeclared, as the branch may not be taken."""
+    for branch in template.find_all(nodes.If):
+        for assigned in branch.find_all(nodes.Assign):
+            yield from _root(assigned.target)
+        for filled in branch.find_all(nodes.AssignBlock):
+            yield from _root(filled.target)
 
 
 def _handed_on(template: nodes.Template) -> Iterator[str]:

@@ -71,14 +71,25 @@ class Reader:
         """The plays of the watches, and the roles of the project."""
         for role in _role_folders(self._cwd / "roles"):
             self._read_role(role)
-        for name in ("group_vars", "host_vars"):
-            self._read_variables(self._cwd / name)
+        for folder in (self._cwd, self._cwd / self._inventory()):
+            self._read_host_variables(folder)
         for play in plays:
             if play.is_role:
                 self._read_role(play.path)
             else:
+                self._read_host_variables(play.path.parent)
                 self._read_tasks(play.path)
         return self.sources
+
+    def _inventory(self) -> Path:
+        """The folder of the inventory; without one, that of the project."""
+        path = Path(self._environment.get("ANSIBLE_INVENTORY", "").partition(",")[0])
+        return path if (self._cwd / path).is_dir() else path.parent
+
+    def _read_host_variables(self, folder: Path) -> None:
+        """What Ansible reads beside a playbook and beside an inventory."""
+        for name in ("group_vars", "host_vars"):
+            self._read_variables(folder / name)
 
     def _read_role(self, role: Path) -> None:
         if role not in self.sources.roles:

@@ -136,6 +136,11 @@ def filter_name(name: str) -> str:
     return name.removeprefix("ansible.builtin.")
 
 
+def gives_text(filter_name: str) -> bool:
+    """Whether what a filter gives is text, whatever it gets."""
+    return _FILTERS.get(filter_name) == TEXT
+
+
 def _const(node: Any, _scope: Scope) -> Kinds:
     if isinstance(node.value, tuple):
         return LIST
