@@ -13,6 +13,7 @@ a kubeconfig for as long as they live, and plays pass theirs on.
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -50,6 +51,9 @@ _ITEM_SKIPPED = "runner_item_on_skipped"
 _INCLUDES = frozenset({"include_tasks", "include_role", "include"})
 # The reason of a skip, as Ansible prints it with `-v`; the event itself gives none.
 _EMPTY_LOOP = '"skipped_reason": "No items in the list"'
+# In discovery of all groups at once, of one whose server does not answer; its kinds may be left out.
+_STALE = re.compile(rb'"freshness"\s*:\s*"Stale"')
+_LONGEST_STALE = 40
 _SWITCHING_PROTOCOLS = 101
 _WITH_BODY = frozenset({"create", "update", "patch"})
 _NOTHING_SEEN = SeenAnswer()
@@ -92,6 +96,8 @@ class RequestNote:
     is_stream: bool = False
     code: int = 0  # of an answer that has begun
     read_protobuf: ReadProtobuf | None = None
+    is_stale: bool = False  # a discovery document that leaves out what a server is to tell
+    _end: bytes = b""  # of the last piece
     _pieces: list[bytes] = field(default_factory=list)
 
     def send(self, body: bytes) -> None:
@@ -101,6 +107,10 @@ class RequestNote:
     def answer(self, piece: bytes) -> None:
         """The next piece of the answer."""
         self.answered_bytes += len(piece)
+        if not self.about.resource and not self.is_stale:
+            seen = self._end + piece
+            self.is_stale = _STALE.search(seen) is not None
+            self._end = seen[-_LONGEST_STALE:]
         if self.answered_bytes <= MOST_BYTES and not self.is_stream:
             self._pieces.append(piece)
         else:
@@ -225,6 +235,8 @@ class RunNotes:
         seen = _NOTHING_SEEN
         if code == _SWITCHING_PROTOCOLS:
             seen = SeenAnswer(unread="it is a stream")
+        elif is_good and note.is_stale:
+            seen = SeenAnswer(unread="a server whose kinds it lists did not answer")
         elif is_good and about.resource and about.verb != "deletecollection":
             seen = note.seen(self._is_owned)
         has_body = about.verb in _WITH_BODY and bool(note.sent)

@@ -87,6 +87,8 @@ class _Fold:
         elif request.code in _REFUSED:
             self._tell(f"{request.verb} {name} was refused with {request.code}")
         if not request.resource:
+            if request.unread:
+                self._tell(f"{request.verb} {name}: {request.unread}")
             return
         if request.verb == "deletecollection":
             self._tell("it deleted a collection")

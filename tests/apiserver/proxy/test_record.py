@@ -154,7 +154,10 @@ _CREATES = {
 }
 
 
-@pytest.mark.parametrize("what", _CREATES)
+@pytest.mark.parametrize(
+    "what",
+    ["configmaps", *(pytest.param(each, marks=pytest.mark.nightly) for each in [*_CREATES][1:])],
+)
 async def test_create_of_what_is_there_already_is_of_the_object(
     run: Run, cr: Json, namespace: str, what: str
 ) -> None:

@@ -413,17 +413,19 @@ class History:
             return False
         if any(place in self.fresh(each) for each in NAMES):
             return False
-        return self._all_may_be_judged(name, claim) and place not in self._read_by(name)
+        claims = [(each, truth.claims.get(place)) for each, truth in self.truths.items()]
+        if not all(self._all_may_be_judged(each, found) for each, found in claims if found):
+            return False
+        return claim.unwanted > 0 and place not in self._read_by(name)
 
     def _all_may_be_judged(self, name: str, claim: Claimed) -> bool:
         """Whether each task that wanted it is still there, and says in each run what it wants."""
         declared = {
             step.name for step in self.role if step.what in ("ensure", "included", "mirror")
         }
-        declared |= {step.name for step in self.role if step.is_listed}
-        return claim.unwanted > 0 and all(
-            each.name in declared and each.action != HELM for each in claim.tasks
-        )
+        if name != "heap":
+            declared |= {step.name for step in self.role if step.is_listed}
+        return all(each.name in declared and each.action != HELM for each in claim.tasks)
 
     def _read_by(self, name: str) -> set[Place]:
         play = Play(self.api, self.crs[name], self.role, self.world, self.chance)
