@@ -15,6 +15,7 @@ from rolecall.prune.decide import Unwanted
 from rolecall.prune.fate import Fate, fate_of
 from rolecall.prune.inventory import Entry
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport
+from rolecall.workqueue import Key
 
 _CHANGED = "somebody changed it just now"
 _NOT_SERVED = "its kind is not served at the moment"
@@ -32,6 +33,16 @@ class Deletion:
         self._kept: list[tuple[str, str]] = []
         self._refused: list[str] = []
         self._reported: list[str] = []
+
+    @property
+    def key(self) -> Key:
+        """The CR."""
+        return self._run.key
+
+    @property
+    def count(self) -> int:
+        """How many were deleted."""
+        return len(self._deleted)
 
     def report(self) -> PruneReport:
         return PruneReport(

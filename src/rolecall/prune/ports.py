@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from rolecall.clock import Clock, SystemClock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.prune.inventory import Inventory
@@ -69,6 +70,7 @@ class PrunePorts:
     is_divided: bool = False
     # A deletion is still to come, so the CR's next run must not be skipped as unchanged.
     run_again: Callable[[Key], None] = lambda *_: None
+    clock: Clock = field(default_factory=SystemClock)
 
 
 @dataclass(frozen=True, slots=True)

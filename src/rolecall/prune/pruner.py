@@ -17,7 +17,7 @@ another CR's run had made it; it is made again by the next run.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from rolecall.errors import ClusterError, NotLeadingError
@@ -34,6 +34,7 @@ from rolecall.prune.decide import (
 )
 from rolecall.prune.deletion import Deletion
 from rolecall.prune.fate import is_owned_by_run
+from rolecall.prune.fleet import Fleet
 from rolecall.prune.held import why_held, why_play_holds
 from rolecall.prune.inventory import Entry, Inventory, inventory_of, with_missed
 from rolecall.prune.ports import FinishedRun, PrunePorts, PruneReport, Store
@@ -53,7 +54,7 @@ class Pruner:
 
     def __init__(self, client: Client, store: Store, ports: PrunePorts) -> None:
         self._client, self._store, self._ports = client, store, ports
-        self._tell = Tell(ports)
+        self._tell, self._fleet = Tell(ports), Fleet(ports.clock)
         self._shared: dict[Key, frozenset[ObjectId]] | None = None
 
     async def run_ended(self, run: FinishedRun) -> None:
@@ -119,8 +120,27 @@ class Pruner:
         """Delete those that enough runs did not want, unless they are too many at once."""
         prune = run.watch.prune or Prune()
         due = {each.entry.id for each in candidates if missed.get(each.entry.id) == prune.good_runs}
-        stopped = _why_too_many(len(due), old, prune)
         deletion = Deletion(self._client, self._ports, run)
+        stopped = _why_too_many(len(due), old, prune)
+        if stopped or prune.is_report:
+            await self._settle_all(deletion, candidates, due, stopped)
+        elif stopped := self._fleet.reserve(run.watch.gvk, len(due), prune.fleet_limit):
+            deletion.is_pending = True
+            await self._settle_all(deletion, candidates, due, stopped)
+        else:
+            try:
+                await self._settle_all(deletion, candidates, due, "")
+            finally:
+                self._fleet.give_back(run.watch.gvk, len(due) - deletion.count)
+        return deletion, stopped
+
+    async def _settle_all(
+        self,
+        deletion: Deletion,
+        candidates: Sequence[Unwanted],
+        due: Set[ObjectId],
+        stopped: str,
+    ) -> None:
         for candidate in candidates:
             entry = candidate.entry
             if not candidate.kept and entry.id not in due:
@@ -128,11 +148,10 @@ class Pruner:
                 deletion.is_pending = True
             elif not candidate.kept and stopped:
                 deletion.keep(entry, _TOO_MANY)
-            elif other := await self._wanted_elsewhere(run.key, entry):
+            elif other := await self._wanted_elsewhere(deletion.key, entry):
                 deletion.keep(entry, f"{other} wants it")
             else:
                 await deletion.settle(candidate)
-        return deletion, stopped
 
     async def _why_outdated(self, run: FinishedRun) -> str:
         """Why the CR may want now what the run did not."""

@@ -137,6 +137,13 @@ PRUNE_KEYS = (
         " none and warns",
     ),
     YamlKey(
+        "fleetLimit",
+        Form.WHOLE,
+        "50",
+        "how many objects of all CRs of the watch may be deleted within an hour; a run that would"
+        " delete more deletes none and warns. 0: no limit",
+    ),
+    YamlKey(
         "tasks",
         Form.TEXTS,
         "",

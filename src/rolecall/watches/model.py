@@ -107,6 +107,7 @@ class Prune:
     is_report: bool = False  # say what would be deleted, and delete nothing
     good_runs: int = 2  # in a row, that must not want an object before it is deleted
     limit_percent: int = 30  # of what a CR has; a run that would delete more deletes nothing
+    fleet_limit: int = 50  # of all CRs of the watch within an hour, as for one run; 0: none
     tasks: frozenset[str] = frozenset()  # that run programs, and ask for all they want in each run
 
 

@@ -25,10 +25,12 @@ def read_prune(fields: Fields, report: Report) -> Prune | None:
     inner = Fields(node, PRUNE_KEYS, report)
     usual = Prune()
     good_runs, limit = inner.whole("goodRuns"), inner.whole("limitPercent")
+    fleet_limit = inner.whole("fleetLimit")
     return Prune(
         is_report=bool(inner.truth("report")),
         good_runs=usual.good_runs if good_runs is None else max(1, good_runs),
         limit_percent=usual.limit_percent if limit is None else max(0, limit),
+        fleet_limit=usual.fleet_limit if fleet_limit is None else max(0, fleet_limit),
         kinds=read_kinds(inner.items("kinds"), "prune.kinds", report),
         is_foreground=bool(inner.truth("foreground")),
         even_if_listed=bool(inner.truth("evenIfListed")),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from rolecall.kube import Client, NoSuchKindError
+from rolecall.clock import Clock, SystemClock
+from rolecall.kube import Client, NoSuchKindError, UnavailableError
 from rolecall.prune import PrunePorts, Pruner
 from rolecall.runner import Ending, RunResult
 from rolecall.watches import Prune
@@ -32,10 +33,13 @@ class World:
     cluster: Cluster
     posted: list[tuple[str, str]] = field(default_factory=list)
     stored: Stored = field(default_factory=Stored)
+    keeps_engine: bool = False  # else each run is of one that was just started
+    engine: Pruner | None = None
+    clock: Clock = field(default_factory=SystemClock)
     asked_again: int = 0  # how often a run must follow, though nothing may change
 
     async def run(self, *names: str, ending: Ending = Ending.FINISHED) -> set[str]:
-        """A run that wants these; by an engine that was just started."""
+        """A run that wants these."""
 
         def post(_: Any, *, kind: str, reason: str, message: str) -> None:
             self.posted.append((f"{kind} {reason}", message))
@@ -43,11 +47,13 @@ class World:
         def run_again(_: object) -> None:
             self.asked_again += 1
 
-        ports = PrunePorts(SimpleNamespace(record=post), run_again=run_again)
+        ports = PrunePorts(SimpleNamespace(record=post), run_again=run_again, clock=self.clock)
         requests = [asked("patch", name) for name in names]
         result = RunResult("1", ending, 0)
         ended = Run(record(requests), watch=watch(self.prune), result=result)
-        await Pruner(cast(Client, self.cluster), self.stored, ports).run_ended(ended)
+        engine = self.engine or Pruner(cast(Client, self.cluster), self.stored, ports)
+        self.engine = engine if self.keeps_engine else None
+        await engine.run_ended(ended)
         return self.cluster.objects
 
 
@@ -104,6 +110,64 @@ async def test_three_may_always_go() -> None:
     it = world(Prune(good_runs=1), "x", "y", "z")
     await it.run("x", "y", "z")
     assert await it.run() == set()
+
+
+@dataclass
+class Hours(SystemClock):
+    """A clock that is moved by hand."""
+
+    hours: float = 0.0
+
+    def monotonic(self) -> float:
+        return self.hours * 3600
+
+
+async def test_crs_of_a_watch_lose_no_more_than_the_fleet_limit_within_an_hour() -> None:
+    clock, names = Hours(), [f"n{number}" for number in range(9)]
+    it = world(Prune(good_runs=1, limit_percent=100, fleet_limit=5), *names)
+    it.clock, it.keeps_engine = clock, True
+    await it.run(*names)
+    assert len(await it.run(*names[:6])) == 6
+    clock.hours = 0.9
+    assert len(await it.run(*names[:3])) == 6  # three more would be six
+    ((reason, message),) = [each for each in it.posted if each[0] != "Normal Pruned"]
+    assert reason == "Warning PruneStopped"
+    assert message == (
+        "3 objects are no longer wanted, and none was deleted: `prune` allows 5 for all objects of kind"
+        " Shelf within an hour, and 3 were deleted; raise `prune.fleetLimit` in watches.yaml if this is"
+        " right"
+    )
+    assert it.asked_again == 1  # `skipUnchanged` must not skip the run that deletes them
+    assert len(await it.run(*names[:4])) == 4  # two are not too many
+    clock.hours = 1.0
+    assert len(await it.run(*names[:1])) == 1
+
+
+@pytest.mark.parametrize("how", ["off", "reports", "refused", "restarted"])
+async def test_fleet_limit_counts_what_was_deleted_by_this_engine(how: str) -> None:
+    names = [f"n{number}" for number in range(6)]
+    limit = 0 if how == "off" else 3
+    prune = Prune(good_runs=1, limit_percent=100, fleet_limit=limit)
+    it = world(prune, *names)
+    it.clock, it.keeps_engine = Hours(), True
+    await it.run(*names)
+    if how == "reports":
+        it.prune = replace(prune, is_report=True)
+        await it.run(*names[:3])
+        it.prune = prune
+    if how == "refused":
+        delete, it.cluster.delete = it.cluster.delete, refused  # type: ignore[method-assign]
+        assert len(await it.run(*names[:3])) == 6
+        it.cluster.delete = delete  # type: ignore[method-assign]
+    assert len(await it.run(*names[:3])) == 3
+    if how == "restarted":
+        it.engine = None
+    left = {"off": 0, "restarted": 0}.get(how, 3)
+    assert len(await it.run()) == left
+
+
+async def refused(*_: Any, **__: Any) -> None:
+    raise UnavailableError("down")
 
 
 async def test_object_whose_kind_is_not_served_for_a_moment_is_not_forgotten() -> None:

@@ -131,6 +131,7 @@ OF_PRUNE = {
     "report": Row(True, {"is_report": True}),
     "goodRuns": Row(3, {"good_runs": 3}),
     "limitPercent": Row(50, {"limit_percent": 50}),
+    "fleetLimit": Row(7, {"fleet_limit": 7}),
     "tasks": Row(["install"], {"tasks": frozenset({"install"})}),
 }
 _WITHOUT_EFFECT = {key.name for key in ENTRY_KEYS if key.instead[0]}
