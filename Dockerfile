@@ -83,6 +83,15 @@ RUN mkdir -p /etc/ansible /opt/ansible/.ansible/tmp /opt/ansible/roles /opt/ansi
 COPY --from=packages /opt/rolecall /opt/rolecall
 COPY --from=packages /usr/share/ansible/collections /usr/share/ansible/collections
 COPY --from=own /own /opt/rolecall
+# Paths that Dockerfiles and roles of operators for the Go operator's image name. Python by a program and not by a
+# link: by a link it would not know its packages. A base that has its own Python there keeps it.
+RUN ln -s "$(command -v tini)" /tini \
+ && ln -s /opt/rolecall/bin/rolecall /usr/local/bin/ansible-operator \
+ && { [ -e /usr/local/bin/python3 ] \
+      || { printf '#!/bin/sh\nexec /opt/rolecall/bin/python3 "$@"\n' > /usr/local/bin/python3 && chmod 755 /usr/local/bin/python3; }; }
+# For Python packages of an operator: docs/guides/image.md. Searched last, so nothing in it replaces ours.
+RUN mkdir /opt/rolecall/python-packages \
+ && echo /opt/rolecall/python-packages > "$(echo /opt/rolecall/lib/python3*/site-packages)/zz-python-packages.pth"
 COPY tools/write_sbom.py /tmp/
 RUN /opt/rolecall/bin/python -B /tmp/write_sbom.py /usr/share/ansible/collections > /opt/rolecall/sbom.cdx.json \
  && rm /tmp/write_sbom.py

@@ -18,6 +18,16 @@ def test_image_has_neither_compiler_nor_installer(operator: Operator) -> None:
     assert operator.execute(pod, "python3", "-c", modules).strip() == "[]"
 
 
+def test_paths_that_other_operators_name_are_there(operator: Operator) -> None:
+    pod = operator.leader()
+    assert "tini" in operator.execute(pod, "/tini", "--version")
+    ours = operator.execute(pod, "rolecall", "version")
+    assert operator.execute(pod, "/usr/local/bin/ansible-operator", "version") == ours
+    look = "import kubernetes, sys; print(sys.executable, sys.path[-1])"
+    said = operator.execute(pod, "/usr/local/bin/python3", "-c", look)
+    assert said.split() == ["/opt/rolecall/bin/python3", "/opt/rolecall/python-packages"]
+
+
 def test_image_weighs_less_than_200_mb(operator: Operator) -> None:
     # What its user may not read, such as /root, is next to nothing.
     look = "du -sxB1 --apparent-size / 2>/dev/null || true"
