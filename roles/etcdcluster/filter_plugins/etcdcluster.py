@@ -1,13 +1,16 @@
 """Filters that decide for an etcd cluster: who is a member, and what the next step is.
 
 One step at a time, and none that could cost the quorum: members come and go only while all others are
-healthy, a new one first learns and votes only when it has caught up.
+healthy, a new one first learns and votes only when it has caught up. A member that is not of a pod of
+this cluster was added by a person: it counts where health counts, and is never removed or replaced.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+from urllib.parse import urlsplit
 
 Json = dict[str, Any]
 _CAUGHT_UP = 0.9
@@ -39,7 +42,7 @@ def etcdcluster_members(list_json: str, status_json: str, name: str, volumes: Js
                 "volume": volumes.get(pod, ""),
             }
         )
-    return sorted(members, key=lambda member: _number(member["name"], name))
+    return sorted(members, key=lambda member: _order(member["name"], name))
 
 
 def _is_healthy(state: Json, newest: int) -> bool:
@@ -91,11 +94,28 @@ def _id(number: int) -> str:
 
 
 def _pod_of(url: str) -> str:
-    return url.split("//", 1)[1].split(".", 1)[0]
+    """The pod that an address names; the whole host where it names none, as an IP address does."""
+    host = urlsplit(url).hostname or url
+    first = host.partition(".")[0]
+    return host if first.isdecimal() or ":" in host else first
 
 
-def _number(pod: str, name: str) -> int:
-    return int(pod.removeprefix(f"{name}-"))
+def _number(pod: str, name: str) -> int | None:
+    """Which pod of the cluster it is; None: a member that is not ours."""
+    found = re.fullmatch(rf"{re.escape(name)}-(0|[1-9][0-9]*)", pod)
+    return int(found[1]) if found else None
+
+
+def _order(pod: str, name: str) -> tuple[bool, int, str]:
+    """Ours by their numbers, then those of others."""
+    number = _number(pod, name)
+    return number is None, number or 0, pod
+
+
+def _is_beyond(member: Json, name: str, count: int) -> bool:
+    """Whether it is of a pod that a cluster of this size does not have."""
+    number = _number(member["name"], name)
+    return number is not None and number >= count
 
 
 def etcdcluster_step(
@@ -112,16 +132,19 @@ def etcdcluster_step(
     unwanted = _unwanted(members, name, wanted)
     if unwanted:
         return {"do": "remove", "member": unwanted}
-    waiting = next((m for m in members if not m["started"]), None)
+    ours = [member for member in members if _number(member["name"], name) is not None]
+    waiting = next((m for m in ours if not m["started"]), None)
     if waiting:
-        return {
-            "do": "grow" if _number(waiting["name"], name) >= pods else "wait",
-            "member": waiting,
-        }
-    learner = next((m for m in members if m["learner"]), None)
+        return {"do": "grow" if _is_beyond(waiting, name, pods) else "wait", "member": waiting}
+    learner = next((m for m in ours if m["learner"]), None)
     if learner:
         return {"do": "promote" if learner["healthy"] else "wait", "member": learner}
-    return _resize(members, present, name, pods, wanted)
+    # One that never started and only learns has no vote, so it harms nothing.
+    unwell = [m for m in members if not m["healthy"] and (m["started"] or not m["learner"])]
+    if unwell:
+        # Whoever does not answer: it is why the others may be without a leader for a moment.
+        return {"do": "wait", "member": min(unwell, key=lambda one: bool(one["version"]))}
+    return _resize(ours, present, name, pods, wanted)
 
 
 def _lost(members: list[Json], known: list[Json]) -> Json | None:
@@ -149,16 +172,12 @@ def _unwanted(members: list[Json], name: str, wanted: int) -> Json | None:
         others = [other for other in members if other is not member]
         is_idle = member["learner"] or not member["started"]
         is_down = not member["healthy"] and others and all(one["healthy"] for one in others)
-        if _number(member["name"], name) >= wanted and (is_idle or is_down):
+        if _is_beyond(member, name, wanted) and (is_idle or is_down):
             return member
     return None
 
 
 def _resize(members: list[Json], present: Json, name: str, pods: int, wanted: int) -> Json:
-    unwell = [member for member in members if not member["healthy"]]
-    if unwell:
-        # Whoever does not answer: it is why the others may be without a leader for a moment.
-        return {"do": "wait", "member": min(unwell, key=lambda one: bool(one["version"]))}
     missing = next(
         (f"{name}-{n}" for n in range(min(pods, wanted)) if f"{name}-{n}" not in present), ""
     )

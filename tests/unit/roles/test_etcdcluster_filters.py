@@ -246,3 +246,42 @@ def test_member_that_is_down_keeps_the_version_that_it_ran_last() -> None:
     before = [member(0, version="3.7.1")]
 
     assert told([member(0, version="", healthy=False)], before)[0]["version"] == "3.7.1"
+
+
+FOREIGN = ["backup", "db", "db-x", "db-01", "db--1", "10.0.0.7", "other-0", "db-1-more", "fd00::7"]
+
+
+def foreign(name: str, **changes: Any) -> dict[str, Any]:
+    return member(9, **{"name": name, "leader": False, "volume": "", **changes})
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_member_is_left_alone(name: str) -> None:
+    found = [*members(3), foreign(name)]
+    assert next_step(found, 3, 3) == ("nothing", "")
+    assert next_step([*members(5), foreign(name)], 5, 3) == ("remove", "db-4")
+    assert next_step(found, 3, 5) == ("add", "db-3")
+    for state in ({"started": False, "healthy": False, "learner": True}, {"learner": True}):
+        assert next_step([*members(3), foreign(name, **state)], 3, 3) == ("nothing", "")
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_nothing_is_resized_while_a_foreign_member_is_not_healthy(name: str) -> None:
+    for state in ({"healthy": False}, {"healthy": False, "started": False}):
+        assert next_step([*members(3), foreign(name, **state)], 3, 5) == ("wait", name)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://10.0.0.7:2380", "10.0.0.7"),
+        ("https://[fd00::7]:2380", "fd00::7"),
+        ("https://db-3.db.space.svc:2380", "db-3"),
+        ("https://elsewhere:2380", "elsewhere"),
+    ],
+)
+def test_member_that_never_started_is_named_by_its_address(url: str, name: str) -> None:
+    rows = [{"ID": 1, "name": "db-0"}, {"ID": 2, "peerURLs": [url]}, {"ID": 3, "name": "10"}]
+    found = members_of(json.dumps({"members": rows}), "[]", "db", {})
+    assert sorted(each["name"] for each in found) == sorted(["db-0", name, "10"])
+    assert found[0]["name"] == "db-0"
