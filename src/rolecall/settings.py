@@ -79,6 +79,7 @@ class ProxySettings:
 
     port: int = 8888  # 0: any free one
     inject_owner: bool = True
+    allows_impersonation: bool = False  # a play may send `Impersonate-*`; else it gets 403
     adopts: bool = False  # objects without an owner that a role writes get the CR as theirs
     folder: Path | None = None  # of kubeconfigs; None: where temporary files are
     record: Path | None = None  # append one JSON line for each request: verb, group, resource

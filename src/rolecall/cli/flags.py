@@ -204,6 +204,12 @@ _PROXY = FlagGroup(
             "set the CR as owner of the objects that plays create, and reconcile it when they change",
         ),
         Flag(
+            "allow-impersonation",
+            FlagKind.TRUTH,
+            "false",
+            "pass the `Impersonate-*` headers of plays to the API server; else such a request gets 403",
+        ),
+        Flag(
             "adopt",
             FlagKind.TRUTH,
             "false",

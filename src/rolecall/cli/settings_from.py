@@ -141,6 +141,7 @@ def _proxy(chosen: Chosen, warnings: list[str]) -> ProxySettings:
     return ProxySettings(
         port=_port(chosen, "proxy-port"),
         inject_owner=chosen["inject-owner-ref"],
+        allows_impersonation=chosen["allow-impersonation"],
         adopts=chosen["adopt"],
         record=_path(chosen["proxy-record"]),
         notes_runs=chosen["run-record"],

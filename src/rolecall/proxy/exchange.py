@@ -2,8 +2,9 @@
 
 Promise: what is sent on is what the play sent, without what belongs to the connection between the play
 and us (hop-by-hop headers) and without the play's own `Authorization`: towards the API server, all
-plays are the engine. `Impersonate-*` is kept; whether the engine may, is for RBAC to say. A header that
-came several times goes on several times: of `Impersonate-Group`, each is a group.
+plays are the engine. `Impersonate-*` is refused unless `--allow-impersonation` is set; then it is kept,
+and RBAC decides. A header that came several times goes on several times: of `Impersonate-Group`, each
+is a group.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _HOP_BY_HOP = frozenset(
         "upgrade",
     }
 )
+_IMPERSONATING = "impersonate-"
 _ENDLESS_SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 
 
@@ -65,6 +67,11 @@ class Exchange:
     @property
     def method(self) -> str:
         return self.request.method
+
+    @property
+    def impersonates(self) -> bool:
+        """Whether the play asks to be taken for somebody else."""
+        return any(name.lower().startswith(_IMPERSONATING) for name in self.request.headers)
 
     @property
     def media_type(self) -> str:
@@ -100,7 +107,7 @@ class Exchange:
         headers = CIMultiDict(
             pair
             for pair in self.headers.items()
-            if pair[0].lower().startswith("impersonate-") or pair[0].lower() == "user-agent"
+            if pair[0].lower().startswith(_IMPERSONATING) or pair[0].lower() == "user-agent"
         )
         headers.update({"Accept": accept, "Accept-Encoding": "identity"})
         return headers

@@ -34,6 +34,12 @@ from rolecall.proxy.world_requests import ask_world
 from rolecall.reconcile import EventRecorder
 from rolecall.settings import ProxySettings
 
+_NO_IMPERSONATION = (
+    "the operator does not pass `Impersonate-*` headers of plays, as they act with its own rights;"
+    " remove `impersonate_user` and `impersonate_groups` from the task, or start the operator with"
+    " `--allow-impersonation`"
+)
+
 
 class Routes:
     def __init__(
@@ -46,6 +52,7 @@ class Routes:
         was_owned: WasOwned = never_owned,
     ) -> None:
         self._injects = settings.inject_owner
+        self._allows_impersonation = settings.allows_impersonation
         self._discovery = client.discovery
         self._forwarder = Forwarder(client)
         self._finder = DependentFinder(sink)
@@ -69,7 +76,7 @@ class Routes:
         self._adoption.tell(credential, cr)
 
     async def answer(self, exchange: Exchange) -> web.StreamResponse:
-        if exchange.credential.reads_only and (why := why_refused(exchange)):
+        if why := self._why_refused(exchange):
             return refusal(403, why)
         if self._documents.can_answer(exchange):
             return await self._documents.answer(exchange)
@@ -84,6 +91,11 @@ class Routes:
         if changes_kinds(exchange):
             self._forget_kinds_of(exchange)
         return answer
+
+    def _why_refused(self, exchange: Exchange) -> str:
+        if exchange.impersonates and not self._allows_impersonation:
+            return _NO_IMPERSONATION
+        return why_refused(exchange) if exchange.credential.reads_only else ""
 
     async def _read(self, exchange: Exchange) -> web.StreamResponse:
         if self._gives_owner(exchange):

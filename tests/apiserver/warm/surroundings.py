@@ -99,7 +99,11 @@ class ApiServer(Surroundings):
         admin = Credentials.load({"KUBECONFIG": str(self._cluster.kubeconfig)})
         self._admin = await enter(Client(admin))
         engine = Credentials.load({"KUBECONFIG": str(self._account())})
-        self.proxy = Proxy(ProxySettings(port=0), await enter(Client(engine)), dependents=_Nobody())
+        self.proxy = Proxy(
+            ProxySettings(port=0, allows_impersonation=True),
+            await enter(Client(engine)),
+            dependents=_Nobody(),
+        )
         await self.proxy.start()
         self._stack.push_async_callback(self.proxy.stop)
         metrics = role_metrics_app(RoleMetrics(SystemClock().monotonic))

@@ -54,6 +54,7 @@ ROWS: dict[str, Row] = {
     "keep-total-bytes": Row("5Gi", {"runner.keep_total_bytes": 5 * 1024**3}),
     "warm-idle": Row("7m", {"runner.warm_idle_s": 420.0}),
     "proxy-port": Row("7001", {"proxy.port": 7001}),
+    "allow-impersonation": Row("true", {"proxy.allows_impersonation": True}),
     "inject-owner-ref": Row("false", {"proxy.inject_owner": False}),
     "adopt": Row("true", {"proxy.adopts": True}),
     "proxy-record": Row("/requests", {"proxy.record": Path("/requests")}),

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from rolecall.kube import TlsError
+from rolecall.settings import ProxySettings
 from rolecall_dev.cli.role_access import RoleAccess
 from tests.fixtures.authorities import DAY, issue
 from tests.unit.proxy.upstream import Upstream
@@ -26,7 +27,7 @@ async def test_play_of_a_cr_that_is_only_a_file_never_meets_the_clusters_certifi
     """Its own TLS library may refuse what the engine accepts."""
     async with (
         cluster(tmp_path, ends=DAY) as environment,
-        RoleAccess(environment, print, adopts=False) as access,
+        RoleAccess(environment, print, ProxySettings()) as access,
         access.of(run_request()) as (request, why),
     ):
         assert why.endswith("is not in the cluster; `--create` applies it first")
@@ -40,7 +41,7 @@ async def test_role_is_not_played_against_a_cluster_that_is_not_trusted(tmp_path
     """It failed half a minute later, in the words of its own TLS library."""
     async with (
         cluster(tmp_path, ends=-DAY / 2) as environment,
-        RoleAccess(environment, print, adopts=False) as access,
+        RoleAccess(environment, print, ProxySettings()) as access,
     ):
         with pytest.raises(TlsError, match="its certificate expired on"):
             async with access.of(run_request()):

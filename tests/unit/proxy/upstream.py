@@ -185,7 +185,8 @@ async def opened_play(
     try:
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
         async with Client(credentials, fence=fence) as client:
-            options = ProxySettings(**{"port": 0, "folder": folder, **settings})
+            given = {"port": 0, "folder": folder, "allows_impersonation": True, **settings}
+            options = ProxySettings(**given)
             proxy = Proxy(
                 options, client, dependents=told, clock=clock, events=told, was_owned=was_owned
             )

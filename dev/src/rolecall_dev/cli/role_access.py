@@ -44,10 +44,13 @@ class RoleAccess:
     """The cluster of the user's kubeconfig, for runs one after the other."""
 
     def __init__(
-        self, environment: Mapping[str, str], on_unowned: Callable[[str], None], *, adopts: bool
+        self,
+        environment: Mapping[str, str],
+        on_unowned: Callable[[str], None],
+        proxy: ProxySettings,
     ) -> None:
         self._environment = environment
-        self._adopts = adopts
+        self._proxy = proxy
         self._told = _Told(on_unowned)
         self._open = AsyncExitStack()
         self._reached: tuple[Client, Proxy] | None = None
@@ -102,7 +105,7 @@ class RoleAccess:
             credentials = Credentials.load(self._environment)
             client = await self._open.enter_async_context(Client(credentials))
             folder = self._open.enter_context(folder_of_engine())
-            settings = ProxySettings(port=0, folder=folder, adopts=self._adopts)
+            settings = replace(self._proxy, port=0, folder=folder, record=None)
             proxy = Proxy(settings, client, dependents=Nobody(), events=self._told)
             await proxy.start()
             self._open.push_async_callback(proxy.stop)

@@ -33,7 +33,7 @@ from rolecall.runner import (
     folder_of_command,
     require_installed,
 )
-from rolecall.settings import RunnerSettings
+from rolecall.settings import RunnerSettings, Settings
 from rolecall.startup import watches_of, with_search_paths
 from rolecall.watches import Watch
 from rolecall_dev.cli.cr_file import read_cr
@@ -167,7 +167,8 @@ def run_role(arguments: argparse.Namespace) -> int:
     for warning in require_installed():
         print(f"warning: {warning}", file=sys.stderr)
     runner = with_search_paths(settings, environment, watches)
-    return _run(requests, _runner_settings(runner, arguments, environment), arguments)
+    runner = _runner_settings(runner, arguments, environment)
+    return _run(requests, replace(settings, runner=runner), arguments)
 
 
 def _refuse_nonsense(arguments: argparse.Namespace) -> None:
@@ -231,17 +232,16 @@ def _request(
     )
 
 
-def _run(
-    requests: list[RunRequest], settings: RunnerSettings, arguments: argparse.Namespace
-) -> int:
+def _run(requests: list[RunRequest], settings: Settings, arguments: argparse.Namespace) -> int:
     goal = Goal(arguments.until == "settled", arguments.within) if arguments.until else None
     with ExitStack() as stack:
         kept: Path | None = arguments.artifacts_dir
         root = kept.absolute() if kept else stack.enter_context(folder_of_command())
-        settings = replace(settings, root=root)
+        runner = replace(settings.runner, root=root)
         terminal = Terminal(arguments)
-        access = RoleAccess(os.environ, terminal.unowned, adopts=arguments.adopt)
-        work = run_roles(requests, settings, goal, terminal, access)
+        proxy = replace(settings.proxy, adopts=arguments.adopt)
+        access = RoleAccess(os.environ, terminal.unowned, proxy)
+        work = run_roles(requests, runner, goal, terminal, access)
         return asyncio.run(work)
 
 

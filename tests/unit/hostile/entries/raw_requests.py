@@ -274,7 +274,9 @@ class _World:
         kubeconfig.write_text(json.dumps(kubeconfig_for(f"http://127.0.0.1:{port}")))
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
         client = await self._stack.enter_async_context(Client(credentials))
-        settings = ProxySettings(port=0, folder=folder, inject_owner=False)
+        settings = ProxySettings(
+            port=0, folder=folder, inject_owner=False, allows_impersonation=True
+        )
         self._proxy = Proxy(settings, client, dependents=Told())
         await self._proxy.start()
         self._stack.push_async_callback(self._proxy.stop)
