@@ -42,8 +42,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "spec": {"sizeGb": 3, "folder": str(tmp_path)},
         }
         (tmp_path / f"{kind.lower()}.yaml").write_text(yaml.safe_dump(cr))
-    context = {"name": "c", "context": {"namespace": "mine"}}
-    kubeconfig = {"current-context": "c", "contexts": [context]}
+    context = {"name": "c", "context": {"namespace": "mine", "cluster": "c"}}
+    nowhere = {"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}
+    kubeconfig = {"current-context": "c", "contexts": [context], "clusters": [nowhere]}
     (tmp_path / "kubeconfig").write_text(yaml.safe_dump(kubeconfig))
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
     monkeypatch.setenv("ANSIBLE_GATHERING", "explicit")
