@@ -96,6 +96,7 @@ def project(tmp_path: Path, developers: Path) -> Path:
     names = ("--group", "wheel", "--version", "v1", "--kind", "Site")
     rolecall = developers / "rolecall"
     run(rolecall, "init", "--domain", "example.com", *names, cwd=folder)
+    (folder / ".collections").symlink_to(ROOT / ".collections")
     run(rolecall, "check", "--strict", cwd=folder)
     run(rolecall, "rbac", "--check", cwd=folder)
     with (folder / "roles" / "site" / "tasks" / "main.yml").open("a") as tasks:

@@ -191,7 +191,6 @@ def test_variable_that_nothing_defines_is_told(
         '- include_vars: more.yml\n- debug: {msg: "{{ more }}"}',
         '- block:\n    - debug: {msg: "{{ inner }}"}\n  vars: {inner: 1}',
         '- include_role: {name: away}\n- debug: {msg: "{{ theirs }}"}',
-        '- acme.unknown.facts: {}\n- debug: {msg: "{{ theirs }}"}',
     ],
 )
 def test_variable_that_may_come_from_somewhere_is_not_told(workshop: Workshop, tasks: str) -> None:

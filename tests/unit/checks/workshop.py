@@ -156,6 +156,7 @@ class Workshop:
         *,
         for_strict_core: bool = False,
         for_variables: bool = False,
+        is_strict: bool = False,
     ) -> Findings:
         findings = check_project(
             Project(
@@ -164,6 +165,7 @@ class Workshop:
                 crd_folders=crds,
                 rbac_folder=rbac,
                 for_strict_core=for_strict_core,
+                is_strict=is_strict,
             )
         ).findings
         if not for_variables:

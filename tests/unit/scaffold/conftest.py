@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rolecall.cli import main
+from rolecall_dev.checks import Project, check_project
 
 Rolecall = Callable[..., int]
 
@@ -26,6 +28,12 @@ def project(folder: Path) -> Path:
     """A project without kinds."""
     assert main(["init", "--domain", "example.com"]) == 0
     return folder
+
+
+def problems_of_check() -> list[str]:
+    """What `rolecall check --strict` says where the collections are installed."""
+    project = Project(Path.cwd(), os.environ, for_strict_core=True)
+    return [str(problem) for problem in check_project(project).findings.problems]
 
 
 def create_api(*flags: str, kind: str = "Memcached", version: str = "v1alpha1") -> int:

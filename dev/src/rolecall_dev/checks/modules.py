@@ -50,7 +50,7 @@ def check_modules(sources: Sources, docs: ModuleDocs, findings: Findings) -> set
         if task.module in docs.options:
             call = DocumentedTask(task, docs.options[task.module], has_defaults)
             check_module_arguments(call, findings)
-    told = {problem.line for problem in findings.problems}
+    told = {problem.line for problem in findings.problems if problem.rule == findings.rule}
     return {task.module for task in tasks if task.line(task.module) in told} - docs.known - own
 
 

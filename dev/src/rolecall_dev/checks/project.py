@@ -71,6 +71,7 @@ class Project:
     rbac_folder: Path | None = None  # None: the usual one
     # Look for what breaks under ansible-core 2.19 and later.
     for_strict_core: bool = False
+    is_strict: bool = False  # what is missing on this machine alone counts as well
     round_trips: int = TRIALS  # random objects of each version, to each other one and back
 
 
@@ -92,7 +93,10 @@ def check_project(project: Project) -> Checked:
         check_play(play, project.cwd, findings)
     folder = (project.cwd / project.watches_file).parent
     findings.rule = "collections"
-    check_collections(_plays(watches), project.environment, project.cwd, folder, findings)
+    strictly = {"is_strict": project.is_strict}
+    check_collections(
+        _plays(watches), project.environment, project.cwd, folder, findings, **strictly
+    )
     crds = _crds(project, watches, findings)
     versions = _check_crds(project, watches, crds, findings)
     conversions = _load_conversions(project, findings)
@@ -134,6 +138,9 @@ def _check_tasks(
         f"collection `{name.rpartition('.')[0]}` was not found" for name in absent if "." in name
     ]
     findings.notes[:] = [note for note in findings.notes if not any(it in note for it in told)]
+    findings.problems[:] = [
+        each for each in findings.problems if not any(it in each.what for it in told)
+    ]
     findings.rule = "object-kind"
     check_object_kinds(sources, crds, _crs(watches), findings)
     findings.rule = "undefined-variable"

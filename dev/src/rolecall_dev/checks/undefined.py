@@ -2,8 +2,9 @@
 
 Only names that cannot come from anywhere are told. So a name is known if any place of the project gives
 it a value, whatever role that is in, and it is left alone if any expression asks whether it is defined.
-Where something may define names that cannot be known here (a CR whose schema takes any field, a role or
-module that is not here), nothing is looked at, and a note says why.
+Where something may define names that cannot be known here (a CR whose schema takes any field, a role
+that is not here), nothing is looked at, and a note says why. What a collection may define that is not
+installed here is little, so then the names are told as warnings.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ def check_undefined(
     known |= {name for use in uses for name in _handed_on(use.template)}
     guarded = {name for use in uses for name in _guarded(use.template)}
     told: set[tuple[str, Any]] = set()
+    uninstalled = _of_missing_collection(sources, docs)
     for use in uses:
         for name in sorted(_free(use.template) - known - guarded):
             if name.startswith(("ansible_", "molecule_")):
@@ -81,8 +83,14 @@ def check_undefined(
             if (name, (use.file, line)) not in told:
                 told.add((name, (use.file, line)))
                 hint = "; did you mean `ansible_operator_meta`?" if name == "meta" else ""
-                what = f"nothing defines the variable `{name}`{hint or meant(name, known)}"
-                findings.error(use.file, line, what)
+                hint = hint or meant(name, known)
+                if not uninstalled:
+                    what = f"nothing defines the variable `{name}`{hint}"
+                    findings.error(use.file, line, what)
+                    continue
+                what = f"nothing that is installed here defines the variable `{name}`{hint}"
+                hint = f"install the collection of `{uninstalled}`, which may define it"
+                findings.warn(use.file, line, what, hint=hint)
 
 
 def _cr_names(watch: Watch) -> tuple[str, str]:
@@ -102,17 +110,31 @@ def _why_unknowable(
             for part in (spec, version.schema())
         ):
             return f"the fields of `{watch.gvk.kind}` are not known: its CRD takes any"
-    if sources.roles_not_found:
-        task = sources.roles_not_found[0]
+    if away := [task for task, name in sources.roles_not_found if not _is_missing(name, docs)]:
+        task = away[0]
         place = f"{task.document.file}:{task.line()}"
         return f"a role that is included at {place} is not in this project"
     for task in sources.tasks:
         name = task.module
         collection = name.rpartition(".")[0]
         is_call = bool(name) and not {"hosts", "role", "tasks"} & task.data.keys()
-        if is_call and collection not in _NO_FACTS and name not in docs.known:
+        is_unknown = is_call and collection not in _NO_FACTS and name not in docs.known
+        if is_unknown and not _is_missing(name, docs):
             return f"what `{name}` returns is not known here"
     return ""
+
+
+def _of_missing_collection(sources: Sources, docs: ModuleDocs) -> str:
+    """A module or role that a collection has which is not installed here; empty: there is none."""
+    named = [task.module for task in sources.tasks if task.module not in docs.known]
+    named += [name for _, name in sources.roles_not_found]
+    return next((name for name in named if _is_missing(name, docs)), "")
+
+
+def _is_missing(name: str, docs: ModuleDocs) -> bool:
+    """Whether it is the full name of something in a collection that is not installed here."""
+    parts = name.split(".")
+    return len(parts) > 2 and docs.modules_of(".".join(parts[:2])) is None
 
 
 def _takes_any(schema: dict[str, Any]) -> bool:

@@ -79,7 +79,11 @@ def add_parser(subparsers: Subparsers) -> None:
         help="convert so many random objects of each version to each other one and back"
         " (default: %(default)s)",
     )
-    parser.add_argument("--strict", action="store_true", help="fail on warnings too")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail on warnings and missing collections too",
+    )
     parser.add_argument(
         "--print-schema",
         nargs="?",
@@ -104,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             crd_folders=arguments.crds,
             rbac_folder=arguments.rbac,
             round_trips=max(1, arguments.round_trips),
+            is_strict=arguments.strict,
             for_strict_core=(arguments.for_core or _core_here()) >= _STRICT,
         )
     )

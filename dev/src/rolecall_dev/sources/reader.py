@@ -32,7 +32,8 @@ class Sources:
     tasks: list[Task] = field(default_factory=list)
     variables: list[Document] = field(default_factory=list)  # each a map of variables
     roles: list[Path] = field(default_factory=list)
-    roles_not_found: list[Task] = field(default_factory=list)  # what names them
+    # Those that are not here, with what names them.
+    roles_not_found: list[tuple[Task, str]] = field(default_factory=list)
 
     def shown(self, path: Path) -> str:
         """A path as messages name it."""
@@ -118,7 +119,7 @@ class Reader:
                 self._read_tasks(folder / name)
             for name in _roles_named(task):
                 if not self._read_named_role(name):
-                    self.sources.roles_not_found.append(task)
+                    self.sources.roles_not_found.append((task, name))
 
     def _read_named_role(self, name: str) -> bool:
         """Whether it was found; those of the project were read first of all."""

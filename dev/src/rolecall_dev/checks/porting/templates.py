@@ -30,10 +30,25 @@ from rolecall_dev.checks.porting.kinds import (
     kinds_of_data,
 )
 
-# As Ansible sets it; names of filters and tests are not looked up while parsing.
+
+class _AnyName(dict[str, Any]):
+    """Filters or tests: those of Ansible and of collections are not known here, and none is called."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The one of this name, else one that cannot be called: Jinja only asks whether it is there."""
+        return super().get(name, default) or _not_callable
+
+
+def _not_callable(*_: object, **__: object) -> None:
+    raise TypeError("nothing is rendered here")
+
+
+# As Ansible sets it.
 _ENVIRONMENT = Environment(  # noqa: S701  nothing is rendered by it
     trim_blocks=True, extensions=("jinja2.ext.do", "jinja2.ext.loopcontrols")
 )
+_ENVIRONMENT.filters = _AnyName(_ENVIRONMENT.filters)
+_ENVIRONMENT.tests = _AnyName(_ENVIRONMENT.tests)
 _MARKS = ("{{", "{%", "{#")
 
 
