@@ -110,8 +110,9 @@ def test_make_test_looks_for_what_goes_wrong_in_between_once_there_is_a_sample(
 ) -> None:
     assert "rolecall test --budget" not in _would_run(project, "test")
     assert create_api() == 0
-    assert "rolecall test --budget 2m\n" in _would_run(project, "test")
-    assert "rolecall test --budget 9m\n" in _would_run(project, "test", "BUDGET=9m")
+    assert "rolecall test --budget 5m --min-reached 50\n" in _would_run(project, "test")
+    longer = _would_run(project, "test", "BUDGET=9m", "REACHED=70")
+    assert "rolecall test --budget 9m --min-reached 70\n" in longer
     assert ".rolecall-test/\n" in (project / ".gitignore").read_text()
 
 

@@ -1,13 +1,15 @@
 """`rolecall test`: this folder's operator in the states between, on a local cluster of its own.
 
 Findings go to stdout, since they are what was asked for; what it is at goes to stderr. Exit codes: 0
-nothing was found, 1 something was or a known limit was not met, 2 what was asked for is not there.
+nothing was found, 1 something was or a known limit was not met, 2 what was asked for is not there, 5
+nothing was found in too few cases.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import signal
 import sys
 from pathlib import Path
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 FOUND = 1
+NOT_KNOWN = 5  # as of `rolecall plan`
+_MIN_REACHED = 50
+_WHOLE = 100
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -43,7 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
         " objects are edited and deleted by hand, fields get other values. What becomes of it is"
         " compared with what becomes of the same CR undisturbed. Exit codes: 0 nothing was found,"
         " 1 something was, or an entry of rolecall-test.yaml was not met, 2 what was asked for is not"
-        " there.",
+        " there, 5 nothing was found, but fewer cases were decided than --min-reached asks for.",
     )
     parser.add_argument(
         "--kind", action="append", default=[], help="test this kind only; may be repeated"
@@ -69,6 +74,13 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="DURATION",
         help="end after this time, such as 5m, whatever is under way; the most telling cases come"
         " first (default: no limit)",
+    )
+    parser.add_argument(
+        "--min-reached",
+        type=_percent,
+        default=_MIN_REACHED,
+        metavar="PERCENT",
+        help="fail with exit code 5 where fewer of the cases were decided (default: %(default)s)",
     )
     parser.add_argument(
         "--from",
@@ -106,12 +118,12 @@ def run(arguments: argparse.Namespace) -> int:
     # As Ctrl-C: engine and cluster have sessions of their own, and would stay.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return asyncio.run(_test(wishes, arguments.junit))
+        return asyncio.run(_test(wishes, arguments.junit, arguments.min_reached))
     except KeyboardInterrupt:
         return 130
 
 
-async def _test(wishes: Wishes, junit: Path | None) -> int:
+async def _test(wishes: Wishes, junit: Path | None, min_reached: int) -> int:
     clock = SystemClock()
     began = clock.monotonic()
     progress = CaseProgress(sys.stderr, clock)
@@ -135,12 +147,30 @@ async def _test(wishes: Wishes, junit: Path | None) -> int:
         print(report_text(report), flush=True)
         if junit is not None:
             write_junit(report, junit)
-    return exit_code_of(report)
+    code = exit_code_of(report, min_reached)
+    if code == NOT_KNOWN:
+        reached = math.floor(report.share * _WHOLE)
+        progress.say(
+            f"{reached} % of the cases were decided, fewer than {min_reached} %, so this says little"
+            " of the operator; give it a longer --budget, or lower --min-reached"
+        )
+    return code
 
 
-def exit_code_of(report: ProofReport) -> int:
-    """A known limit that nothing meets hides the next fault of its case, so it fails as well."""
-    return FOUND if report.findings or report.limits_not_met else 0
+def exit_code_of(report: ProofReport, min_reached: int = _MIN_REACHED) -> int:
+    """A known limit that nothing meets hides the next fault of its case, so it fails as well.
+
+    `min_reached`: the per cent of the cases that must be decided for finding nothing to mean anything.
+    """
+    if report.findings or report.limits_not_met:
+        return FOUND
+    return NOT_KNOWN if report.share * _WHOLE < min_reached else 0
+
+
+def _percent(text: str) -> int:
+    if not text.isdecimal() or int(text) > _WHOLE:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 to 100")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -41,7 +41,7 @@ from rolecall_dev.proving.known_limits import (
 from rolecall_dev.proving.model import Case, CaseProblem, Older, Subject, Told, around
 from rolecall_dev.proving.progress import ProofProgress
 from rolecall_dev.proving.replay import Replay, read_replay
-from rolecall_dev.proving.report import Finding, ProofReport
+from rolecall_dev.proving.report import UNDISTURBED, Finding, ProofReport
 from rolecall_dev.proving.revision import extracted, full_revision
 from rolecall_dev.proving.samples import NEEDS_ANNOTATION, CrSample, find_samples
 from rolecall_dev.proving.side_by_side import side_by_side
@@ -191,7 +191,7 @@ class _Proof:
         budget_s = self._wish.budget_s
         if budget_s is not None:
             self._ends_at = began + budget_s
-        self._open = {f"{sample}: undisturbed": None for sample in self._plan.samples}
+        self._open = {f"{sample}{UNDISTURBED}": None for sample in self._plan.samples}
         telling = asyncio.create_task(self._tell_where(began))
         try:
             await ended_within(self._work(), budget_s)
@@ -242,7 +242,7 @@ class _Proof:
         began = self._clock.monotonic()
 
         def note(sample: CrSample, undisturbed: Undisturbed) -> None:
-            self._decided(f"{sample}: undisturbed", began)
+            self._decided(f"{sample}{UNDISTURBED}", began)
             known[str(sample)] = undisturbed
             self._progress.known += 1
 
@@ -421,7 +421,7 @@ def _failing(sample: CrSample, undisturbed: Undisturbed) -> Finding:
     return Finding(
         check="undisturbed",
         kind=sample.gvk.kind,
-        case=f"{sample}: undisturbed",
+        case=f"{sample}{UNDISTURBED}",
         told="the status says that something is wrong, though nothing disturbed",
         expected=f"it becomes right, or an annotation `{NEEDS_ANNOTATION}` says what it lacks",
         found=failure_message(undisturbed.cr) or shown_conditions(undisturbed.cr),

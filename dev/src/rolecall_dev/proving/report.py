@@ -12,6 +12,9 @@ from pathlib import Path
 
 from rolecall_dev.proving.known_limits import MetLimit
 
+# How the name of each sample's first case ends.
+UNDISTURBED = ": undisturbed"
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -51,3 +54,14 @@ class ProofReport:
         """How many were decided."""
         found = {it.case for it in self.findings} | {it.case for it in self.limits}
         return len(found.union(self.passed))
+
+    @property
+    def share(self) -> float:
+        """The part of the cases that was decided; 0 where that of a sample undisturbed was not reached.
+
+        Until then it is not known which cases that sample has.
+        """
+        if any(name.endswith(UNDISTURBED) for name in self.not_reached):
+            return 0.0
+        open_cases = len(self.not_reached) + len(self.not_tried_again) + len(self.undecided)
+        return self.cases / (self.cases + open_cases) if open_cases else 1.0
