@@ -77,7 +77,7 @@ class Place:
                 began=NOW,
                 server=self.server,
             )
-        cost = {"first": 11, "second": 22}[self.word]
+        cost = {"first": 7411, "second": 7422}[self.word]
         UsageLedger(engine.root, self.server).add([(SHOP, Usage(cost, 0, 1.0, 1.0, 1, 1))], NOW)
 
     @property
@@ -132,7 +132,7 @@ def test_command_works_on_the_cluster_of_the_kubeconfig_alone(
     assert not world.first.was_asked, said
     assert "first" not in said.out
     assert world.first.server not in said.err
-    assert world.second.was_asked or "second" in said.out + said.err or "22" in said.out, said
+    assert world.second.was_asked or "second" in said.out + said.err or "7422" in said.out, said
     if words[0] in {each[0] for each in LOOKING} | ACTING - {"migrate-storage"}:
         assert code == (1 if "--record" in words else 0), said
 
@@ -159,11 +159,11 @@ def test_what_runs_on_another_cluster_left_in_the_same_folder_is_not_shown(
     world.end_engines_but_keep_files()
     code = main(words)
     said = capsys.readouterr()
-    assert "first" not in said.out + said.err and "11" not in said.out, said
+    assert "first" not in said.out + said.err and "7411" not in said.out, said
     if words == ["status", "--shards"]:
         assert code == 1, "it needs an engine"
     else:
-        assert "second" in said.out + said.err or "44" in said.out, said
+        assert "second" in said.out + said.err or "14844" in said.out, said
 
 
 @pytest.mark.parametrize("words", COMMANDS)
@@ -229,8 +229,8 @@ def test_named_folder_is_that_folder_alone(
     for words in (["status"], ["runs", "website/shop"], ["logs", "website/shop"], ["usage"]):
         assert main([*words, *named]) == 0
         said = capsys.readouterr()
-        assert "first" in said.out + said.err or "11" in said.out, words
-        assert "second" not in said.out and "22" not in said.out, words
+        assert "first" in said.out + said.err or "7411" in said.out, words
+        assert "second" not in said.out and "7422" not in said.out, words
 
 
 def test_shell_completes_the_names_of_the_cluster_of_the_kubeconfig(
