@@ -98,6 +98,7 @@ async def _require_rights(client: Client, kind: StoredKind, *, is_trial: bool) -
 
 
 async def _settled(client: Client, kind: StoredKind, clock: Clock) -> None:
+    """Wait until the API server stores at the version; discovery says so a moment before it does."""
     ends = clock.monotonic() + _SETTLES_IN_S
     while not await stores_at(client, kind):
         if clock.monotonic() > ends:
@@ -107,6 +108,7 @@ async def _settled(client: Client, kind: StoredKind, clock: Clock) -> None:
                 hint="read the conditions of the CRD: `kubectl describe crd " + kind.crd + "`",
             )
         await clock.sleep(_LOOK_AGAIN_S)
+    await clock.sleep(_LOOK_AGAIN_S)
 
 
 def _refuse_left(kind: StoredKind, counts: MigrationCounts) -> None:
