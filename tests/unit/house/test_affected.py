@@ -63,6 +63,7 @@ def test_facts_are_what_a_file_says_outside_of_its_docstrings(tmp_path: Path) ->
     assert "nightly" in facts.attributes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("facts", "room"),
     [
@@ -126,6 +127,7 @@ def test_tests_that_only_pass_through_a_room_fill_half_of_the_budget() -> None:
     assert UNKNOWN_S == 30.0
 
 
+@pytest.mark.slow
 def test_changed_test_and_the_tests_of_a_changed_helper_come_before_all_others() -> None:
     nightly = nightly_files()[0]
     assert files_of(MAP, SKIP, nightly)[0] == nightly

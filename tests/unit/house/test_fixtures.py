@@ -79,6 +79,7 @@ def test_skips(): pytest.skip("not here")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.nightly), "2"])
 @pytest.mark.parametrize(
     ("mark", "required", "code"), [("slow", "1", 1), ("slow", "", 0), ("nightly", "1", 0)]

@@ -50,6 +50,7 @@ def test_way_out_stands_with_its_message() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_all_of_both_packages_are_found() -> None:
     rooms = {it.room for it in messages()}
     assert {"rolecall.kube", "rolecall.reconcile", "rolecall_dev.checks"} <= rooms

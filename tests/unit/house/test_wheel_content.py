@@ -37,6 +37,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     return ZipFile(path)
 
 
+@pytest.mark.slow
 def test_every_module_of_the_wheel_can_be_reached_by_what_a_pod_runs(wheel: ZipFile) -> None:
     sources = sources_of(wheel)
     commands = {command.module for command in ENGINE_COMMANDS.values()}

@@ -131,6 +131,7 @@ async def test_handshake_that_never_comes_ends_at_its_time_limit() -> None:
         assert await is_closed(reader)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shakes_hands", [False, True])
 @pytest.mark.parametrize("is_tls", [False, True])
 async def test_silent_connections_do_not_keep_others_out(is_tls: bool, shakes_hands: bool) -> None:

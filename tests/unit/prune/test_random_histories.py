@@ -34,6 +34,7 @@ async def live(seed: int) -> int:
     return history.pruned
 
 
+@pytest.mark.slow
 async def test_no_history_deletes_what_is_wanted_or_leaves_what_is_not() -> None:
     pruned = [await live(seed) for seed in range(FEW)]
     assert sum(pruned) > FEW // 2, "too little is deleted to see a mistake"

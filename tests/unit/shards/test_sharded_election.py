@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
+import pytest
+
 from rolecall.acting import acting_for
 from rolecall.shards import Hand
 from tests.unit.shards.model.model_world import HELD_WITHIN_S, ID, LEASE_S, ModelWorld
@@ -115,6 +117,7 @@ def test_member_that_is_gone_leaves_no_tombstone_for_ever() -> None:
     told(story)
 
 
+@pytest.mark.slow
 def test_ten_members_and_64_shards_at_rest_cost_six_writes_a_second() -> None:
     async def story(world: ModelWorld) -> None:
         await begun(world, *"abcdefghij")

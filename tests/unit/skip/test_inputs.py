@@ -145,6 +145,7 @@ async def judged(world: World, *, in_line: bool) -> str:
     return await world.skips.why_no_run(turn, world.watch, cr(), 3600.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("versioned", [True, False], ids=["versions", "no versions"])
 @pytest.mark.parametrize("in_line", [False, True], ids=["alone", "in line"])
 @pytest.mark.parametrize("change", CHANGES)

@@ -85,6 +85,7 @@ def test_place_is_told_without_what_is_secret_in_it(
     assert record.__dict__["fields"] == {"to": "http://collector:4318"}
 
 
+@pytest.mark.slow
 def test_engine_without_traces_imports_nothing_of_the_library() -> None:
     code = "import sys, rolecall.app; sys.exit('opentelemetry' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -61,6 +61,7 @@ def test_text_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
         load_watches(Path("watches.yaml"), {}, WatchDefaults(), tmp_path)
 
 
+@pytest.mark.slow
 def test_absurd_nesting_is_refused_not_crashed_on(tmp_path: Path) -> None:
     (tmp_path / "watches.yaml").write_text("[" * 5000)
 

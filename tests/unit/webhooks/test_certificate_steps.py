@@ -59,6 +59,7 @@ class World:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_replicas_do_in_whichever_order_what_they_show_is_trusted(seed: int) -> None:
     chance, world = random.Random(seed), World()

@@ -116,6 +116,7 @@ def test_nothing_is_kept_of_a_namespace_without_keys() -> None:
         assert not rounds.waiting
 
 
+@pytest.mark.slow
 def test_cost_of_a_turn_does_not_grow_with_keys() -> None:
     def seconds_each(size: int) -> float:
         lanes = Lanes(AGEING_S)

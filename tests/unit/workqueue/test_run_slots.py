@@ -211,6 +211,7 @@ async def test_waking_twice_and_waiting_again_in_line_confuse_nobody() -> None:
     await runs.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 async def test_no_interleaving_gives_out_too_many_slots_or_forgets_a_run(seed: int) -> None:
     chance = random.Random(seed)
