@@ -57,6 +57,7 @@ def test_converted_kind_is_defined_for_olm_and_for_all_namespaces(
     assert "0 errors, 0 warnings" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -135,6 +135,7 @@ def test_field_that_is_not_in_the_schema_is_named_with_its_line(project: Project
     assert said.startswith("conversions.yaml:18: `spec.seize` is not in the schema of `v1`")
 
 
+@pytest.mark.slow
 def test_random_objects_come_back(project: Project) -> None:
     assert project.differences(RULES, 2000) == []
 

@@ -97,6 +97,7 @@ def pruned(old: Inventory, requests: list[RecordedRequest], world: World) -> lis
     return gone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(300))
 def test_next_run_makes_nothing_of_what_was_deleted(seed: int) -> None:
     chance = random.Random(seed)

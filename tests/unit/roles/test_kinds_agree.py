@@ -51,6 +51,7 @@ def test_this_checkout_agrees_with_itself() -> None:
     assert list(tool.disagreements(ROOT)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
