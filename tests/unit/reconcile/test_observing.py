@@ -14,6 +14,7 @@ from rolecall.reconcile import MODE_ANNOTATION, Drift
 from rolecall.runner import RunHandle
 from rolecall.watches import Watch
 from tests.unit.reconcile.cluster_contract import FINALIZER
+from tests.unit.reconcile.scripted import watch_of
 from tests.unit.reconcile.setting import Setting
 
 OBSERVED = {MODE_ANNOTATION: "observe"}
@@ -81,8 +82,7 @@ async def test_each_change_of_what_is_observed_has_one_event(
     setting: Setting, manages_status: bool
 ) -> None:
     """Also where no condition says what was observed before."""
-    unmanaged = replace(setting.watch, manage_status=manages_status)
-    setting = Setting(setting.shop, unmanaged, setting.clock)
+    setting.watch = watch_of(manage_status=manages_status)
     observed, finder = observing(setting, SOMETHING)
     await observed.shop.create()
     unknown = Drift(unknown="`sh` (main.yml:3) was not run")
@@ -99,8 +99,7 @@ async def test_each_change_of_what_is_observed_has_one_event(
 async def test_first_answer_that_is_unknown_has_an_event_with_the_reason(
     setting: Setting, manages_status: bool
 ) -> None:
-    unmanaged = replace(setting.watch, manage_status=manages_status)
-    setting = Setting(setting.shop, unmanaged, setting.clock)
+    setting.watch = watch_of(manage_status=manages_status)
     observed, _ = observing(setting, Drift(unknown="`sh` (main.yml:3) was not run"))
     await observed.shop.create()
     for _ in range(3):
