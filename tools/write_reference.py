@@ -1,4 +1,4 @@
-"""Write the reference pages that are made from code: flags, environment, metrics, messages.
+"""Write the reference pages that are made from code: flags, environment, metrics.
 
 Why: a page written by hand is wrong after the next flag. What: `PAGES`, in docs/reference.
 How: `python -m tools.write_reference`; a test fails when a page and the code differ.
@@ -13,7 +13,6 @@ from pathlib import Path
 from rolecall.cli.flags import GROUPS, Flag
 from rolecall.metrics import NAMES, MetricSpec
 from rolecall_dev.checks import conversions_schema
-from tools import messages
 from tools.commands_page import commands_page
 from tools.conversions_page import conversions_page
 
@@ -149,7 +148,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "conversions.md": conversions_page,
     "conversions.schema.json": conversions_schema_text,
     "metrics.md": metrics_page,
-    "messages.md": messages.page,
 }
 
 

@@ -33,9 +33,7 @@ def documents() -> list[Path]:
     folders = [entry for entry in ROOT.iterdir() if entry.is_dir() and entry.name[0] != "."]
     inner = [file for folder in folders for file in folder.glob("README.md")]
     inner += (ROOT / "roles").glob("*/README.md")
-    # Its rows are texts of the code, and may name what is in the reader's project only.
-    made = ROOT / "docs" / "reference" / "messages.md"
-    return sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *inner} - {made})
+    return sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *inner})
 
 
 def code(document: Path) -> Iterator[Mention]:
