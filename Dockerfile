@@ -53,7 +53,9 @@ RUN cd /opt/rolecall/lib/python3*/site-packages \
 FROM packages AS own
 COPY pyproject.toml README.md ./
 COPY src/ src/
-RUN env/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist . \
+COPY base/ base/
+COPY warm/ warm/
+RUN env/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist . ./base ./warm \
  && env/bin/uv pip install --quiet --python /opt/rolecall/bin/python --prefix /own --no-cache --no-deps dist/*.whl \
  && /opt/rolecall/bin/python -m compileall -q /own
 
@@ -63,7 +65,7 @@ ARG VERSION=0.1.0
 LABEL org.opencontainers.image.title="rolecall" \
       org.opencontainers.image.description="Runs Kubernetes operators written in Ansible" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0 AND GPL-3.0-or-later"
 # tini reaps what plays leave behind.
 RUN wanted=; \
     command -v tini >/dev/null || wanted="tini"; \

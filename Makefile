@@ -257,9 +257,9 @@ catalog-image: ## Build the image CATALOG_IMG of the catalog
 	$(CONTAINER_TOOL) build -f catalog.Dockerfile -t $(CATALOG_IMG) .
 
 .PHONY: dist
-dist: setup ## Build sdists and wheels into dist/: the engine, and what developers need
+dist: setup ## Build sdists and wheels into dist/: the engine, its warm host, and what developers need
 	@$(BIN)/python -m hatchling build
-	@cd dev && ../$(BIN)/python -m hatchling build --directory ../dist
+	@for own in base warm dev; do (cd $$own && ../$(BIN)/python -m hatchling build --directory ../dist) || exit; done
 
 ##@ Maintain
 

@@ -20,6 +20,8 @@ from tools.imports import Package
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
 PACKAGES = (ROOT / "src" / "rolecall", ROOT / "dev" / "src" / "rolecall_dev")
+# Distributions that are one room each.
+SINGLE_ROOMS = tuple(ROOT / each / "src" / f"rolecall_{each}" for each in ("base", "warm"))
 # Roles' modules, in the layout of Ansible; no room.
 NO_ROOMS = ("collections",)
 MOST_LINES = 2000
@@ -36,13 +38,11 @@ NOTHING = "nothing leads to"
 
 def rooms(packages: Sequence[Path]) -> dict[str, Path]:
     """The folder of each room; those of the first package by their own name, as everywhere."""
-    extensions = packages[0] / "extensions"
-    above = {packages[0]: "", extensions: "extensions/"}
     return {
-        above.get(folder, f"{folder.name}/") + entry.name: entry
-        for folder in (*packages, extensions)
-        for entry in (sorted(folder.iterdir()) if folder.is_dir() else ())
-        if (entry / "__init__.py").exists() and entry != extensions and entry.name not in NO_ROOMS
+        entry.name if folder == packages[0] else f"{folder.name}/{entry.name}": entry
+        for folder in packages
+        for entry in sorted(folder.iterdir())
+        if (entry / "__init__.py").exists() and entry.name not in NO_ROOMS
     }
 
 
@@ -58,6 +58,8 @@ def lines_of(page: str, packages: Sequence[Path]) -> dict[str, int]:
         part = packages[0] / name
         if "/" in name and name not in folders and part.is_dir():
             folders[name] = part
+    if packages == PACKAGES:
+        folders |= {folder.name: folder for folder in SINGLE_ROOMS}
     return {name: lines_in(folder) for name, folder in folders.items()}
 
 
@@ -89,8 +91,9 @@ class Code:
     package: Package
 
     def module(self, file: str) -> str:
-        """Of a file, written as in the page: below the package."""
-        return ".".join([self.package.root, *Path(file).with_suffix("").parts])
+        """Of a file, written as in the page: below the package, or below a single room."""
+        name = ".".join(Path(file).with_suffix("").parts)
+        return name if name in self.package.files else f"{self.package.root}.{name}"
 
     def link(self, one: str, other: str) -> str:
         """How the one leads to the other; empty: not at all."""
@@ -188,7 +191,7 @@ def _files(block: str) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    code = Code(Package(PACKAGES[0]))
+    code = Code(Package(PACKAGES[0], *SINGLE_ROOMS))
     if "--write" in arguments:
         PAGE.write_text(written(PAGE.read_text(), PACKAGES, code))
     page = PAGE.read_text()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
-PYTHON_CODE = ("src", "dev/src", "tests", "tools")
+PYTHON_CODE = ("src", "base/src", "warm/src", "dev/src", "tests", "tools")
 
 # Cheapest first. ansible-lint and yamllint know their files from their own configuration.
 CHECKS = {

@@ -62,7 +62,7 @@ def make(pair: Pair, root: Path | None = None) -> Path:
 def _make(pair: Pair, root: Path | None) -> Path:
     folder = (root or folder_of_clone()) / pair.folder_name
     python = folder / "bin" / "python"
-    files = [*LOCKS, f"lock/core/{pair.core}.txt", "pyproject.toml", "dev/pyproject.toml"]
+    files = [*LOCKS, f"lock/core/{pair.core}.txt", *setup.OWN_PROJECTS]
     key = f"{pair.executable} {setup.key_of(*files)}"
     stamp = folder / STAMP
     if stamp.exists() and stamp.read_text() == key and setup.works([str(python), "-c", ""]):
@@ -72,7 +72,7 @@ def _make(pair: Pair, root: Path | None) -> Path:
     locked = ("--python", python, "--require-hashes", "--compile-bytecode")
     _uv("pip", "sync", *locked, *LOCKS)
     _uv("pip", "install", *locked, "--no-deps", "-r", f"lock/core/{pair.core}.txt")
-    own = ("--no-deps", "--no-build-isolation", "--editable", ".", "--editable", "./dev")
+    own = ("--no-deps", "--no-build-isolation", *setup.editable())
     _uv("pip", "install", "--python", python, *own)
     stamp.write_text(key)
     return python

@@ -9,11 +9,11 @@ from pathlib import Path
 
 
 class Package:
-    """The modules of one package, by their dotted names."""
+    """The modules of a package, and of more that belong to it, by their dotted names."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *more: Path) -> None:
         self.root = folder.name
-        self.files = dict(_modules(folder))
+        self.files = {name: path for each in (folder, *more) for name, path in _modules(each)}
         self._trees: dict[str, ast.Module] = {}
 
     def uses(self, module: str) -> frozenset[str]:

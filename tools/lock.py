@@ -24,6 +24,7 @@ ENGINE = str(ROOT / "pyproject.toml")
 EVERYTHING = [ENGINE, str(ROOT / "dev" / "pyproject.toml"), "--group", "dev"]
 # The extra `rolecall[otel]`, for images of projects that want traces.
 OTEL = ("opentelemetry-sdk>=1.35", "opentelemetry-exporter-otlp-proto-http>=1.35")
+OWN = ("rolecall", "rolecall-base", "rolecall-warm")
 UV = str(Path(sys.executable).parent / "uv")
 QUARANTINE = timedelta(days=7)
 OLDEST_PYTHON, NEWEST_PYTHON = "3.11", "3.14"
@@ -68,8 +69,8 @@ def compile_lock(wanted: list[str], target: Path, python: str = OLDEST_PYTHON) -
     """One file; versions that it has already are kept if they still fit."""
     newest = (datetime.now(UTC) - QUARANTINE).date().isoformat()
     options = ["--universal", "--generate-hashes", "--no-header", "--no-annotate", "--quiet"]
-    # What developers need builds upon the engine, which is no package from an index here.
-    options += ["--no-emit-package", "rolecall"]
+    # Ours are no packages from an index here.
+    options += [f"--no-emit-package={name}" for name in OWN]
     command = [UV, "pip", "compile", *options, "--python-version", python]
     subprocess.run(
         [*command, "--exclude-newer", newest, *sys.argv[1:], *wanted, "-o", str(target)],

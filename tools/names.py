@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = (ROOT / "src", ROOT / "dev" / "src")
+SOURCES = tuple(ROOT / folder / "src" for folder in (".", "base", "warm", "dev"))
 # The collections that roles use: Ansible names what is in them, and so does the Go operator.
 NOT_OURS = "collections"
 

@@ -13,8 +13,8 @@ import json
 import sys
 from pathlib import Path
 
-from rolecall.runner.warm.hooks.digests import digests_of, known_digests, version_of_core
-from rolecall.runner.warm.hooks.sources import family_of, sources_of
+from rolecall_warm.hooks.digests import digests_of, known_digests, version_of_core
+from rolecall_warm.hooks.sources import family_of, sources_of
 
 ROOT = Path(__file__).resolve().parents[1]
 KNOWN = ROOT / "src" / "rolecall" / "runner" / "warm" / "hooks" / "digests.json"

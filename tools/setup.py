@@ -42,6 +42,8 @@ NAME_IT = "name one: `make setup PYTHON=/path/to/it`"
 LEAST_FREE_GB = 1.5  # the environment takes 0.7, a build of wheels some more
 # What is different with another ansible-core: `lock/core/2.18.txt` and its like.
 CORES = ROOT / "lock" / "core"
+# Our distributions, the one first that all others need.
+OWN_PROJECTS = tuple(f"{folder}pyproject.toml" for folder in ("base/", "warm/", "", "dev/"))
 CHOSEN_CORE = VENV / ".stamps" / "ansible-core"
 
 
@@ -56,7 +58,7 @@ class SetupError(Exception):
 def steps() -> list[tuple[str, str, Path, Callable[[], None]]]:
     """Name, what it follows from, what it makes, and the work; in order."""
     packages = key_of("lock/dev.txt", "lock/tools.txt", *core_files(chosen_core()))
-    own = key_of("pyproject.toml", "dev/pyproject.toml")
+    own = key_of(*OWN_PROJECTS)
     collections = key_of("requirements.yml", "lock/collections.toml")
     return [
         ("environment", environment_key(), PYTHON, make_environment),
@@ -237,7 +239,12 @@ def install_packages() -> None:
 def install_project() -> None:
     """Editable: the source trees are what runs."""
     install = [str(UV), "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    download([*install, "--python", str(PYTHON), "--editable", ".", "--editable", "./dev"])
+    download([*install, "--python", str(PYTHON), *editable()])
+
+
+def editable() -> list[str]:
+    """Options of an installer for our own distributions."""
+    return [f"--editable={(ROOT / project).parent}" for project in OWN_PROJECTS]
 
 
 def install_collections() -> None:
@@ -247,9 +254,8 @@ def install_collections() -> None:
         "",
         "`make setup` goes on where it stopped",
     )
-    run(
-        [str(PYTHON), "-m", "compileall", "-q", "-j", "0", ".collections", "src", "dev/src"], "", ""
-    )
+    sources = [str((ROOT / project).parent / "src") for project in OWN_PROJECTS]
+    run([str(PYTHON), "-m", "compileall", "-q", "-j", "0", ".collections", *sources], "", "")
 
 
 def download(command: list[str]) -> None:

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.descent import descendants_of
-from rolecall.runner.warm.processes import is_zombie
+from rolecall_base.processes import descendants_of, is_zombie
 from tests.e2e.engine import PATIENCE_S, ROOT, has_engine
 from tests.fixtures.eventually import eventually
 

@@ -25,6 +25,6 @@ async def test_operator_reconciles_the_stock_way_on_macos(
     await eventually_async(
         lambda: api.get(MEMCACHED, namespace, "x"), is_successful, timeout_s=PATIENCE_S
     )
-    assert "warm runs need linux" in engine.log
+    assert "warm runs need Linux" in engine.log
     assert engine.stop() == 0
     assert "Traceback" not in engine.log

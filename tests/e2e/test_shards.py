@@ -15,8 +15,7 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client
-from rolecall.runner.descent import descendants_of
-from rolecall.runner.warm.processes import is_zombie
+from rolecall_base.processes import descendants_of, is_zombie
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
 from tests.e2e.kinds import cr, install, is_gone, is_successful, kind

@@ -55,7 +55,7 @@ def uv() -> Path:
 @pytest.fixture
 def wheels(tmp_path: Path) -> Path:
     folder = tmp_path / "dist"
-    for source in (ROOT, ROOT / "dev"):
+    for source in (ROOT, ROOT / "base", ROOT / "warm", ROOT / "dev"):
         run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
     return folder
 
@@ -73,9 +73,9 @@ def clean(tmp_path: Path, uv: Path, wheels: Path) -> Iterator[Path]:
     """What the image has."""
     locked = ("--require-hashes", "-r", ROOT / "lock" / "runtime.txt")
     programs = make_environment(uv, tmp_path / "clean", *locked)
-    (wheel,) = wheels.glob("rolecall-*.whl")
+    own = [path for path in wheels.glob("*.whl") if not path.name.startswith("rolecall_dev-")]
     into = (uv, "pip", "install", "--quiet", "--python", programs / "python")
-    run(*into, "--no-deps", wheel, cwd=tmp_path)
+    run(*into, "--no-deps", *own, cwd=tmp_path)
     yield programs
     shutil.rmtree(programs.parent)
 

@@ -51,11 +51,14 @@ def run(*command: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[s
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """What a pod gets: the engine, its warm host, and what both share."""
     folder = tmp_path_factory.mktemp("dist")
-    done = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
-    assert done.returncode == 0, done.stderr
-    return next(folder.glob("*.whl"))
+    for source in (ROOT, ROOT / "base", ROOT / "warm"):
+        build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+        done = run(*build, cwd=source)
+        assert done.returncode == 0, done.stderr
+    return list(folder.glob("*.whl"))
 
 
 @pytest.fixture
@@ -81,11 +84,11 @@ def environment(tmp_path: Path) -> Iterator[Callable[[str], Installed]]:
 
 @pytest.mark.parametrize("core", [pytest.param(CORES[0], marks=pytest.mark.nightly), CORES[-1]])
 def test_installing_the_wheel_keeps_the_ansible_core_that_is_there(
-    environment: Callable[[str], Installed], wheel: Path, core: str
+    environment: Callable[[str], Installed], wheels: list[Path], core: str
 ) -> None:
     installed = environment(core)
     # pip, with the wheel's own dependencies: what most people type.
-    pip = run(sys.executable, "-m", "pip", "--python", installed.python, "install", "-q", wheel)
+    pip = run(sys.executable, "-m", "pip", "--python", installed.python, "install", "-q", *wheels)
     assert pip.returncode == 0, pip.stderr
     said = installed.rolecall("version")
     assert f"ansible-core:    {core}." in said.stdout, said.stderr
@@ -96,10 +99,13 @@ def test_installing_the_wheel_keeps_the_ansible_core_that_is_there(
 
 @pytest.mark.nightly
 def test_environment_that_lacks_something_is_told_in_one_line(
-    environment: Callable[[str], Installed], wheel: Path
+    environment: Callable[[str], Installed], wheels: list[Path]
 ) -> None:
     installed = environment(CORES[0])
-    installed.uv("install", "--no-deps", wheel)
+    installed.uv("install", "--no-deps", *wheels)
+    installed.uv("uninstall", "rolecall-warm")
+    assert "stock, because rolecall-warm is not installed" in installed.rolecall("version").stdout
+    installed.uv("install", "--no-deps", *wheels)
     installed.uv("uninstall", "kubernetes")
     said = installed.rolecall("run")
     (line,) = [line for line in said.stderr.splitlines() if "Kubernetes client" in line]

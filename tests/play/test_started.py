@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from rolecall.clock import SystemClock
-from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner import Ending
 from rolecall.runner.follow import RunStop, follow
 from rolecall.runner.limits import TimeLimits
 from rolecall.runner.stock.process import SupervisedProcess
 from rolecall.watches import Play
+from rolecall_base.variables import SCRATCH_VARIABLE
 from tests.play.plays import HERE, Workspace, play
 
 CLOCK = SystemClock()

@@ -1,7 +1,7 @@
 """Which rooms a test is about: what it imports, and what its project, flags and commands need.
 
-A room is a folder or a module of `src/rolecall` or `dev/src/rolecall_dev`, a role, or another folder at
-the top. A test that runs the engine as a process imports little, so its rooms are derived:
+A room is a folder or a module of one of our packages, a role, or another folder at the top. A test that
+runs the engine as a process imports little, so its rooms are derived:
 
 - a key of watches.yaml, from the field of `Watch` that holds it to the rooms that read that field
 - a flag, from the settings that it is put into to the rooms that import those settings
@@ -24,12 +24,16 @@ from tools.affected.facts import Facts, facts_of
 from tools.placement import ROOT
 
 ENGINE, DEVELOPERS = "src/rolecall", "dev/src/rolecall_dev"
-PACKAGES = {"rolecall": ENGINE, "rolecall_dev": DEVELOPERS}
-EXTENSIONS = "extensions"  # a folder of rooms
+PACKAGES = {
+    "rolecall": ENGINE,
+    "rolecall_base": "base/src/rolecall_base",
+    "rolecall_warm": "warm/src/rolecall_warm",
+    "rolecall_dev": DEVELOPERS,
+}
 SHIPPED = f"{ENGINE}/collections"
 # Every entry has some of these.
 _OF_EVERY_ENTRY = {"group", "version", "kind", "role", "playbook", "vars", "reconcilePeriod"}
-# Outside of the packages; `src`, `dev`, `roles`, `playbooks` and `tests` have rooms of their own.
+# Outside of the packages; `roles`, `playbooks` and `tests` have rooms of their own.
 _OTHERS = ("bundle", "config", "crds", "docs/", "lock", "molecule", "tools")
 _RUNS_THE_ENGINE = (
     *("tests.e2e.engine.EngineProcess", "rolecall.app"),
@@ -44,8 +48,7 @@ def room_of(path: str) -> str:
     for folder in PACKAGES.values():
         above = len(Path(folder).parts)
         if path.startswith(f"{folder}/"):
-            is_extension = parts[above] == EXTENSIONS and len(parts) > above + 2
-            return str(Path(*parts[: above + (2 if is_extension else 1)]))
+            return str(Path(*parts[: above + 1]))
     if parts[0] == "tests":
         return path
     if parts[0] in ("roles", "playbooks", "docs"):
@@ -54,11 +57,11 @@ def room_of(path: str) -> str:
 
 
 class Rooms:
-    """What is derived from the code of both packages."""
+    """What is derived from the code of all packages."""
 
     @cached_property
     def modules(self) -> dict[str, Path]:
-        """All modules of both packages, by name."""
+        """All modules of our packages, by name."""
         found = {}
         for package, folder in PACKAGES.items():
             for path in sorted((ROOT / folder).rglob("*.py")):
@@ -73,8 +76,7 @@ class Rooms:
         package, _, inner = name.partition(".")
         if package not in PACKAGES or not inner:
             return ""
-        parts = inner.split(".")
-        first = ".".join([package, *parts[: 2 if parts[0] == EXTENSIONS else 1]])
+        first = f"{package}.{inner.partition('.')[0]}"
         return room_of(str(self.modules[first].relative_to(ROOT))) if first in self.modules else ""
 
     def of_imports(self, names: Iterable[str]) -> set[str]:
@@ -85,7 +87,7 @@ class Rooms:
     def of_engine(self) -> set[str]:
         """All that `rolecall run` may reach."""
         seen: set[str] = set()
-        waiting = ["rolecall.cli.run"]
+        waiting = ["rolecall.cli.run", "rolecall_warm.__main__"]
         while waiting:
             name = waiting.pop()
             module = self._module_of(name)

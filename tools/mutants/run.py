@@ -34,7 +34,10 @@ from tools.mutants.usual import Judged, Usual, Watched
 
 QUIET = ("-q", "-s", "-p", "no:cacheprovider", "-p", "no:randomly", "-n0")
 # Plugins of pytest, which it wants to load itself, and what a mutant may be in.
-LOADED_ANEW = ("rolecall", "rolecall_dev", "tests", "tools", "conftest", "__main__")
+LOADED_ANEW = (
+    *("rolecall", "rolecall_base", "rolecall_warm", "rolecall_dev", "tests", "tools"),
+    *("conftest", "__main__"),
+)
 PLUGINS = ("pytest_asyncio", "xdist", "anyio", "axe_playwright_python")
 IMPORT_LIMIT_S = 120.0
 CONTROLS = 3

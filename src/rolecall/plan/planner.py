@@ -1,7 +1,7 @@
 """Runs a play in a world of its own and says what it would have done.
 
 The play is the CR's own, as the engine would run it now, warm. It never acts outside of the API
-(`runner.warm.hooks.planned`), and what it asks the API server for is answered by a `PlanWorld`. What
+(`rolecall_warm.hooks.planned`), and what it asks the API server for is answered by a `PlanWorld`. What
 is told afterwards comes from three places: the overlay (which objects), the run's notes (which task
 made which request, by time), and the notes of the run child (what was left out).
 """

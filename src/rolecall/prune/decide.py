@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 from rolecall.prune.inventory import Entry, Inventory, inventory_of
 from rolecall.record import ObjectId, ObjectPlace, TaskId, TouchedByRun, TouchedObject
-from rolecall.runner import full_name
 from rolecall.watches import Prune, Watch
+from rolecall_base.purity import full_name
 
 # Deleting one of these may lose data, or other objects with it.
 _ONLY_WHERE_NAMED = frozenset(

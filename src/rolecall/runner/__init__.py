@@ -31,16 +31,6 @@ from rolecall.runner.own_names import OwnNames
 from rolecall.runner.params import Unsafe, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
 from rolecall.runner.project_files import BESIDE_A_PLAYBOOK, configuration_of, inputs_of
-from rolecall.runner.purity import (
-    FILE_VARIABLES,
-    Nature,
-    Purity,
-    Used,
-    asks_elsewhere,
-    full_name,
-    is_counted,
-    purity_of,
-)
 from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
 from rolecall.runner.run_file import outcome_of
 from rolecall.runner.run_task import RunThread, in_thread
@@ -50,20 +40,17 @@ from rolecall.runner.temporary import folder_of_command, folder_of_engine
 
 __all__ = [
     "BESIDE_A_PLAYBOOK",
-    "FILE_VARIABLES",
     "NOTHING_WITHHELD",
     "Ending",
     "EngineRunner",
     "FollowedRuns",
     "MakeRunner",
-    "Nature",
     "OnEvent",
     "OnWarmSupport",
     "OwnNames",
     "PlayAnswer",
     "PlayProcess",
     "PreparedRun",
-    "Purity",
     "Recap",
     "Redactor",
     "Reports",
@@ -78,11 +65,9 @@ __all__ = [
     "StartWay",
     "TaskFailure",
     "Unsafe",
-    "Used",
     "WarmState",
     "WarmSupport",
     "WithheldKeys",
-    "asks_elsewhere",
     "broken_conditionals",
     "claimed_for_admission",
     "claimed_root",
@@ -95,12 +80,9 @@ __all__ = [
     "folder_of_command",
     "folder_of_engine",
     "forget",
-    "full_name",
     "in_thread",
     "inputs_of",
-    "is_counted",
     "outcome_of",
-    "purity_of",
     "require_installed",
     "snake_case",
     "version_of",

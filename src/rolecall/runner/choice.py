@@ -1,13 +1,12 @@
 """Chooses the way in which a run is started: what its watch says, else what `--runner` says.
 
-The warm way needs Linux. Elsewhere every run is a stock run, which the log says once, not per run.
+The warm way needs Linux and rolecall-warm. Elsewhere every run is a stock run, which the log says once.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from rolecall.clock import SystemClock
 from rolecall.errors import RolecallError
 from rolecall.log_fields import log_fields
 from rolecall.runner.contract import OnEvent, OnWarmSupport, RunHandle, RunRequest, RunResult
+from rolecall.runner.installed import why_no_warm_host
 from rolecall.runner.memory import Memory
 from rolecall.runner.run_file import keep_unrecorded
 from rolecall.runner.run_task import in_thread
@@ -83,16 +83,18 @@ class ChosenRunner:
         return self._warm_runner() if way == "warm" else None
 
     def _warm_runner(self) -> WarmRunner | None:
-        if self._warm is None and sys.platform.startswith("linux"):
+        if self._warm is not None:
+            return self._warm
+        if not (reason := why_no_warm_host()):
             from rolecall.runner.warm import WarmRunner  # noqa: PLC0415 - where it can work
 
             self._warm = WarmRunner(
                 self._settings, self._stock, on_support=self._on_support, memory=self._memory
             )
             self._warm.on_way_change = lambda: self.on_way_change()  # noqa: PLW0108 - told later
-        elif self._warm is None and not self._has_told:
+        elif not self._has_told:
             self._has_told = True
-            _logger.info("runs start the stock way: warm runs need linux")
+            _logger.info("every run starts ansible-playbook anew", extra=log_fields(reason=reason))
         return self._warm
 
 

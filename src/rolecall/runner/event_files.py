@@ -23,9 +23,10 @@ from typing import Any
 from rolecall.clock import Clock
 from rolecall.log_fields import log_fields
 from rolecall.runner.contract import OnEvent
-from rolecall.runner.events import AT_S, event_data
+from rolecall.runner.events import event_data
 from rolecall.runner.fold import Fold
 from rolecall.runner.secrets import Redactor
+from rolecall_base.wire import AT_S
 
 _logger = logging.getLogger(__name__)
 # A uuid; the callback numbers those that repeat.

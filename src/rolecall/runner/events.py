@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Of an event as a warm run reports it: when it happened, on the clock that never jumps. Not kept.
-AT_S = "rolecall_at_s"
 # Of `no_log` results only this key is left.
 _CENSORED = "censored"
 _REPORT, _REPORT_FAILURE = "rolecall.operator.report", "rolecall.operator.report_failure"

@@ -21,7 +21,7 @@ from rolecall.clock import Clock
 from rolecall.runner.contract import Ending
 from rolecall.runner.fold import Exit
 from rolecall.runner.limits import TimeLimits
-from rolecall.runner.polling import readable
+from rolecall_base.polling import readable
 
 _CHUNK_BYTES = 1 << 16
 # What a pipe holds at most where nobody can tell.

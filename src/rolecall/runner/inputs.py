@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rolecall.log_fields import log_fields
-from rolecall.process_environ import PLAN_VARIABLE
 from rolecall.runner.contract import RunRequest
 from rolecall.runner.folders import (
     CannotStartError,
@@ -37,6 +36,7 @@ from rolecall.runner.inventory import write_inventory
 from rolecall.runner.params import extra_vars
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play
+from rolecall_base.variables import PLAN_VARIABLE
 
 if TYPE_CHECKING:
     from ansible_runner.config.runner import RunnerConfig

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Mapping
 from importlib import metadata
@@ -17,7 +18,8 @@ from pathlib import Path
 from rolecall.errors import InputError
 from rolecall.watches import search_paths
 
-_CORE, _CLIENT = "ansible-core", "kubernetes"
+_CORE, _CLIENT, _WARM = "ansible-core", "kubernetes", "rolecall-warm"
+NO_WARM_HOST = f"{_WARM} is not installed"
 OLDEST_CORE = (2, 18)
 # Newer ones are used all the same: the warm way proves itself first.
 NEWEST_CORE = (2, 21)
@@ -46,8 +48,8 @@ def require_installed() -> list[str]:
 
 def why_stock() -> str:
     """Why runs cannot be warm here, in words for people; empty where they are."""
-    if not sys.platform.startswith("linux"):
-        return f"warm runs need Linux; this is {sys.platform}"
+    if reason := why_no_warm_host():
+        return reason
     version = version_of(_CORE)
     if not version:
         return "ansible-core is not installed"
@@ -67,6 +69,22 @@ def why_stock() -> str:
             " the operator tests itself with it at its start, and then runs plays warm"
         )
     return ""
+
+
+def why_no_warm_host() -> str:
+    """Why no warm host can be started on this machine; empty where one can."""
+    if not sys.platform.startswith("linux"):
+        return f"warm runs need Linux; this is {sys.platform}"
+    return "" if warm_host() else f"{NO_WARM_HOST}: {_install(_WARM)} installs it"
+
+
+def warm_host() -> Path | None:
+    """The program of the warm host; None where its distribution is not installed.
+
+    It is found and not imported: what imports Ansible runs in processes of its own.
+    """
+    package = importlib.util.find_spec("rolecall_warm")
+    return Path(package.origin).with_name("__main__.py") if package and package.origin else None
 
 
 def version_of(distribution: str) -> str:
@@ -91,12 +109,13 @@ def find_collection(
 
 
 def _unknown() -> list[str]:
-    try:
-        from rolecall.runner.warm.hooks.seams import check  # noqa: PLC0415 - where it can work
-
-        return check()
-    except Exception as error:  # whatever an unknown ansible-core does to it is an answer
-        return [f"looking at it failed: {error or type(error).__name__}"]
+    command = [sys.executable, "-P", str(warm_host()), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:  # whatever an unknown ansible-core does to it is an answer
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        return [f"looking at it failed: {last[0]}"]
+    unknown: list[str] = json.loads(done.stdout)
+    return unknown
 
 
 def _version_in(folder: Path) -> str:

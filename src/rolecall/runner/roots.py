@@ -34,8 +34,8 @@ from rolecall.runner.folders import (
     write_private,
 )
 from rolecall.runner.locks import LockedByAnotherError, lock_folder
-from rolecall.runner.polling import readable
 from rolecall.settings import RunnerSettings
+from rolecall_base.polling import readable
 
 _logger = logging.getLogger(__name__)
 CLUSTER_FILE = ".rolecall-cluster"

@@ -23,7 +23,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner.folders import remove
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.temporary import (
@@ -32,6 +31,7 @@ from rolecall.runner.temporary import (
     remove_old_runs,
 )
 from rolecall.settings import RunnerSettings
+from rolecall_base.variables import SCRATCH_VARIABLE
 
 # No module and no background job of a play is expected to run for longer.
 _TOO_OLD_S = 2 * 86400.0

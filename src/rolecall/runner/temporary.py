@@ -14,9 +14,10 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from rolecall.process_environ import SCRATCH_VARIABLE, processes_with
 from rolecall.runner.folders import remove
 from rolecall.runner.locks import LockedByAnotherError, lock_folder
+from rolecall_base.processes import processes_with
+from rolecall_base.variables import SCRATCH_VARIABLE
 
 HOST_PREFIX, RUN_PREFIX, ENGINE_PREFIX = "rolecall-host-", "rolecall-run-", "rolecall-engine-"
 COMMAND_PREFIX = "rolecall-command-"

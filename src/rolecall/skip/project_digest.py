@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rolecall.clock import Clock
-from rolecall.runner import is_counted
 from rolecall.watches import Play
+from rolecall_base.purity import is_counted
 
 _LASTS_S = 5.0
 _MOST_FILES = 5000

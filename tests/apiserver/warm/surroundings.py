@@ -32,7 +32,7 @@ from tests.fixtures.cluster import grant, unique_name
 from tests.fixtures.crds import CRD, crd_for
 from tests.fixtures.eventually import eventually_async
 from tests.play.fidelity.harness import ReadyRun, Surroundings
-from tests.play.fidelity.recorded import SOURCES
+from tests.play.fidelity.recorded import ENGINE
 
 CASE = Gvk("test.example.com", "v1", "Case")
 NAMESPACE, NODE = Gvk("", "v1", "Namespace"), Gvk("", "v1", "Node")
@@ -77,7 +77,7 @@ _SERVERS_TEXTS = (
 def inputs_of_requests() -> list[Path]:
     """Files that decide what a module's request comes to: of the proxy and of the control plane."""
     rooms = ("proxy", "kube", "record", "metrics")
-    ours = [path for room in rooms for path in (SOURCES / "rolecall" / room).rglob("*.py")]
+    ours = [path for room in rooms for path in (ENGINE / room).rglob("*.py")]
     return sorted([Path(__file__), *ours, *MODULES.glob("*/go.mod")])
 
 

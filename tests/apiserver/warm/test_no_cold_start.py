@@ -26,7 +26,7 @@ def note(event, arguments):
         log = os.open({log!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.write(log, (event + "\\n").encode())
         os.close(log)
-if "warm/host/__main__.py" in " ".join(sys.orig_argv):
+if "rolecall_warm/__main__.py" in " ".join(sys.orig_argv):
     sys.addaudithook(note)
 """
 

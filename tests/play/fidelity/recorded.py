@@ -36,14 +36,15 @@ from rolecall.runner.warm.proof.groups import CaseGroup, GroupOutcome
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-SOURCES = ROOT / "src"
-RUNNER = SOURCES / "rolecall" / "runner"
+ENGINE = ROOT / "src" / "rolecall"
+SOURCES = (ROOT / "src", ROOT / "base" / "src")
+RUNNER = ENGINE / "runner"
 ALL_ANEW = "STOCK"
 _LIBRARIES = (
     *("ansible-core", "ansible-runner", "cryptography", "jinja2", "kubernetes"),
     *("markupsafe", "pyyaml", "requests", "resolvelib", "urllib3"),
 )
-_IMPORT = re.compile(r"^\s*from (rolecall\.[\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
+_IMPORT = re.compile(r"^\s*from (rolecall[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 @dataclass
@@ -116,9 +117,10 @@ def with_imports(files: Iterable[Path]) -> set[Path]:
 
 def _imported(path: Path) -> Iterator[Path]:
     for module, names in _IMPORT.findall(path.read_text()):
-        named = SOURCES.joinpath(*module.split("."))
-        for each in (named, *(named / name for name in re.findall(r"\w+", names))):
-            yield from filter(Path.exists, (each.with_suffix(".py"), each / "__init__.py"))
+        for source in SOURCES:
+            named = source.joinpath(*module.split("."))
+            for each in (named, *(named / name for name in re.findall(r"\w+", names))):
+                yield from filter(Path.exists, (each.with_suffix(".py"), each / "__init__.py"))
 
 
 def _versions() -> list[str]:

@@ -41,7 +41,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pa
             monkeypatch.setattr(module, "ROOT", root)
         monkeypatch.setattr(harness, "COLLECTIONS", root / ".collections")
         monkeypatch.setattr(recorded, "HERE", root / "tests/play/fidelity")
-        monkeypatch.setattr(recorded, "SOURCES", root / "src")
+        monkeypatch.setattr(recorded, "SOURCES", (root / "src", root / "base" / "src"))
         monkeypatch.setattr(recorded, "RUNNER", root / "src/rolecall/runner")
         return root
 
@@ -87,6 +87,7 @@ def test_recording_is_used_whatever_the_caller_has_in_its_environment(
     [
         "src/rolecall/runner/stock/supervisor.py",
         "src/rolecall/runner/inputs.py",
+        "base/src/rolecall_base/processes.py",
         "src/rolecall/settings.py",
         "src/rolecall/proxy/forward.py",
         "src/rolecall/runner/warm/proof/normal.py",

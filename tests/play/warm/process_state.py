@@ -146,21 +146,14 @@ def _new(names: Path) -> State:
 
 
 def _warm(folder: Path) -> State:
-    """As `host/__main__.py` and `host/ahead/warm_up.py` do it, up to the play."""
-    source = Path(os.environ["ROLECALL_HOST"]) / "__main__.py"
-    spec = importlib.util.spec_from_file_location("host_main", source)
-    assert spec is not None
-    assert spec.loader is not None
-    main = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(main)
-    main._stand_in_for_packages()
-    from rolecall.runner.warm.hooks.new_process import NewProcess  # noqa: PLC0415
-    from rolecall.runner.warm.hooks.streams import StreamSettings  # noqa: PLC0415
+    """As `rolecall_warm/__main__.py` and `ahead/warm_up.py` do it, up to the play."""
+    from rolecall_warm.hooks.new_process import NewProcess  # noqa: PLC0415
+    from rolecall_warm.hooks.streams import StreamSettings  # noqa: PLC0415
 
     streams = StreamSettings.of_this_process()
     new = NewProcess()
-    from rolecall.runner.warm.host import child  # noqa: PLC0415
-    from rolecall.runner.warm.host.ahead import warm_up  # noqa: PLC0415
+    from rolecall_warm import child  # noqa: PLC0415
+    from rolecall_warm.ahead import warm_up  # noqa: PLC0415
 
     host = warm_up.warm_up(folder, streams, new)
     engine, _theirs = socket.socketpair()

@@ -17,11 +17,11 @@ import yaml
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
 from rolecall.runner import RunEvent, RunHandle, RunRequest, RunResult
-from rolecall.runner.descent import children_of
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.warm import HostLimits, Hosts, WarmRunner
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play, Watch
+from rolecall_base.processes import children_of
 
 Tasks = list[dict[str, Any]]
 # Far more than anything here needs; a machine may be busy with other things.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.runner import Ending
-from rolecall.runner.descent import children_of
+from rolecall_base.processes import children_of
 from tests.play.warm.runs import (
     KeptHosts,
     debug,

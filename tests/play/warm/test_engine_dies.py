@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.descent import children_of
 from rolecall.runner.temporary import remove_abandoned
+from rolecall_base.processes import children_of
 from tests.fixtures.eventually import eventually
 from tests.play.warm.runs import PATIENCE_S, is_alive, kill, marked
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rolecall.runner import Ending
-from rolecall.runner.descent import children_of, descendants_of
 from rolecall.runner.warm import run_child
+from rolecall_base.processes import children_of, descendants_of
 from tests.play.warm.runs import (
     PATIENCE_S,
     debug,
@@ -156,7 +156,7 @@ async def test_host_killed_while_it_starts_is_started_again_at_once(tmp_path: Pa
     async with workshop(tmp_path) as shop:
 
         def hosts() -> set[int]:
-            return set(marked("host/__main__.py")).intersection(children_of(os.getpid()))
+            return set(marked("rolecall_warm/__main__.py")).intersection(children_of(os.getpid()))
 
         others = hosts()  # of a test before, that end still
         handle, _events = await shop.start(shop.role("fine", [debug("fine")]))
@@ -202,7 +202,7 @@ async def test_host_that_cannot_start_costs_only_speed(tmp_path: Path) -> None:
     broken.mkdir()
     (broken / "sitecustomize.py").write_text(
         "import sys\n"
-        "if 'warm/host/__main__.py' in ' '.join(sys.orig_argv):\n"
+        "if 'rolecall_warm/__main__.py' in ' '.join(sys.orig_argv):\n"
         "    raise SystemExit('not today')\n"
     )
     environment = {"PYTHONPATH": str(broken)}

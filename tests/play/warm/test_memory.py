@@ -24,7 +24,7 @@ WAITS = """
 NO_HOST = """
 import sys
 from pathlib import Path
-is_host = "warm/host/__main__.py" in " ".join(sys.orig_argv)
+is_host = "rolecall_warm/__main__.py" in " ".join(sys.orig_argv)
 if is_host and Path(__file__).with_name("broken").exists():
     raise SystemExit("not today")
 """

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from rolecall.clock import SystemClock
-from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner import Ending, RunResult, inputs
 from rolecall.runner.follow import RunStop, follow
 from rolecall.runner.limits import TimeLimits
 from rolecall.runner.stock.process import SupervisedProcess
+from rolecall_base.variables import SCRATCH_VARIABLE
 from tests.play.warm.runs import (
     PATIENCE_S,
     KeptHosts,

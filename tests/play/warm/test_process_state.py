@@ -17,7 +17,6 @@ import ansible_runner
 import pytest
 import yaml
 
-import rolecall.runner.warm
 from tests.play.fidelity.harness import COLLECTIONS
 
 _SCRIPT = Path(__file__).with_name("process_state.py")
@@ -50,7 +49,6 @@ def _state(folder: Path, *arguments: str) -> dict[str, str]:
         "ANSIBLE_STDOUT_CALLBACK": "awx_display",
         "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
         "AWX_ISOLATED_DATA_DIR": str(folder),
-        "ROLECALL_HOST": str(Path(rolecall.runner.warm.__file__).parent / "host"),
     }
     command = [sys.executable, str(_SCRIPT), *arguments, str(found)]
     subprocess.run(command, env=environment, cwd=folder, check=True, timeout=300)

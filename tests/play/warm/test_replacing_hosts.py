@@ -102,8 +102,8 @@ async def test_unknown_ansible_core_is_not_trusted(tmp_path: Path) -> None:
     write(
         strange / "sitecustomize.py",
         "import sys\n"
-        "if 'warm/host/__main__.py' in ' '.join(sys.orig_argv):\n"
-        "    from rolecall.runner.warm.hooks import digests\n"
+        "if 'rolecall_warm/__main__.py' in ' '.join(sys.orig_argv):\n"
+        "    from rolecall_warm.hooks import digests\n"
         "    digests.known_digests = dict\n",
     )
     environment = {"PYTHONPATH": str(strange)}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.warm.hooks import digests, seams
-from rolecall.runner.warm.hooks.sources import family_of, sources_of
+from rolecall_warm.hooks import digests, seams
+from rolecall_warm.hooks.sources import family_of, sources_of
 
 _FOUND = digests.digests_of(sources_of(family_of(digests.version_of_core())))
 
@@ -112,7 +112,7 @@ def test_a_file_is_found_without_importing_its_package(tmp_path: Path) -> None:
 
 COST_OF_CHECK = """
 import resource, socket
-from rolecall.runner.warm.host import serve
+from rolecall_warm import serve
 
 def resident_kb():
     return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() // 1024

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.descent import descendants_of
-from rolecall.runner.warm.processes import resident_bytes
+from rolecall_base.processes import descendants_of, resident_bytes
 from tests.fixtures.eventually import eventually_async
 from tests.play.warm.runs import Tasks, Workshop, debug, descriptors, shell, workshop
 

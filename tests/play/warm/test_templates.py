@@ -8,18 +8,18 @@ import sys
 
 import pytest
 
-from rolecall.runner.warm.hooks.digests import version_of_core
-from rolecall.runner.warm.hooks.sources import family_of
+from rolecall_warm.hooks.digests import version_of_core
+from rolecall_warm.hooks.sources import family_of
 
 _PROGRAM = """
 import importlib, json
-from rolecall.runner.warm.hooks.streams import StreamSettings
+from rolecall_warm.hooks.streams import StreamSettings
 streams = StreamSettings.of_this_process()
 from ansible.plugins.loader import init_plugin_loader
 init_plugin_loader([])
-from rolecall.runner.warm.hooks import seams
-from rolecall.runner.warm.hooks.cores import core_at_hand
-from rolecall.runner.warm.hooks.templates import CompiledTemplates
+from rolecall_warm.hooks import seams
+from rolecall_warm.hooks.cores import core_at_hand
+from rolecall_warm.hooks.templates import CompiledTemplates
 rules = core_at_hand(streams).template_rules()
 compiled = []
 original = rules.environment._compile

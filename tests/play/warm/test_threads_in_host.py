@@ -44,7 +44,7 @@ async def test_thread_that_comes_later_is_seen_before_the_next_fork(tmp_path: Pa
     late = (
         "import signal, sys, threading\n"
         "def start(*_): threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
-        "if 'warm/host/__main__.py' in ' '.join(sys.orig_argv):\n"
+        "if 'rolecall_warm/__main__.py' in ' '.join(sys.orig_argv):\n"
         "    signal.signal(signal.SIGUSR1, start)\n"
     )
     write(tmp_path / "python" / "sitecustomize.py", late)

@@ -38,6 +38,7 @@ def test_it(engine):
         ("src/rolecall/skip/skips.py", "src/rolecall/skip"),
         ("src/rolecall/app.py", "src/rolecall/app.py"),
         ("dev/src/rolecall_dev/checks/porting/a.py", "dev/src/rolecall_dev/checks"),
+        ("warm/src/rolecall_warm/hooks/uses.py", "warm/src/rolecall_warm/hooks"),
         ("roles/etcdcluster/tasks/main.yml", "roles/etcdcluster"),
         ("tests/e2e/skipping.py", "tests/e2e/skipping.py"),
         ("docs/guides/page.md", "docs/guides"),

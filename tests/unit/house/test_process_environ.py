@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from rolecall.process_environ import environment_of, processes_with
+from rolecall_base.processes import environment_of, processes_with
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.events import AT_S
 from rolecall.runner.fold import Exit
+from rolecall_base.wire import AT_S
 from tests.unit.record.test_notes import Run
 from tests.unit.runner.test_recording import Recorded, marker
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -11,21 +12,23 @@ import pytest
 
 from rolecall.errors import InputError
 from rolecall.runner import find_collection, installed, require_installed, version_of, why_stock
-from rolecall.runner.warm.hooks import seams
 
 
 class Environment:
-    """Distributions that an environment has; the hooks know all of ansible-core."""
+    """Distributions that an environment has; the warm host knows all of ansible-core."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, host: Path) -> None:
+        self.host = host
         self.versions = {"ansible-core": "2.19.14", "kubernetes": "37.0.2"}
         self.monkeypatch = monkeypatch
         monkeypatch.setattr(metadata, "version", self._version)
         monkeypatch.setattr(sys, "platform", "linux")
-        self.know(lambda: [])
+        monkeypatch.setattr(installed, "warm_host", lambda: host)
+        self.find("print([])")
 
-    def know(self, check: object) -> None:
-        self.monkeypatch.setattr(seams, "check", check)
+    def find(self, program: str) -> None:
+        """Let the warm host answer so what it does not know."""
+        self.host.write_text(program)
 
     def _version(self, name: str) -> str:
         if name not in self.versions:
@@ -34,8 +37,8 @@ class Environment:
 
 
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> Environment:
-    return Environment(monkeypatch)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Environment:
+    return Environment(monkeypatch, tmp_path / "host.py")
 
 
 def test_whole_environment_is_warm_and_lacks_nothing(environment: Environment) -> None:
@@ -68,7 +71,7 @@ def test_no_newer_ansible_is_refused(environment: Environment, version: str) -> 
 
 def test_newer_ansible_than_any_known_is_called_that(environment: Environment) -> None:
     environment.versions["ansible-core"] = "2.22.0"
-    environment.know(lambda: ["`a:b` is gone", "`c:d` is unknown (12)"])
+    environment.find('print(\'["`a:b` is gone", "`c:d` is unknown (12)"]\')')
     assert why_stock() == (
         "ansible-core 2.22.0, newer than any that rolecall was tested with: `a:b` is gone and 1 more;"
         " the operator tests itself with it at its start, and then runs plays warm"
@@ -76,11 +79,24 @@ def test_newer_ansible_than_any_known_is_called_that(environment: Environment) -
 
 
 def test_hooks_that_cannot_even_look_are_a_reason(environment: Environment) -> None:
-    def fail() -> list[str]:
-        raise ImportError("cannot import name `_RawTaskResult`")
+    environment.find("raise ImportError('cannot import name `_RawTaskResult`')")
+    words = "looking at it failed: ImportError: cannot import name `_RawTaskResult`"
+    assert words in why_stock()
 
-    environment.know(fail)
-    assert "looking at it failed: cannot import name `_RawTaskResult`" in why_stock()
+
+def test_missing_warm_host_is_a_reason_that_names_the_way_out(environment: Environment) -> None:
+    environment.monkeypatch.setattr(installed, "warm_host", lambda: None)
+    assert why_stock().startswith("rolecall-warm is not installed: `")
+    assert why_stock().endswith("install rolecall-warm` installs it")
+
+
+def test_question_to_the_warm_host_leaves_ansible_out_of_this_process() -> None:
+    code = (
+        "import sys; from rolecall.runner import why_stock; why_stock()\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('ansible', 'rolecall_warm')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_missing_client_is_a_warning_that_names_the_way_out(environment: Environment) -> None:

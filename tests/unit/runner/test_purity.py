@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner import Nature, Used, asks_elsewhere, full_name, purity_of
+from rolecall_base.purity import Nature, Used, asks_elsewhere, full_name, purity_of
 
 _PURE, _ACTING, _VARYING = Nature.PURE, Nature.ACTING, Nature.VARYING
 
@@ -92,9 +92,7 @@ def test_every_plugin_of_ansible_core_was_judged() -> None:
 
 
 def test_it_needs_nothing_of_ansible() -> None:
-    code = (
-        "import rolecall.runner.purity, sys; print([m for m in sys.modules if m[:7] == 'ansible'])"
-    )
+    code = "import rolecall_base.purity, sys; print([m for m in sys.modules if m[:7] == 'ansible'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"

@@ -5,9 +5,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner.scratch import scratch, sweep_leftovers
 from rolecall.settings import RunnerSettings
+from rolecall_base.variables import SCRATCH_VARIABLE
 from tests.unit.runner.cases import prepared_run
 
 SETTINGS = RunnerSettings()

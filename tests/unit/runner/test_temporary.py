@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner import create_runner
 from rolecall.runner.temporary import (
     COMMAND_PREFIX,
@@ -20,6 +19,7 @@ from rolecall.runner.temporary import (
     remove_abandoned,
 )
 from rolecall.settings import RunnerSettings
+from rolecall_base.variables import SCRATCH_VARIABLE
 
 MAKER = """
 import sys, time

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.warm.host import forking
+from rolecall_warm import forking
 
 _ONE_THREAD = forking._OWN_LINKS
 

@@ -11,7 +11,7 @@ from ansible.parsing import dataloader
 from ansible.parsing.dataloader import DataLoader
 from ansible.parsing.vault import VaultLib, VaultSecret
 
-from rolecall.runner.warm.hooks.file_copies import FileCopies
+from rolecall_warm.hooks.file_copies import FileCopies
 
 try:
     from ansible.module_utils._internal._datatag import AnsibleTagHelper

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.warm.fingerprint import PER_RUN_VARIABLES, fingerprint_of
+from rolecall.runner.warm.fingerprint import fingerprint_of
+from rolecall_base.variables import PER_RUN_VARIABLES
 
 _ENVIRONMENT = {"PATH": "/bin", "HOME": "/nowhere", "ANSIBLE_FORKS": "5"}
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from rolecall.runner.warm.host.forking import ThreadsError, check_threads, fork
+from rolecall_warm.forking import ThreadsError, check_threads, fork
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def test_thread_of_a_c_library_is_seen_though_python_does_not_know_it() -> None:
     program = (
         "import _thread; lock = _thread.allocate_lock(); lock.acquire()\n"
         "_thread.start_new_thread(lock.acquire, ())\n"
-        "from rolecall.runner.warm.host.forking import fork\n"
+        "from rolecall_warm.forking import fork\n"
         "fork()\n"
     )
     command = [sys.executable, "-c", program]
@@ -53,7 +53,7 @@ def test_thread_of_a_c_library_is_seen_though_python_does_not_know_it() -> None:
 
 
 def test_one_thread_may_fork() -> None:
-    program = "import os; from rolecall.runner.warm.host.forking import fork\nfork() or os._exit(0)"
+    program = "import os; from rolecall_warm.forking import fork\nfork() or os._exit(0)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

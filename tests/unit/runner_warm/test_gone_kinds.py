@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolecall.runner.warm.hooks.gone_kinds import is_about_the_kind, looking_again, noticing
+from rolecall_warm.hooks.gone_kinds import is_about_the_kind, looking_again, noticing
 
 STATUS = b'{"kind":"Status","code":404,"reason":"NotFound"}'
 

@@ -17,7 +17,7 @@ from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task
 from ansible.utils.sentinel import Sentinel
 
-from rolecall.runner.warm.hooks.keywords import Keywords
+from rolecall_warm.hooks.keywords import Keywords
 
 OURS = Keywords(Sentinel)
 VALUES = {"n": 3, "yes": True, "who": "me"}

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from rolecall.runner.descent import children_of
 from rolecall.runner.warm import Hosts
+from rolecall_base.processes import children_of
 from tests.unit.runner_warm.fakes import SteppedClock
 
 

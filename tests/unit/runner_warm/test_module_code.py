@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rolecall.runner.warm.hooks.module_code import CompiledModules
+from rolecall_warm.hooks.module_code import CompiledModules
 
 
 def _shelf(tmp_path: Path) -> CompiledModules:

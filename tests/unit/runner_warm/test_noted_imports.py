@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.runner.warm.hooks.import_notes import ImportNotes
-from rolecall.runner.warm.host.ahead.noted_imports import import_noted
-from rolecall.runner.warm.host.in_fork import Interrupted
+from rolecall_warm.ahead.noted_imports import import_noted
+from rolecall_warm.hooks.import_notes import ImportNotes
+from rolecall_warm.in_fork import Interrupted
 
 HARMFUL = {
     "starts_thread": "import threading, time; threading.Thread(target=time.sleep, args=[60]).start()",

@@ -10,7 +10,7 @@ import pytest
 from ansible.plugins import loader as ansible_loader
 from ansible.plugins.loader import PluginLoader
 
-from rolecall.runner.warm.hooks.own_plugins import OwnPlugins
+from rolecall_warm.hooks.own_plugins import OwnPlugins
 
 
 class Kind:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from rolecall.runner.warm.hooks import plugin_folders
-from rolecall.runner.warm.hooks.parsed_files import ParsedFiles
+from rolecall_warm.hooks import plugin_folders
+from rolecall_warm.hooks.parsed_files import ParsedFiles
 
 
 class Parsing:

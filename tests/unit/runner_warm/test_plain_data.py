@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rolecall.runner.warm.hooks import plain_data
-from rolecall.runner.warm.hooks.digests import version_of_core
-from rolecall.runner.warm.hooks.sources import family_of
+from rolecall_warm.hooks import plain_data
+from rolecall_warm.hooks.digests import version_of_core
+from rolecall_warm.hooks.sources import family_of
 
 PLAIN = {
     "text": "{{ not_a_template }}",

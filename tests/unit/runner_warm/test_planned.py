@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rolecall.runner.warm.hooks.cluster_commands import CommandKind, judge_command
-from rolecall.runner.warm.hooks.planned import (
+from rolecall_warm.hooks.cluster_commands import CommandKind, judge_command
+from rolecall_warm.hooks.planned import (
     Doing,
     decide_action,
     decide_module,

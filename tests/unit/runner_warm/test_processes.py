@@ -6,8 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from rolecall.runner.descent import descendants_of
-from rolecall.runner.warm import processes
+from rolecall_base import processes
+from rolecall_base.processes import descendants_of
 from tests.fixtures.eventually import eventually
 
 _TREE = "setsid sh -c 'sleep 600 & sleep 600 & wait' & sleep 600 & echo ready; wait"

@@ -11,9 +11,9 @@ import yaml
 from kubernetes.client import Configuration
 from kubernetes.config import kube_config
 
-from rolecall.runner.warm.hooks.kept_state import process_state_kept
-from rolecall.runner.warm.hooks.kubeconfigs import read_kubeconfigs_fast
-from rolecall.runner.warm.hooks.run_memory import ClientSettings, Proxies, Versions, says_all
+from rolecall_warm.hooks.kept_state import process_state_kept
+from rolecall_warm.hooks.kubeconfigs import read_kubeconfigs_fast
+from rolecall_warm.hooks.run_memory import ClientSettings, Proxies, Versions, says_all
 
 PLAIN = {"username": "reader", "password": "secret"}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rolecall.runner.warm.hooks.uses import Uses
+from rolecall_warm.hooks.uses import Uses
 
 Hook = Callable[[str, tuple[Any, ...]], None]
 OUTSIDE = "/var/somewhere/pages.new"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from rolecall.runner.warm.host.ahead.warm_up import take_all
-from rolecall.runner.warm.host.in_fork import Interrupted
+from rolecall_warm.ahead.warm_up import take_all
+from rolecall_warm.in_fork import Interrupted
 
 
 @dataclass

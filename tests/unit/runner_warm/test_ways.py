@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rolecall.runner.warm.hooks.ways import (
+from rolecall_warm.hooks.ways import (
     ActionFacts,
     ModuleFacts,
     Way,

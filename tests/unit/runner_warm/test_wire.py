@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from rolecall.runner.warm import wire
+from rolecall_base import wire
 
 
 def test_message_arrives_with_its_descriptors() -> None:

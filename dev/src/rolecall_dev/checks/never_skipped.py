@@ -1,8 +1,8 @@
 """Why runs of a watch with `skipUnchanged` are made all the same, as far as its files say so.
 
-The same tables judge here and in runs (`runner.purity`). What only a run knows is left to it: names in
-variables, which branch is taken, plugins that the project brings under a name of Ansible's, files
-outside of the project. So this warns of what is surely not pure where it runs, and silence proves
+The same tables judge here and in runs (`rolecall_base.purity`). What only a run knows is left to it:
+names in variables, which branch is taken, plugins that the project brings under a name of Ansible's,
+files outside of the project. So this warns of what is surely not pure where it runs, and silence proves
 nothing.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from jinja2 import nodes
 
-from rolecall.runner import FILE_VARIABLES, Used, asks_elsewhere, purity_of
 from rolecall.watches import Watch
+from rolecall_base.purity import FILE_VARIABLES, Used, asks_elsewhere, purity_of
 from rolecall_dev.checks.expressions import Expression, expressions_of
 from rolecall_dev.checks.reached import Reached
 from rolecall_dev.sources import Findings, Line, Sources, Task, is_play

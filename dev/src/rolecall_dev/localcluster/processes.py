@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.process_environ import environment_of
+from rolecall_base.processes import environment_of
 
 FOLDER_MARK = "ROLECALL_CLUSTER_FOLDER"
 COMPONENT_MARK = "ROLECALL_CLUSTER_COMPONENT"

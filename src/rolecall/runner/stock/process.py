@@ -15,11 +15,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rolecall.clock import Clock
-from rolecall.process_environ import SCRATCH_VARIABLE, processes_with
 from rolecall.runner.contract import RunResult
-from rolecall.runner.descent import freeze_below
 from rolecall.runner.folders import CannotStartError, remove
-from rolecall.runner.kill_found import kill_found
+from rolecall_base.processes import freeze_below, kill_found, processes_with
+from rolecall_base.variables import SCRATCH_VARIABLE
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 

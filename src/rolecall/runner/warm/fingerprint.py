@@ -16,31 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.process_environ import PLAN_VARIABLE
-from rolecall.runner.warm.file_stamp import stamp_of
-
-# Ours and ansible-runner's: different in each run, and never read while Ansible is imported, or read
-# again by `hooks.fresh`.
-PER_RUN_VARIABLES = frozenset(
-    {
-        "ANSIBLE_CACHE_PLUGIN_CONNECTION",
-        "ANSIBLE_LOCAL_TEMP",
-        "ANSIBLE_REMOTE_TEMP",
-        "ANSIBLE_ROLES_PATH",
-        "AWX_ISOLATED_DATA_DIR",
-        "K8S_AUTH_KUBECONFIG",
-        "KUBECACHEDIR",
-        "KUBECONFIG",
-        "OLDPWD",
-        "PWD",
-        PLAN_VARIABLE,
-        "TMPDIR",
-    }
-)
-
-# The settings behind them, by ansible-core's names; the last makes the run's temporary folder.
-PER_RUN_SETTINGS = ("DEFAULT_ROLES_PATH", "CACHE_PLUGIN_CONNECTION", "DEFAULT_LOCAL_TMP")
-
+from rolecall_base.file_stamp import stamp_of
+from rolecall_base.variables import PER_RUN_VARIABLES
 
 # Settings that are read while Ansible is imported, and name folders and files; a test holds it against
 # ansible-core's own list.

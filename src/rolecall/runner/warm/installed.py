@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from rolecall.runner.warm.file_stamp import stamp_of
+from rolecall_base.file_stamp import stamp_of
 
 # What the hooks stand in front of, or import names of.
 _PACKAGES = ("ansible", "ansible_runner", "jinja2")

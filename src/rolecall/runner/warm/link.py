@@ -25,12 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import Clock
+from rolecall.runner.installed import NO_WARM_HOST, warm_host
 from rolecall.runner.temporary import HOST_PREFIX, LockedFolder
-from rolecall.runner.warm import wire
-from rolecall.runner.warm.fingerprint import PER_RUN_VARIABLES, Fingerprint
+from rolecall.runner.warm.fingerprint import Fingerprint
+from rolecall_base import wire
+from rolecall_base.variables import PER_RUN_VARIABLES
 
 _logger = logging.getLogger(__name__)
-_HOST = Path(__file__).with_name("host") / "__main__.py"
 # An order that the host does not take within so long: it hangs, and is ended.
 _SEND_TIMEOUT_S = 10.0
 _LOG_END_BYTES = 2000
@@ -111,8 +112,11 @@ class HostLink:
     def _start(
         self, environment: Mapping[str, str], cwd: Path, fd: int, trusted: Collection[str]
     ) -> subprocess.Popen[bytes]:
+        program = warm_host()
+        if program is None:  # removed while we ran
+            raise OSError(errno.ENOENT, NO_WARM_HOST)
         return subprocess.Popen(
-            [sys.executable, "-P", str(_HOST), str(fd), str(self._folder.path), *sorted(trusted)],
+            [sys.executable, "-P", str(program), str(fd), str(self._folder.path), *sorted(trusted)],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=self._log,

@@ -20,13 +20,13 @@ from typing import Any
 from rolecall.clock import Clock
 from rolecall.runner.follow import RunStop
 from rolecall.runner.inputs import PreparedRun
-from rolecall.runner.kill_found import kill_found
-from rolecall.runner.polling import readable
-from rolecall.runner.warm import processes, wire
 from rolecall.runner.warm.line import PlaceInLine
 from rolecall.runner.warm.link import HostLink
-from rolecall.runner.warm.marks import MarkedRun
 from rolecall.runner.warm.speed import TaskNotes
+from rolecall_base import processes, wire
+from rolecall_base.marks import MarkedRun
+from rolecall_base.polling import readable
+from rolecall_base.processes import kill_found
 
 # A host that took an order forks within milliseconds; one that forks for nobody so long hangs, and is
 # ended. Two hundred orders at once may take a busy machine longer.

@@ -23,7 +23,6 @@ from rolecall.capacity import WARM_RUN_BYTES, read_capacity
 from rolecall.clock import Clock, SystemClock
 from rolecall.gvk import Gvk
 from rolecall.log_fields import log_fields
-from rolecall.process_environ import SCRATCH_VARIABLE
 from rolecall.runner.contract import (
     OnEvent,
     OnWarmSupport,
@@ -60,6 +59,7 @@ from rolecall.runner.warm.run_child import Order, RunChild
 from rolecall.runner.warm.speed import TaskNotes, speed_of, ways_of
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Watch
+from rolecall_base.variables import SCRATCH_VARIABLE
 
 _logger = logging.getLogger(__name__)
 

@@ -11,14 +11,8 @@ from typing import Any
 
 from rolecall.clock import Clock
 from rolecall.json_object import Json
-from rolecall.runner import (
-    PreparedRun,
-    RunRequest,
-    Used,
-    extra_vars,
-    full_name,
-    purity_of,
-)
+from rolecall.runner import PreparedRun, RunRequest, extra_vars
+from rolecall_base.purity import Used, full_name, purity_of
 from rolecall_dev.testing.scripted.events import Events, TaskFacts
 from rolecall_dev.testing.scripted.requests import ProxySession, RequestFailed, Requests
 

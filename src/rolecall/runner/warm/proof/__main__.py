@@ -18,9 +18,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from rolecall.runner.warm import processes
 from rolecall.runner.warm.proof.both_ways import Assignment, BothWays
 from rolecall.runner.warm.proof.verdict import ProofVerdict
+from rolecall_base import processes
 
 # A tenth of a run's share of a busy CPU: nobody notices, and it still comes to an end.
 _NICENESS = 10

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rolecall.runner.warm.hooks.digests import version_of_core
-from rolecall.runner.warm.hooks.sources import family_of
+from rolecall.runner.installed import version_of
 
 Words = Sequence[tuple[str, str]]
 Patterns = Sequence[tuple[str, str]]
@@ -51,7 +50,7 @@ class Normal:
     def __init__(self, words: Words, keys: Iterable[str] = (), patterns: Patterns = ()) -> None:
         self._words = words
         self._keys = _VOLATILE_KEYS | frozenset(keys)
-        tracebacks = _TRACEBACKS if family_of(version_of_core()) == "2.18" else ()
+        tracebacks = _TRACEBACKS if version_of("ansible-core").startswith("2.18.") else ()
         found = (*patterns, *tracebacks, *_VOLATILE_TEXTS)
         self._patterns = [(re.compile(pattern), word) for pattern, word in found]
 

@@ -20,9 +20,9 @@ from typing import Any
 
 from rolecall.clock import Clock
 from rolecall.runner.temporary import ENGINE_PREFIX, LockedFolder
-from rolecall.runner.warm import processes
 from rolecall.runner.warm.proof.verdict import ProofVerdict
 from rolecall.settings import RunnerSettings
+from rolecall_base import processes
 
 # What a step waits for runs of the engine's.
 _GIVES_WAY_S, _LOOKS_EVERY_S = 15.0, 0.2
