@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import re
 import sys
 import time
@@ -261,7 +262,8 @@ def _threads_of(pid: int) -> int:
 
 
 def _files_below(folder: Path) -> int:
-    return sum(1 for _ in folder.rglob("*"))
+    """`os.walk` passes over what the engine tidies away meanwhile; `rglob` raises for it."""
+    return sum(len(folders) + len(files) for _, folders, files in os.walk(folder))
 
 
 if __name__ == "__main__":

@@ -38,11 +38,13 @@ NOTHING = "nothing leads to"
 
 def rooms(packages: Sequence[Path]) -> dict[str, Path]:
     """The folder of each room; those of the first package by their own name, as everywhere."""
+    extensions = packages[0] / "extensions"
+    above = {packages[0]: "", extensions: "extensions/"}
     return {
-        entry.name if folder == packages[0] else f"{folder.name}/{entry.name}": entry
-        for folder in packages
-        for entry in sorted(folder.iterdir())
-        if (entry / "__init__.py").exists() and entry.name not in NO_ROOMS
+        above.get(folder, f"{folder.name}/") + entry.name: entry
+        for folder in (*packages, extensions)
+        for entry in (sorted(folder.iterdir()) if folder.is_dir() else ())
+        if (entry / "__init__.py").exists() and entry != extensions and entry.name not in NO_ROOMS
     }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rolecall.cli.flags import GROUPS, Flag
+from rolecall.extending import extension_classes
 from rolecall.metrics import NAMES, MetricSpec
 from rolecall_dev.checks import conversions_schema
 from tools.commands_page import commands_page
@@ -131,9 +132,14 @@ def metrics_page() -> str:
         "with `operator_sdk.util.osdk_metric`.",
         "",
     ]
-    rows = ((f"`{one.name}`", one.kind.value, _labels(one), one.help) for one in NAMES)
+    every = (*NAMES, *_metrics_of_extensions())
+    rows = ((f"`{one.name}`", one.kind.value, _labels(one), one.help) for one in every)
     lines += _table(("metric", "type", "labels", "meaning"), rows)
     return _page(lines)
+
+
+def _metrics_of_extensions() -> list[MetricSpec]:
+    return [one for extension in extension_classes() for one in extension.metrics]
 
 
 def conversions_schema_text() -> str:

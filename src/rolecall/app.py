@@ -25,7 +25,7 @@ from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
-from rolecall.ended_runs import EndedRuns
+from rolecall.extending import EngineView, Extensions, extension_classes
 from rolecall.first_work import FirstWork
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.leftovers import Leftovers
@@ -73,8 +73,6 @@ from rolecall.startup import (
     with_search_paths,
 )
 from rolecall.supervisor import Supervisor
-from rolecall.traces import open_traces
-from rolecall.usage import UsageLedger
 from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.webhooks import WebhookPorts, WebhookServer
 from rolecall.workqueue import Key, Queue, Turn
@@ -108,7 +106,8 @@ async def serve(
     settings = replace(settings, runner=runner)
     credentials = Credentials.load(environment)
     server = (await credentials.current()).server
-    metrics = EngineMetrics(__version__, api_host=server.authority)
+    more = [each for extension in extension_classes() for each in extension.metrics]
+    metrics = EngineMetrics(__version__, api_host=server.authority, more=more)
     listeners = Listeners(settings, metrics, SystemClock())
     with signals:
         async with AsyncExitStack() as stack:
@@ -191,7 +190,7 @@ class Engine:
         self._workers.on_turn = self._on_turn
         self._workers.rights = ElectionRights(self._election)
         self._last_runs = LastRuns(settings.runner.root)
-        self._ended_runs = self._made_ended_runs()
+        self._extensions = self._made_extensions()
         self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor()
         self._webhooks = self._made_webhooks(project)
@@ -206,7 +205,7 @@ class Engine:
         self._reactor.on_kinds_change = self._forget_kinds
         self._metrics.read_dependents(lambda: len(self._dependents.lacking))
         self._metrics.read_queue(self._queue.snapshot, [watch.gvk for watch in self._watches])
-        stack.push_async_callback(self._ended_runs.close)
+        stack.push_async_callback(self._extensions.close)
         await self._proxy.start()
         stack.push_async_callback(self._proxy.stop)
         await listeners.open_to_api_server(stack, self._webhooks)
@@ -239,8 +238,8 @@ class Engine:
             "reactor": self._reactor.run(),  # whose parts are supervised one by one
             "events": keep("events", self._events.run),
             "changed files": keep("changed files", self._changed_files.run),
-            "ended runs": keep("ended runs", self._ended_runs.run),
             "workers": self._work(),
+            **{name: keep(name, run) for name, run in self._extensions.parts().items()},
         }
         if self._shards is not None:
             parts["shards"] = keep("shards", self._shards.run)
@@ -417,11 +416,18 @@ class Engine:
             self._first_client, kinds, self._clock, is_listed=lambda: reactor.is_synced
         )
 
-    def _made_ended_runs(self) -> EndedRuns:
-        traces = open_traces(self._environment, self._clock, __version__)
-        runner = self._settings.runner
-        ledger = UsageLedger(runner.root, runner.server)
-        return EndedRuns(ledger, self._clock, self._metrics.run_used, traces)
+    def _made_extensions(self) -> Extensions:
+        view = EngineView(
+            version=__version__,
+            settings=self._settings,
+            environment=self._environment,
+            watches=self._watches,
+            clock=self._clock,
+            client=self._client,
+            events=self._events,
+            metrics=self._metrics,
+        )
+        return Extensions(extension_classes(), view, self._metrics.part_restarted)
 
     def _made_changed_files(self) -> ChangedFiles:
         by_gvk, file = {watch.gvk: watch for watch in self._watches}, self._settings.watches_file
@@ -530,7 +536,7 @@ class Engine:
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
         self._sharing.turn_over(outcome)
         self._changed_files.turn_over(turn, outcome)
-        self._ended_runs.turn_over(turn, outcome)
+        self._extensions.turn_over(turn, outcome)
         if self._page is not None and outcome.result is not None:
             self._page.run_ended()
         if outcome.forget:

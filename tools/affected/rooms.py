@@ -30,6 +30,7 @@ PACKAGES = {
     "rolecall_warm": "warm/src/rolecall_warm",
     "rolecall_dev": DEVELOPERS,
 }
+EXTENSIONS = "extensions"  # a folder of rooms
 SHIPPED = f"{ENGINE}/collections"
 # Every entry has some of these.
 _OF_EVERY_ENTRY = {"group", "version", "kind", "role", "playbook", "vars", "reconcilePeriod"}
@@ -48,7 +49,8 @@ def room_of(path: str) -> str:
     for folder in PACKAGES.values():
         above = len(Path(folder).parts)
         if path.startswith(f"{folder}/"):
-            return str(Path(*parts[: above + 1]))
+            is_extension = parts[above] == EXTENSIONS and len(parts) > above + 2
+            return str(Path(*parts[: above + (2 if is_extension else 1)]))
     if parts[0] == "tests":
         return path
     if parts[0] in ("roles", "playbooks", "docs"):
@@ -76,7 +78,8 @@ class Rooms:
         package, _, inner = name.partition(".")
         if package not in PACKAGES or not inner:
             return ""
-        first = f"{package}.{inner.partition('.')[0]}"
+        parts = inner.split(".")
+        first = ".".join([package, *parts[: 2 if parts[0] == EXTENSIONS else 1]])
         return room_of(str(self.modules[first].relative_to(ROOT))) if first in self.modules else ""
 
     def of_imports(self, names: Iterable[str]) -> set[str]:

@@ -2,9 +2,10 @@
 
 from rolecall.metrics.address import Address, is_loopback, parse_address
 from rolecall.metrics.certificate import tls_for_server
+from rolecall.metrics.collectors import FigureRow
 from rolecall.metrics.engine_metrics import EngineMetrics, ShardFigures
 from rolecall.metrics.loop_monitor import LoopMonitor
-from rolecall.metrics.names import NAMES, MetricSpec
+from rolecall.metrics.names import NAMES, MetricKind, MetricSpec
 from rolecall.metrics.probes import Probe, ProbeCheck
 from rolecall.metrics.review import Reviewer
 from rolecall.metrics.role_metrics import RoleMetricError, RoleMetrics
@@ -14,7 +15,9 @@ __all__ = [
     "NAMES",
     "Address",
     "EngineMetrics",
+    "FigureRow",
     "LoopMonitor",
+    "MetricKind",
     "MetricSpec",
     "Probe",
     "ProbeCheck",

@@ -6,20 +6,27 @@ A scrape renders in a thread, while the loop goes on: so whatever is shared is c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any
 
-from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.registry import Collector
 
 from rolecall.gvk import Gvk
 from rolecall.metrics import names
-from rolecall.metrics.names import MetricSpec
+from rolecall.metrics.names import MetricKind, MetricSpec
 from rolecall.workqueue import Key, QueueSnapshot
 
 # Each is a series: what a status holds may be written by others, and must not fill Prometheus.
 MOST_CONDITIONS = 8
+FigureRow = tuple[Sequence[str], float]  # values of the labels, and the figure
+_FAMILIES = {MetricKind.COUNTER: CounterMetricFamily, MetricKind.GAUGE: GaugeMetricFamily}
 _VALUES = {"True": 1.0, "False": 0.0}
 _WORD = re.compile(r"[A-Za-z][\w.,:/-]{0,62}\Z", re.ASCII)
 # They tell of runs, which are counted, and one of them changes with each.
@@ -146,3 +153,17 @@ def _by_urgency(now: QueueSnapshot) -> Iterator[Metric]:
 
 def _gauge(name: MetricSpec) -> GaugeMetricFamily:
     return GaugeMetricFamily(name.name, name.help, labels=name.labels)
+
+
+class LateFigures(Collector):
+    """The rows of one metric, as whoever keeps them tells them."""
+
+    def __init__(self, name: MetricSpec, rows: Callable[[], Iterable[FigureRow]]) -> None:
+        self._name, self._rows = name, rows
+
+    def collect(self) -> Iterator[Metric]:
+        kind = _FAMILIES[self._name.kind]
+        family = kind(self._name.name, self._name.help, labels=self._name.labels)
+        for labels, figure in self._rows():
+            family.add_metric(labels, figure)
+        yield family

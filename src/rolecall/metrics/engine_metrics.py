@@ -24,10 +24,14 @@ from prometheus_client import (
 
 from rolecall.gvk import Gvk
 from rolecall.metrics import names
-from rolecall.metrics.collectors import ConditionFigures, CreationTimes, QueueFigures
+from rolecall.metrics.collectors import (
+    ConditionFigures,
+    CreationTimes,
+    FigureRow,
+    LateFigures,
+    QueueFigures,
+)
 from rolecall.metrics.names import MetricKind, MetricSpec
-from rolecall.metrics.usage_figures import UsageFigures
-from rolecall.usage import Usage
 from rolecall.watches import Watch
 from rolecall.workqueue import Key, QueueSnapshot
 
@@ -35,26 +39,6 @@ _METHODS = {"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELE
 _TYPES = {MetricKind.COUNTER: Counter, MetricKind.GAUGE: Gauge}
 _SHARD_CHANGES = ("taken", "leaving", "lost")
 _WARM_STATES = ("known", "proving", "proven", "refused")
-_READ_LATE = {
-    names.CREATED_AT,
-    names.CONDITION,
-    names.WORKQUEUE_DEPTH,
-    names.ACTIVE_WORKERS,
-    names.QUEUE_DEPTH,
-    names.QUEUE_OLDEST,
-    names.QUEUE_AGE,
-    names.QUEUE_WAIT,
-    names.QUEUE_DELAYED,
-    names.QUEUE_BACKING_OFF,
-    names.MAX_RUNS,
-    names.MAX_WAITING,
-    names.WAITING_RUNS,
-    names.USED_RUNS,
-    names.USED_SECONDS,
-    names.USED_CPU,
-    names.USED_REQUESTS,
-    names.OWNED_OBJECTS,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +58,15 @@ def controller_of(gvk: Gvk) -> str:
 
 
 class EngineMetrics:
-    def __init__(self, version: str, *, commit: str = "", api_host: str = "") -> None:
+    def __init__(
+        self,
+        version: str,
+        *,
+        commit: str = "",
+        api_host: str = "",
+        more: Iterable[MetricSpec] = (),
+    ) -> None:
+        """`more`: beside those that the core counts."""
         disable_created_metrics()  # type: ignore[no-untyped-call] # a series per series, for nobody
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
@@ -87,23 +79,22 @@ class EngineMetrics:
         self._shards: tuple[Callable[[], ShardFigures], str] | None = None
         self._registry.register(self._created)
         self._registry.register(self._conditions)
-        self._usage = UsageFigures()
-        self._registry.register(self._usage)
+        self._names = (*names.NAMES, *more)
         self._metrics: dict[str, Any] = {
-            name.name: _made(name, self._registry) for name in names.NAMES if name not in _READ_LATE
+            name.name: _made(name, self._registry) for name in self._names if not name.is_read_late
         }
-        self._of(names.BUILD_INFO, commit=commit, version=version).set(1)
+        self.of(names.BUILD_INFO, commit=commit, version=version).set(1)
 
     @property
     def taken_names(self) -> frozenset[str]:
         """Names that a role may not take for a metric of its own."""
-        return frozenset(name.name for name in names.NAMES)
+        return frozenset(name.name for name in self._names)
 
     def refresh(self) -> None:
         """Take the figures that only the loop may look at; call it before `exposition`."""
         if self._queue is not None:
             self._queue.refresh()
-        self._of(names.DEPENDENTS_LACKING).set(self._lacking())
+        self.of(names.DEPENDENTS_LACKING).set(self._lacking())
         if self._shards is not None:
             read, lease = self._shards
             self._show_shards(read(), lease)
@@ -116,13 +107,13 @@ class EngineMetrics:
         """Let every kind's series exist from the start: a rate needs a zero before the one."""
         for watch in watches:
             controller = controller_of(watch.gvk)
-            self._of(names.MAX_CONCURRENT, controller=controller).set(
+            self.of(names.MAX_CONCURRENT, controller=controller).set(
                 watch.max_concurrent_reconciles
             )
             for name in (names.RECONCILE_ERRORS, names.TERMINAL_ERRORS, names.PANICS):
-                self._of(name, controller=controller)
+                self.of(name, controller=controller)
             for result in ("success", "error", "requeue_after"):
-                self._of(names.RECONCILE_TOTAL, controller=controller, result=result)
+                self.of(names.RECONCILE_TOTAL, controller=controller, result=result)
 
     def read_queue(self, snapshot: Callable[[], QueueSnapshot], kinds: Sequence[Gvk]) -> None:
         """Show the queue's own figures at each scrape."""
@@ -138,52 +129,48 @@ class EngineMetrics:
         """Show at each scrape how the CRs are divided; `lease` names the Leases of all replicas."""
         self._shards = (figures, lease)
         for change in _SHARD_CHANGES:
-            self._of(names.SHARD_CHANGES, change=change)
+            self.of(names.SHARD_CHANGES, change=change)
 
     def shards_changed(self, change: str, shards: int) -> None:
         """So many were `taken`, are `leaving`, or were `lost`."""
-        self._of(names.SHARD_CHANGES, change=change).inc(shards)
+        self.of(names.SHARD_CHANGES, change=change).inc(shards)
 
     def runs_frozen(self, runs: int) -> None:
         """So many runs had to end at once with their shard."""
-        self._of(names.RUNS_FROZEN).inc(runs)
+        self.of(names.RUNS_FROZEN).inc(runs)
 
     def part_restarted(self, part: str) -> None:
         """A part of the engine met a bug and begins anew."""
-        self._of(names.PART_RESTARTS, part=part).inc()
+        self.of(names.PART_RESTARTS, part=part).inc()
 
     def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
         controller = controller_of(gvk)
-        self._of(names.RECONCILE_TOTAL, controller=controller, result=result).inc()
-        self._of(names.RECONCILE_TIME, controller=controller).observe(seconds)
+        self.of(names.RECONCILE_TOTAL, controller=controller, result=result).inc()
+        self.of(names.RECONCILE_TIME, controller=controller).observe(seconds)
         if result == "error":
-            self._of(names.RECONCILE_ERRORS, controller=controller).inc()
+            self.of(names.RECONCILE_ERRORS, controller=controller).inc()
 
     def run_finished(self, gvk: Gvk, *, succeeded: bool, seconds: float, way: str) -> None:
         result = "succeeded" if succeeded else "failed"
-        self._of(names.RECONCILE_RESULT, GVK=str(gvk), result=result).inc()
-        self._of(names.RECONCILES, GVK=str(gvk)).observe(seconds)
-        self._of(names.RUNS, GVK=str(gvk), result=result, way=way).inc()
-
-    def run_used(self, key: Key, used: Usage) -> None:
-        """What a run cost; may be called in a thread."""
-        self._usage.used(key, used)
+        self.of(names.RECONCILE_RESULT, GVK=str(gvk), result=result).inc()
+        self.of(names.RECONCILES, GVK=str(gvk)).observe(seconds)
+        self.of(names.RUNS, GVK=str(gvk), result=result, way=way).inc()
 
     def run_skipped(self, gvk: Gvk) -> None:
         """A period or a restart needed no run."""
-        self._of(names.RUNS_SKIPPED, GVK=str(gvk)).inc()
+        self.of(names.RUNS_SKIPPED, GVK=str(gvk)).inc()
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
-        self._of(names.PHASE, GVK=str(gvk), phase=phase).observe(seconds)
+        self.of(names.PHASE, GVK=str(gvk), phase=phase).observe(seconds)
 
     def tasks_ran(self, way: str, count: int) -> None:
         """A run told how many tasks it ran, and how."""
-        self._of(names.TASKS, way=way).inc(count)
+        self.of(names.TASKS, way=way).inc(count)
 
     def warm_state(self, state: str) -> None:
         """Whether plays may be warm with this ansible-core is in this state from now on."""
         for each in _WARM_STATES:
-            self._of(names.WARM_STATE, state=each).set(1 if each == state else 0)
+            self.of(names.WARM_STATE, state=each).set(1 if each == state else 0)
 
     def seen(self, key: Key, created: datetime) -> None:
         self._created.seen(key, created.timestamp())
@@ -211,49 +198,54 @@ class EngineMetrics:
         if objects:
             self._drifted[key] = objects
         if before != objects:
-            self._of(names.DRIFTED_OBJECTS, GVK=str(key.gvk)).inc(objects - before)
+            self.of(names.DRIFTED_OBJECTS, GVK=str(key.gvk)).inc(objects - before)
 
     def api_call(self, verb: str, resource: str, code: int, seconds: float) -> None:
         """The engine itself asked the API server something."""
         method = _METHODS.get(verb, "GET")
         labels = {"code": str(code or "<error>"), "host": self._api_host, "method": method}
-        self._of(names.REST_REQUESTS, **labels).inc()
-        self._of(names.API_CALL, resource=resource, verb=verb).observe(seconds)
+        self.of(names.REST_REQUESTS, **labels).inc()
+        self.of(names.API_CALL, resource=resource, verb=verb).observe(seconds)
 
     def converted(self, kind: str, is_success: bool, count: int, seconds: float) -> None:
         """The API server had so many objects of a kind converted."""
         labels = {"kind": kind, "result": "success" if is_success else "failure"}
-        self._of(names.CONVERSION, **labels).observe(seconds)
-        self._of(names.CONVERTED, **labels).inc(count)
+        self.of(names.CONVERSION, **labels).observe(seconds)
+        self.of(names.CONVERTED, **labels).inc(count)
 
     def admission_answered(
         self, gvk: Gvk, *, review: str, operation: str, result: str, seconds: float
     ) -> None:
         """The API server asked about an object, and got a verdict or none."""
         labels = {"GVK": str(gvk), "review": review}
-        self._of(names.ADMISSION_REQUESTS, **labels, operation=operation, result=result).inc()
-        self._of(names.ADMISSION_TIME, **labels).observe(seconds)
+        self.of(names.ADMISSION_REQUESTS, **labels, operation=operation, result=result).inc()
+        self.of(names.ADMISSION_TIME, **labels).observe(seconds)
 
     def pruned(self, gvk: Gvk, kind: str, result: str) -> None:
         """An object that a CR no longer wants was deleted, or not."""
-        self._of(names.PRUNED, GVK=str(gvk), kind=kind, result=result).inc()
+        self.of(names.PRUNED, GVK=str(gvk), kind=kind, result=result).inc()
 
     def leads(self, lease: str, leads: bool) -> None:
         """This replica began or ceased to lead."""
-        self._of(names.MASTER_STATUS, name=lease).set(1 if leads else 0)
+        self.of(names.MASTER_STATUS, name=lease).set(1 if leads else 0)
 
     def loop_held(self, seconds: float) -> None:
-        self._of(names.LOOP_HELD).observe(seconds)
+        self.of(names.LOOP_HELD).observe(seconds)
 
     def _show_shards(self, now: ShardFigures, lease: str) -> None:
-        self._of(names.SHARDS).set(now.count)
-        self._of(names.SHARDS_HELD).set(now.held)
-        self._of(names.SHARDS_UNHELD).set(now.unheld)
-        self._of(names.SHARDS_STANDBY).set(now.is_standby)
-        self._of(names.SHARD_MEMBERS).set(now.members)
+        self.of(names.SHARDS).set(now.count)
+        self.of(names.SHARDS_HELD).set(now.held)
+        self.of(names.SHARDS_UNHELD).set(now.unheld)
+        self.of(names.SHARDS_STANDBY).set(now.is_standby)
+        self.of(names.SHARD_MEMBERS).set(now.members)
         self.leads(lease, leads=now.held > 0)
 
-    def _of(self, name: MetricSpec, /, **labels: str) -> Any:
+    def read_late(self, name: MetricSpec, rows: Callable[[], Iterable[FigureRow]]) -> None:
+        """Ask for these figures at each scrape, in a thread."""
+        self._registry.register(LateFigures(name, rows))
+
+    def of(self, name: MetricSpec, /, **labels: str) -> Any:
+        """A counter, gauge or histogram of the library."""
         metric = self._metrics[name.name]
         return metric.labels(**labels) if name.labels else metric
 

@@ -29,6 +29,7 @@ class MetricSpec:
     labels: tuple[str, ...]
     help: str
     buckets: tuple[float, ...] = ()
+    is_read_late: bool = False  # its figures are asked for at each scrape
 
 
 # -- as the Go operator has them ---------------------------------------------------------------------
@@ -56,6 +57,7 @@ CREATED_AT = MetricSpec(
     MetricKind.GAUGE,
     ("name", "namespace", "group", "version", "kind"),
     "When each CR was created, in seconds since 1970.",
+    is_read_late=True,
 )
 RECONCILE_TOTAL = MetricSpec(
     "controller_runtime_reconcile_total",
@@ -99,12 +101,14 @@ ACTIVE_WORKERS = MetricSpec(
     MetricKind.GAUGE,
     ("controller",),
     "Reconciles of this kind in progress.",
+    is_read_late=True,
 )
 WORKQUEUE_DEPTH = MetricSpec(
     "workqueue_depth",
     MetricKind.GAUGE,
     ("controller", "name"),
     "CRs of this kind that wait for their reconcile.",
+    is_read_late=True,
 )
 REST_REQUESTS = MetricSpec(
     "rest_client_requests_total",
@@ -125,18 +129,21 @@ CONDITION = MetricSpec(
     MetricKind.GAUGE,
     ("name", "namespace", "group", "version", "kind", "type", "reason"),
     "Conditions of each CR, but those of runs: 1 for True, 0 for False, -1 for Unknown.",
+    is_read_late=True,
 )
 QUEUE_DEPTH = MetricSpec(
     "rolecall_queue_depth",
     MetricKind.GAUGE,
     ("urgency",),
     "CRs that wait for their reconcile, by urgency.",
+    is_read_late=True,
 )
 QUEUE_OLDEST = MetricSpec(
     "rolecall_queue_oldest_seconds",
     MetricKind.GAUGE,
     ("urgency",),
     "How long the CR that waits longest has waited.",
+    is_read_late=True,
 )
 QUEUE_AGE = MetricSpec(
     "rolecall_queue_age_seconds",
@@ -144,30 +151,49 @@ QUEUE_AGE = MetricSpec(
     (),
     "How long the CR that waits longest has waited, of any urgency: what a HorizontalPodAutoscaler"
     " scales replicas with `--shards` by.",
+    is_read_late=True,
 )
 QUEUE_WAIT = MetricSpec(
     "rolecall_queue_wait_seconds",
     MetricKind.SUMMARY,
     ("urgency",),
     "How long CRs had waited when their reconcile began.",
+    is_read_late=True,
 )
 QUEUE_DELAYED = MetricSpec(
-    "rolecall_queue_delayed", MetricKind.GAUGE, (), "CRs that will be reconciled at a set time."
+    "rolecall_queue_delayed",
+    MetricKind.GAUGE,
+    (),
+    "CRs that will be reconciled at a set time.",
+    is_read_late=True,
 )
 QUEUE_BACKING_OFF = MetricSpec(
-    "rolecall_queue_backing_off", MetricKind.GAUGE, (), "CRs whose last reconcile failed."
+    "rolecall_queue_backing_off",
+    MetricKind.GAUGE,
+    (),
+    "CRs whose last reconcile failed.",
+    is_read_late=True,
 )
 WAITING_RUNS = MetricSpec(
     "rolecall_waiting_runs",
     MetricKind.GAUGE,
     ("GVK",),
     "Runs in flight that wait, and have left their place among `rolecall_max_runs` to others.",
+    is_read_late=True,
 )
 MAX_WAITING = MetricSpec(
-    "rolecall_max_waiting", MetricKind.GAUGE, (), "Most runs that may do so at the same time."
+    "rolecall_max_waiting",
+    MetricKind.GAUGE,
+    (),
+    "Most runs that may do so at the same time.",
+    is_read_late=True,
 )
 MAX_RUNS = MetricSpec(
-    "rolecall_max_runs", MetricKind.GAUGE, (), "Most runs of all kinds at the same time."
+    "rolecall_max_runs",
+    MetricKind.GAUGE,
+    (),
+    "Most runs of all kinds at the same time.",
+    is_read_late=True,
 )
 RUNS = MetricSpec(
     "rolecall_runs_total",
@@ -187,36 +213,6 @@ PHASE = MetricSpec(
     ("GVK", "phase"),
     "Seconds of a reconcile, by phase: queue, prepare, run, status.",
     TURN_BUCKETS,
-)
-USED_RUNS = MetricSpec(
-    "rolecall_used_runs_total",
-    MetricKind.COUNTER,
-    ("namespace", "kind"),
-    "Runs that ended, by the namespace of their CR; with the next four: what the operator costs whom.",
-)
-USED_SECONDS = MetricSpec(
-    "rolecall_run_seconds_total",
-    MetricKind.COUNTER,
-    ("namespace", "kind"),
-    "Seconds that runs took.",
-)
-USED_CPU = MetricSpec(
-    "rolecall_run_cpu_seconds_total",
-    MetricKind.COUNTER,
-    ("namespace", "kind"),
-    "CPU seconds of runs, with all processes that they waited for.",
-)
-USED_REQUESTS = MetricSpec(
-    "rolecall_run_requests_total",
-    MetricKind.COUNTER,
-    ("namespace", "kind"),
-    "Requests of runs to the API server.",
-)
-OWNED_OBJECTS = MetricSpec(
-    "rolecall_owned_objects",
-    MetricKind.GAUGE,
-    ("namespace", "kind"),
-    "Objects of CRs, as their last good runs saw them by name; unknown until the first one.",
 )
 TASKS = MetricSpec(
     "rolecall_tasks_total",
@@ -371,11 +367,6 @@ NAMES = (
     RUNS,
     RUNS_SKIPPED,
     PHASE,
-    USED_RUNS,
-    USED_SECONDS,
-    USED_CPU,
-    USED_REQUESTS,
-    OWNED_OBJECTS,
     TASKS,
     WARM_STATE,
     API_CALL,

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.cli import main
-from rolecall.usage import CrOfRuns, Usage, UsageLedger
+from rolecall.extensions.usage import CrOfRuns, Usage, UsageLedger
 from tests.unit.cli.every_command import ACTING, FROM_A_KUBECONFIG
 from tests.unit.cli.fake_engine import (
     FakeEngine,

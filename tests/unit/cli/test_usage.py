@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rolecall.usage import CrOfRuns, Usage, UsageLedger
+from rolecall.extensions.usage import CrOfRuns, Usage, UsageLedger
 from tests.unit.cli.fake_engine import FakeEngine
 
 NOW = datetime.now(UTC)

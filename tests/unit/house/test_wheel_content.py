@@ -6,6 +6,7 @@ import configparser
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import entry_points
 from pathlib import PurePosixPath
 from zipfile import ZipFile
 
@@ -51,7 +52,7 @@ def test_every_module_of_the_wheels_can_be_reached_by_what_a_pod_runs(
     sources = {name: text for wheel in wheels.values() for name, text in sources_of(wheel).items()}
     commands = {command.module for command in ENGINE_COMMANDS.values()}
     computed = {name for name in sources if name.startswith(COMPUTED)}
-    begin = {*scripts_of(wheels["."]), *commands, *STARTED, *computed}
+    begin = {*named_by(wheels["."]), *commands, *STARTED, *computed}
     assert begin <= set(sources)
     idle = sorted(set(sources) - reach(sources, begin))
     assert not idle, f"no pod ever runs {', '.join(idle)}"
@@ -122,9 +123,20 @@ def sources_of(wheel: ZipFile) -> Sources:
     }
 
 
-def scripts_of(wheel: ZipFile) -> set[str]:
-    """The modules of the console scripts."""
+def named_by(wheel: ZipFile) -> set[str]:
+    """The modules of its console scripts, extensions and their commands."""
     (file,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
     parser = configparser.ConfigParser()
     parser.read_string(wheel.read(file).decode())
-    return {target.partition(":")[0] for target in parser["console_scripts"].values()}
+    named = {
+        value.partition(":")[0]
+        for section in parser.sections()
+        for value in parser[section].values()
+    }
+    more = {
+        command.module
+        for point in entry_points(group="rolecall.commands")
+        if point.module in named
+        for command in point.load().values()
+    }
+    return named | more

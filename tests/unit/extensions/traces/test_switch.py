@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from rolecall import traces
 from rolecall.clock import SystemClock
-from rolecall.traces import TurnTraces
-from rolecall.traces import sent as sent_module
+from rolecall.extensions import traces
+from rolecall.extensions.traces import TurnTraces
+from rolecall.extensions.traces import sent as sent_module
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 ASKED = {ENDPOINT: "http://user:secret@collector:4318/?key=secret"}
@@ -55,7 +55,7 @@ def test_what_is_not_spoken_is_said(
 def test_extra_that_is_missing_is_named_with_the_way_to_get_it(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "rolecall.traces.sent", None)
+    monkeypatch.setitem(sys.modules, "rolecall.extensions.traces.sent", None)
     assert opened(**ASKED) is None
     (message,) = caplog.messages
     assert f"though {ENDPOINT} is set: the extra `otel` is not installed" in message

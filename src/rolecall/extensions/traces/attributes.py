@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rolecall.extending import EndedTurn
 from rolecall.reconcile import TurnTrail
 from rolecall.record import RecordedRequest, RecordedTask
 from rolecall.runner import outcome_of
-from rolecall.traces.model import EndedTurn
 
 Attributes = Mapping[str, str | bool | int | float]
 _METHODS = {
@@ -43,7 +43,7 @@ _NAMESPACE = "k8s.namespace.name"
 _NOT_FOUND = 404
 
 
-def of_turn(ended: EndedTurn) -> Attributes:
+def of_turn(ended: EndedTurn, trail: TurnTrail) -> Attributes:
     key, turn = ended.turn.key, ended.turn
     return _said(
         {
@@ -51,7 +51,7 @@ def of_turn(ended: EndedTurn) -> Attributes:
             "rolecall.cr.api_version": key.gvk.api_version,
             "rolecall.cr.kind": key.gvk.kind,
             "rolecall.cr.name": key.name,
-            "rolecall.cr.uid": ended.trail.uid,
+            "rolecall.cr.uid": trail.uid,
             "rolecall.turn.cause": turn.cause.text,
             "rolecall.turn.urgency": turn.urgency.name.lower(),
             "rolecall.turn.waited_s": round(turn.waited_s, 6),
@@ -59,9 +59,8 @@ def of_turn(ended: EndedTurn) -> Attributes:
     )
 
 
-def of_run(ended: EndedTurn) -> Attributes:
-    trail, ran = ended.trail, ended.outcome.ran
-    result, record = trail.result, ended.record
+def of_run(ended: EndedTurn, trail: TurnTrail) -> Attributes:
+    ran, result, record = ended.outcome.ran, trail.result, ended.record
     values: dict[str, str | bool | int | float] = {
         "rolecall.run.id": result.run_id,
         "rolecall.run.way": result.way,

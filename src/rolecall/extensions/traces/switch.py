@@ -6,8 +6,8 @@ import logging
 from collections.abc import Mapping
 
 from rolecall.clock import Clock
+from rolecall.extensions.traces.model import TurnTraces
 from rolecall.log_fields import log_fields
-from rolecall.traces.model import TurnTraces
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
@@ -24,7 +24,7 @@ def open_traces(environment: Mapping[str, str], clock: Clock, version: str) -> T
         _logger.warning("no traces are sent, though %s is set: %s", variable, why)
         return None
     try:
-        from rolecall.traces.sent import SentTraces  # noqa: PLC0415 - 20 MB, and an extra
+        from rolecall.extensions.traces.sent import SentTraces  # noqa: PLC0415 - 20 MB, and an extra
 
         traces = SentTraces(environment, clock, version)
     except ImportError as error:

@@ -4,7 +4,7 @@ Off unless the standard environment of OpenTelemetry names a collector and the e
 there; then nothing of it is even imported.
 """
 
-from rolecall.traces.model import EndedTurn, TurnTraces
-from rolecall.traces.switch import open_traces
+from rolecall.extensions.traces.model import TurnTraces
+from rolecall.extensions.traces.switch import open_traces
 
-__all__ = ["EndedTurn", "TurnTraces", "open_traces"]
+__all__ = ["TurnTraces", "open_traces"]

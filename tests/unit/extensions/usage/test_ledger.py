@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.usage import MOST_DAYS, USAGE_FOLDER, CrOfRuns, Usage, UsageLedger, read_usage
-from rolecall.usage import ledger as ledger_module
+from rolecall.extensions.usage import (
+    MOST_DAYS,
+    USAGE_FOLDER,
+    CrOfRuns,
+    Usage,
+    UsageLedger,
+    read_usage,
+)
+from rolecall.extensions.usage import ledger as ledger_module
 
 NOON = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 SHOP = CrOfRuns("example.com/v1", "Website", "shops", "shop")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from rolecall.usage.model import CrOfRuns, Usage
+from rolecall.extensions.usage.model import CrOfRuns, Usage
 
 
 class Grouping(Enum):

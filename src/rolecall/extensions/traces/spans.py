@@ -25,9 +25,10 @@ from opentelemetry.trace import (
 )
 
 from rolecall.clock import Clock
-from rolecall.record import NO_TASK, RecordedRequest, RecordedTask
-from rolecall.traces import attributes
-from rolecall.traces.model import EndedTurn
+from rolecall.extending import EndedTurn
+from rolecall.extensions.traces import attributes
+from rolecall.reconcile import TurnTrail
+from rolecall.record import NO_TASK, RecordedRequest, RecordedTask, RunRecord
 from rolecall.workqueue import Key
 
 # Of one run; a trace of more is looked at by nobody, and would push out those of others.
@@ -48,13 +49,13 @@ class TurnSpans:
         self._previous = _Remembered[Key]()
         self._writers = _Remembered[str]()  # by the uid of what was written
 
-    def make(self, ended: EndedTurn) -> None:
-        key, trail = ended.turn.key, ended.trail
+    def make(self, ended: EndedTurn, trail: TurnTrail) -> None:
+        key = ended.turn.key
         times = _Times(self._clock)
         turn = self._tracer.start_span(
             f"reconcile {key.gvk.kind}",
             Context(),
-            attributes=attributes.of_turn(ended),
+            attributes=attributes.of_turn(ended, trail),
             links=self._links(key, trail.uid),
             start_time=times.ns(trail.began_s),
         )
@@ -63,19 +64,20 @@ class TurnSpans:
             run = self._tracer.start_span(
                 f"run {key.gvk.kind}",
                 set_span_in_context(turn, Context()),
-                attributes=attributes.of_run(ended),
+                attributes=attributes.of_run(ended, trail),
                 start_time=times.ns(trail.run_began_s),
             )
-            self._make_below(run, ended, times)
+            self._make_below(run, ended.record, times, trail.run_ended_s)
             _mark(run, attributes.kind_of_failure(trail))
             run.end(times.ns(trail.run_ended_s))
             _mark(turn, "error" if ended.outcome.is_error else "")
         turn.end(times.ns(max(ended.ended_s, trail.run_ended_s)))
 
-    def _make_below(self, run: Span, ended: EndedTurn, times: _Times) -> None:
-        if ended.record is None:
+    def _make_below(
+        self, run: Span, record: RunRecord | None, times: _Times, ended_s: float
+    ) -> None:
+        if record is None:
             return
-        record, ended_s = ended.record, ended.trail.run_ended_s
         tasks, requests = record.tasks[:MOST_TASK_SPANS], record.requests[:MOST_REQUEST_SPANS]
         if left_out := len(record.tasks) + len(record.requests) - len(tasks) - len(requests):
             run.set_attribute("rolecall.run.spans_left_out", left_out)

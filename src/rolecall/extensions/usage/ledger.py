@@ -20,7 +20,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from rolecall.usage.model import CrOfRuns, LedgerLine, Usage, line_of
+from rolecall.extensions.usage.model import CrOfRuns, LedgerLine, Usage, line_of
 
 # Hidden, as nothing in it is a CR's.
 USAGE_FOLDER = ".usage"

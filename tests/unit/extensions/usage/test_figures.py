@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from rolecall.extensions.usage import Usage
+from rolecall.extensions.usage.figures import METRICS, MOST_PAIRS, OTHERS, UsageFigures
 from rolecall.gvk import Gvk
 from rolecall.metrics import EngineMetrics
-from rolecall.metrics.usage_figures import MOST_PAIRS, OTHERS
-from rolecall.usage import Usage
 from rolecall.workqueue import Key
 
 APP = Gvk("demo.example.com", "v1", "App")
 
 
-def samples(metrics: EngineMetrics) -> dict[str, str]:
-    metrics.refresh()
+def samples(figures: UsageFigures) -> dict[str, str]:
+    metrics = EngineMetrics("1.2", more=METRICS)
+    figures.show_in(metrics)
     lines = metrics.exposition().decode().splitlines()
     return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
 
 
 def test_runs_of_all_crs_of_a_namespace_are_one_series() -> None:
-    metrics = EngineMetrics("1.2")
+    figures = UsageFigures()
     for name in ("x", "y"):
-        metrics.run_used(Key(APP, "a", name), Usage(1, 0, 2.0, 0.5, 7, 3))
-    metrics.run_used(Key(APP, "a", "y"), Usage(1, 1, 2.0, 0.5, 7, None))
-    metrics.run_used(Key(APP, "a", "x"), Usage(owned=0))
+        figures.used(Key(APP, "a", name), Usage(1, 0, 2.0, 0.5, 7, 3))
+    figures.used(Key(APP, "a", "y"), Usage(1, 1, 2.0, 0.5, 7, None))
+    figures.used(Key(APP, "a", "x"), Usage(owned=0))
     labels = '{kind="App",namespace="a"}'
-    found = {name: value for name, value in samples(metrics).items() if name.endswith(labels)}
+    found = {name: value for name, value in samples(figures).items() if name.endswith(labels)}
     assert found == {
         f"rolecall_used_runs_total{labels}": "3.0",
         f"rolecall_run_seconds_total{labels}": "6.0",
@@ -35,10 +36,10 @@ def test_runs_of_all_crs_of_a_namespace_are_one_series() -> None:
 
 
 def test_namespaces_without_end_do_not_fill_prometheus() -> None:
-    metrics = EngineMetrics("1.2")
+    figures = UsageFigures()
     for number in range(MOST_PAIRS + 5):
-        metrics.run_used(Key(APP, f"n{number}", "x"), Usage(1, 0, 1.0, 1.0, 1, 1))
-    found = samples(metrics)
+        figures.used(Key(APP, f"n{number}", "x"), Usage(1, 0, 1.0, 1.0, 1, 1))
+    found = samples(figures)
     runs = [name for name in found if name.startswith("rolecall_used_runs_total")]
     assert len(runs) == MOST_PAIRS + 1
     labels = f'{{kind="App",namespace="{OTHERS}"}}'

@@ -21,9 +21,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from rolecall.clock import Clock
+from rolecall.extending import EndedTurn
+from rolecall.extensions.traces.spans import TurnSpans
 from rolecall.log_fields import log_fields
-from rolecall.traces.model import EndedTurn
-from rolecall.traces.spans import TurnSpans
+from rolecall.reconcile import TurnTrail
 
 # Of spans that wait for a collector, 2 kB each; OpenTelemetry's 2048 is less than two long runs have.
 _MOST_WAITING = 8192
@@ -50,9 +51,9 @@ class SentTraces:
         self._spans = TurnSpans(self._provider.get_tracer("rolecall", version), clock)
         self._has_failed = False
 
-    def take(self, ended: EndedTurn) -> None:
+    def take(self, ended: EndedTurn, trail: TurnTrail) -> None:
         try:
-            self._spans.make(ended)
+            self._spans.make(ended, trail)
         except Exception:  # a bug here costs a trace, and nothing else
             level = logging.DEBUG if self._has_failed else logging.ERROR
             _logger.log(level, "internal error: a trace could not be made", exc_info=True)

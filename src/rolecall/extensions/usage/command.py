@@ -19,7 +19,7 @@ from rolecall.cli.terminal import say, screen_now
 from rolecall.clock import SystemClock, time_text
 from rolecall.documents import DurationError, parse_duration
 from rolecall.errors import InputError
-from rolecall.usage import (
+from rolecall.extensions.usage import (
     MOST_DAYS,
     CrOfRuns,
     Grouping,

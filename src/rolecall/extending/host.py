@@ -1,0 +1,88 @@
+"""Calls the extensions of an engine.
+
+Promise: what an extension raises costs no run. It is logged with its traceback and the extension's
+name, counted like a part of the engine that began anew, and the other extensions are called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rolecall.extending.ended_turns import EndedTurns
+from rolecall.extending.extension import BackgroundPart, EndedTurn, EngineView, Extension
+from rolecall.log_fields import log_fields
+from rolecall.reconcile import Outcome
+from rolecall.runner import in_thread
+from rolecall.workqueue import Turn
+
+# What the last turns' figures may take when the engine stops.
+CLOSING_S = 5.0
+
+_logger = logging.getLogger(__name__)
+
+
+class Extensions:
+    def __init__(
+        self,
+        classes: Sequence[type[Extension]],
+        engine: EngineView,
+        on_fault: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`on_fault` is called with the name of what failed, maybe in a thread."""
+        self._on_fault = on_fault
+        begun = (each.begin(engine) for each in classes)
+        self._loaded = [each for each in begun if each is not None]
+        self._wanting_turns = self._overriding("turns_ended")
+        self._ended_turns = EndedTurns(engine.clock, self._tell_of)
+
+    def parts(self) -> dict[str, BackgroundPart]:
+        """What runs as long as the engine does; each is to be supervised by itself."""
+        parts: dict[str, BackgroundPart] = (
+            {"ended turns": self._ended_turns.run} if self._wanting_turns else {}
+        )
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                parts |= {f"{each.name}: {part}": run for part, run in each.parts().items()}
+        return parts
+
+    def turn_over(self, turn: Turn, outcome: Outcome) -> None:
+        if self._wanting_turns:
+            self._ended_turns.add(turn, outcome)
+
+    async def close(self) -> None:
+        """Tell of the turns that ended last, then close; bounded."""
+        await asyncio.wait([in_thread(self._finish)], timeout=CLOSING_S)
+        if self._ended_turns.is_behind:
+            _logger.warning("usage and traces of the last runs could not be written in time")
+
+    def _finish(self) -> None:
+        self._ended_turns.work_off()
+        for each in self._overriding("close"):
+            with self._costing_nothing(each):
+                each.close(CLOSING_S)
+
+    def _tell_of(self, turns: Sequence[EndedTurn]) -> None:
+        for each in self._wanting_turns:
+            with self._costing_nothing(each):
+                each.turns_ended(turns)
+
+    def _overriding(self, step: str) -> list[Extension]:
+        return [
+            each
+            for each in self._loaded
+            if getattr(type(each), step) is not getattr(Extension, step)
+        ]
+
+    @contextmanager
+    def _costing_nothing(self, extension: Extension) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self._on_fault(f"extension {extension.name}")
+            _logger.exception(
+                "internal error: an extension failed",
+                extra=log_fields(extension=extension.name, why=repr(error)),
+            )

@@ -1,0 +1,121 @@
+"""The host tells extensions of turns that ended, and what one of them raises costs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from rolecall.clock import SystemClock
+from rolecall.extending import EndedTurn, EngineView, Extension, Extensions
+from rolecall.gvk import Gvk
+from rolecall.reconcile import Outcome, TurnTrail
+from rolecall.runner import Ending, RunResult
+from rolecall.workqueue import Key, Turn, Urgency
+from tests.fixtures.eventually import eventually_async
+from tests.unit.extending.views import engine_view
+
+TURN = Turn(Key(Gvk("demo.example.com", "v1", "Website"), "shops", "shop"), Urgency.EDIT)
+
+
+class Hurried(SystemClock):
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+
+
+class Told(Extension):
+    name = "told"
+
+    def __init__(self, engine: EngineView) -> None:
+        super().__init__(engine)
+        self.turns: list[EndedTurn] = []
+        self.is_closed = False
+        TOLD.append(self)
+
+    def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
+        self.turns += turns
+
+    def close(self, timeout_s: float) -> None:
+        self.is_closed = True
+
+
+class Broken(Extension):
+    name = "broken"
+
+    def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
+        raise ValueError("a bug of this extension")
+
+    def close(self, timeout_s: float) -> None:
+        raise ValueError("another one")
+
+
+class NotAsked(Extension):
+    name = "not asked"
+
+    @classmethod
+    def begin(cls, engine: EngineView) -> None:
+        return None
+
+
+TOLD: list[Told] = []
+
+
+@pytest.fixture(autouse=True)
+def _nobody_told_yet() -> None:
+    TOLD.clear()
+
+
+def outcome() -> Outcome:
+    result = RunResult("7", Ending.FINISHED, 0, seconds=0.5)
+    return Outcome(trail=TurnTrail(1.0, 1.1, 1.6, "uid", result, None))
+
+
+@asynccontextmanager
+async def working(host: Extensions) -> AsyncIterator[None]:
+    tasks = [asyncio.ensure_future(run()) for run in host.parts().values()]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_extension_is_told_of_turns_with_a_run(tmp_path: Path) -> None:
+    host = Extensions([Told, NotAsked], engine_view(tmp_path, clock=Hurried()))
+    async with working(host):
+        host.turn_over(TURN, Outcome(why="paused"))
+        host.turn_over(TURN, outcome())
+        await eventually_async(lambda: TOLD[0].turns)
+        await host.close()
+    assert [each.outcome for each in TOLD[0].turns] == [outcome()]
+    assert TOLD[0].is_closed
+
+
+async def test_turns_that_ended_last_are_told_when_the_operator_stops(tmp_path: Path) -> None:
+    host = Extensions([Told], engine_view(tmp_path))
+    host.turn_over(TURN, outcome())
+    await host.close()
+    assert len(TOLD[0].turns) == 1
+
+
+async def test_extension_that_fails_takes_nothing_from_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    faults: list[str] = []
+    host = Extensions([Broken, Told], engine_view(tmp_path), faults.append)
+    host.turn_over(TURN, outcome())
+    with caplog.at_level(logging.ERROR):
+        await host.close()
+    assert len(TOLD[0].turns) == 1
+    assert TOLD[0].is_closed
+    assert faults == ["extension broken"] * 2
+    assert "a bug of this extension" in caplog.text
+
+
+async def test_nothing_runs_for_extensions_that_override_nothing(tmp_path: Path) -> None:
+    assert Extensions([NotAsked], engine_view(tmp_path)).parts() == {}

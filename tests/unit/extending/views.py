@@ -1,0 +1,32 @@
+"""An engine as extensions see it, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rolecall.clock import SystemClock
+from rolecall.extending import EngineView
+from rolecall.metrics import EngineMetrics, MetricSpec
+from rolecall.settings import RunnerSettings, Settings
+
+
+class NoEvents:
+    def record(self, *_: object, **_named: object) -> None:
+        """Nobody reads them."""
+
+
+def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> EngineView:
+    view = EngineView(
+        version="1.2",
+        settings=Settings(runner=RunnerSettings(root=root)),
+        environment={},
+        watches=[],
+        clock=SystemClock(),
+        client=None,  # type: ignore[arg-type]
+        events=NoEvents(),
+        metrics=EngineMetrics("1.2", more=metrics),
+    )
+    return replace(view, **more)
