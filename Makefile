@@ -35,6 +35,8 @@ WORKERS ?= 3
 # Such as 2.18, another than the one that fits this Python best; it stays until ANSIBLE_CORE=default.
 ANSIBLE_CORE ?=
 export ANSIBLE_CORE
+# Where it is set, each Python compiles all that it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 IMAGE_CORE = $(filter-out default,$(ANSIBLE_CORE))
 
 # Pytest needs a terminal of its own, and two builds at once would fight for the same cores.
@@ -146,23 +148,23 @@ molecule: cluster-binaries ## The roles: twice by themselves, then under the ope
 
 .PHONY: bench
 bench: cluster-binaries ## The whole engine, stock against warm (QUICK=1: within a minute; PUBLISH=1: into docs)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/engine.py $(if $(QUICK),--quick) $(if $(PUBLISH),--publish)
+	@$(BIN)/python bench/engine.py $(if $(QUICK),--quick) $(if $(PUBLISH),--publish)
 
 .PHONY: bench-soak
 bench-soak: cluster-binaries ## Many warm runs of one engine: what grows? (RUNS=1000)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/engine.py --soak $(or $(RUNS),1000)
+	@$(BIN)/python bench/engine.py --soak $(or $(RUNS),1000)
 
 .PHONY: soak
 soak: cluster-binaries ## Edits, failures, deletions, creations: fails where something of the engine grows (RUNS=10000)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/soak.py --runs $(or $(RUNS),10000)
+	@$(BIN)/python bench/soak.py --runs $(or $(RUNS),10000)
 
 .PHONY: churn
 churn: cluster-binaries ## 20 edits a second: fails where one is lost, or something grows (MINUTES=60)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/churn.py --minutes $(MINUTES)
+	@$(BIN)/python bench/churn.py --minutes $(MINUTES)
 
 .PHONY: bench-kinds
 bench-kinds: cluster-binaries ## What users do to each kind, in seconds: the table of docs/reference/kind-times.md
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/kinds.py
+	@$(BIN)/python bench/kinds.py
 
 .PHONY: check
 check: setup ## Lint, format, types, layers, roles, YAML, words; each with its time

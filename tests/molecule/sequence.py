@@ -30,8 +30,10 @@ class MoleculeSequence:
         *,
         cluster: str = "",
         kubeconfig: Path | None = None,
+        kinds: str = "",
     ) -> None:
         """On a cluster that it brings itself and that has this name, or on one that is there."""
+        self._kinds = kinds
         self._cluster = cluster
         self._kubeconfig = kubeconfig
         # Short, for the sockets in it; Ansible and its modules leave caches here.
@@ -84,5 +86,6 @@ class MoleculeSequence:
             "TMPDIR": str(self._scratch),
             "MOLECULE_EPHEMERAL_DIRECTORY": str(self._scratch / "molecule"),
             "MOLECULE_CLUSTER": self._cluster,
+            "KINDS": self._kinds,
             "ANSIBLE_COLLECTIONS_PATH": _COLLECTIONS,
         }

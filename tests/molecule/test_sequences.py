@@ -1,6 +1,6 @@
 """The sequences of molecule from end to end: this repository's, and that of a project made just now.
 
-Each brings a cluster of its own.
+`make test` runs two kinds on the cluster of the other tests; nightly ones bring a cluster of their own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall_dev.localcluster import Binaries
+from rolecall_dev.localcluster import Binaries, Cluster
 from tests.molecule.sequence import ROOT, MoleculeSequence
 
 ROLECALL = str(Path(sys.executable).with_name("rolecall"))
@@ -35,6 +35,17 @@ def own(binaries: Binaries) -> Iterator[MoleculeSequence]:
         own = MoleculeSequence(ROOT, ["molecule", "test", "-s", "local"], cluster=cluster)
         ending.callback(own.clean_up)
         yield own
+
+
+@pytest.fixture
+def of_two_kinds(cluster: Cluster) -> Iterator[MoleculeSequence]:
+    """A role and a playbook of this repository by themselves, begun: `tests/e2e/own` has the operator."""
+    steps = ("converge", "idempotence", "destroy")
+    command = ["sh", "-c", " && ".join(f"molecule {step} -s default" for step in steps)]
+    with ExitStack() as ending:
+        two = MoleculeSequence(ROOT, command, kubeconfig=cluster.kubeconfig, kinds="mapping|podset")
+        ending.callback(two.clean_up)
+        yield two
 
 
 @pytest.fixture
@@ -73,6 +84,12 @@ def test_project_that_was_made_just_now_passes_its_own_checks_and_tests(
         assert f"{kind} | and comes back with the message" in said
 
 
+@pytest.mark.nightly
 def test_every_role_here_converges_is_idempotent_and_keeps_its_world(own: MoleculeSequence) -> None:
     assert own.wait() == 0
     assert "idempotence: Executed: Successful" in own.said
+
+
+def test_a_role_and_a_playbook_converge_and_are_idempotent(of_two_kinds: MoleculeSequence) -> None:
+    assert of_two_kinds.wait() == 0
+    assert "idempotence: Executed: Successful" in of_two_kinds.said

@@ -67,11 +67,8 @@ class ModuleDocs:
         """Their short names; None where the collection is not here."""
         if collection in _BUILT_IN:
             return _built_in()
-        for place in self.places:
-            folder = _root(place) / collection.replace(".", "/")
-            if folder.is_dir():
-                return _modules_in(folder)
-        return None
+        folder = self._folder_of(collection)
+        return _modules_in(folder) if folder else None
 
     def why_gone(self, module: str) -> str:
         """What its collection says of a module that was removed; empty: it was not, or not known."""
@@ -90,11 +87,13 @@ class ModuleDocs:
     def _routes_of(self, collection: str) -> Mapping[str, Json]:
         if collection in _BUILT_IN:
             return _built_in_routes()
-        for place in self.places:
-            folder = _root(place) / collection.replace(".", "/")
-            if folder.is_dir():
-                return _routes(folder / "meta" / "runtime.yml")
-        return {}
+        folder = self._folder_of(collection)
+        return _routes(folder / "meta" / "runtime.yml") if folder else {}
+
+    def _folder_of(self, collection: str) -> Path | None:
+        """Where it is installed; without it, `ansible-doc` has no answer either."""
+        folders = (_root(place) / collection.replace(".", "/") for place in self.places)
+        return next(filter(Path.is_dir, folders), None)
 
     def learn(self, modules: Iterable[str]) -> str:
         """Find out what these modules take; why not, where there was no answer."""
@@ -103,10 +102,10 @@ class ModuleDocs:
         unknown = []
         for name, source in sources.items():
             answer = learned.read(name, source) if source else None
-            if answer is None:
-                unknown.append(name)
-            else:
+            if answer is not None:
                 self._take(name, answer)
+            elif source or self._folder_of(name.rpartition(".")[0]):
+                unknown.append(name)
         answers, why_not = self._ask(unknown) if unknown else ({}, "")
         for name, answer in answers.items():
             brief = _brief(as_map(answer))
@@ -125,12 +124,9 @@ class ModuleDocs:
         collection, _, name = module.rpartition(".")
         if collection in _BUILT_IN:
             return _ansible_file("modules", f"{name}.py") or _ansible_file("release.py")
-        for place in self.places:
-            folder = _root(place) / collection.replace(".", "/")
-            if folder.is_dir():
-                file = folder / "plugins" / "modules" / f"{name}.py"
-                return file if file.is_file() else None
-        return None
+        folder = self._folder_of(collection)
+        file = folder / "plugins" / "modules" / f"{name}.py" if folder else None
+        return file if file and file.is_file() else None
 
     def _ask(self, names: Sequence[str]) -> tuple[Json, str]:
         command = [sys.executable, "-m", "ansible", "doc", "--json", "--type", "module", *names]
