@@ -5,6 +5,8 @@ tests/apiserver/engine has the rest: test_adoption.py and test_lost_owners.py.
 
 from __future__ import annotations
 
+import pytest
+
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
@@ -15,6 +17,7 @@ from tests.fixtures.eventually import eventually_async
 MAKER = kind("Maker")
 
 
+@pytest.mark.nightly
 async def test_adopted_object_whose_owner_is_taken_away_gets_it_back(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:

@@ -92,6 +92,7 @@ def kubeconfigs_in(folder: Path) -> set[Path]:
     return set(folder.glob("rolecall-engine-*/kubeconfig*"))
 
 
+@pytest.mark.nightly
 async def test_credentials_of_runs_of_a_killed_engine_go_when_the_next_one_starts(
     start_engine: StartEngine, in_flight: Path, tmp_path: Path
 ) -> None:

@@ -190,6 +190,7 @@ async def told_by_events(api: Client, namespace: str, name: str) -> str:
     )
 
 
+@pytest.mark.nightly
 async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_told(
     api: Client,
     cluster: Cluster,

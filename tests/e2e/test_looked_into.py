@@ -159,6 +159,7 @@ async def test_run_says_why_it_started_and_nobody_else_may_read_it(
     assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.nightly
 async def test_run_whose_engine_was_killed_is_told_as_lost(
     api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
 ) -> None:

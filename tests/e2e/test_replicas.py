@@ -98,6 +98,7 @@ async def test_leader_that_is_told_to_stop_hands_over_at_once(
     eventually(lambda: second.runs("Plain") == 2)  # `a` once more, as after any start
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kinds")
 async def test_leader_that_died_is_followed_when_its_lease_ran_out(
     api: Client, namespace: str, start_replica: StartReplica

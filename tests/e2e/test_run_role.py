@@ -69,6 +69,7 @@ async def owners_of_what_was_made(api: Client, namespace: str) -> list[str]:
     return [row["uid"] for row in made["metadata"].get("ownerReferences", [])]
 
 
+@pytest.mark.nightly
 async def test_cr_of_the_cluster_is_run_by_its_name_and_owns_what_is_made(
     api: Client, maker: Gvk, namespace: str, typed: Typed, cluster: Cluster
 ) -> None:

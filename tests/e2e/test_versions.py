@@ -81,6 +81,7 @@ async def seen_on(api: Client, gvk: Gvk, namespace: str, since: str) -> Json:
     raise AssertionError("the stream ended")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("engine")
 async def test_appliers_at_two_versions_keep_their_fields(
     api: Client, cluster: Cluster, binaries: Binaries, namespace: str

@@ -80,6 +80,7 @@ async def test_engine_says_what_it_may_not_tell_and_mends_what_others_change_onc
     assert " error " not in engine.log
 
 
+@pytest.mark.nightly
 async def test_engine_without_a_right_to_its_secret_is_not_ready_and_says_which(
     api: Client,
     namespace: str,

@@ -39,7 +39,7 @@ def own(binaries: Binaries) -> Iterator[MoleculeSequence]:
 
 @pytest.fixture
 def of_two_kinds(cluster: Cluster) -> Iterator[MoleculeSequence]:
-    """A role and a playbook of this repository by themselves, begun: `tests/e2e/own` has the operator."""
+    """A role and a playbook by themselves, begun; `tests/e2e/own` has them under the operator."""
     steps = ("converge", "idempotence", "destroy")
     command = ["sh", "-c", " && ".join(f"molecule {step} -s default" for step in steps)]
     with ExitStack() as ending:

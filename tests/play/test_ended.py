@@ -64,6 +64,7 @@ async def test_cancelling_ends_workers_jobs_and_daemons(workspace: Workspace) ->
     assert (result.artifacts / "status").read_text() == "canceled"
 
 
+@pytest.mark.nightly
 async def test_nobody_waiting_any_longer_ends_the_run(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
         waiting = asyncio.create_task(handle.result())
@@ -74,6 +75,7 @@ async def test_nobody_waiting_any_longer_ends_the_run(workspace: Workspace) -> N
         assert processes(workspace) == {}
 
 
+@pytest.mark.nightly
 async def test_closing_the_runner_ends_its_runs(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
         await eventually_async(lambda: has_hidden_everywhere(workspace))
@@ -118,6 +120,7 @@ async def test_a_play_that_is_killed_from_outside_is_told_as_such(workspace: Wor
     assert "memory" in result.reason_text
 
 
+@pytest.mark.nightly
 async def test_nothing_survives_a_killed_supervisor(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
         await eventually_async(lambda: has_hidden_everywhere(workspace))

@@ -54,7 +54,7 @@ def answers(workspace: Workspace, *asked: tuple[str, Json]) -> list[PlayAnswer]:
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("way", ["stock", "warm"])
+@pytest.mark.parametrize("way", [pytest.param("stock", marks=pytest.mark.nightly), "warm"])
 def test_roles_deny_allow_and_give_defaults(
     tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ def played(folder: Path, way: str, monkeypatch: pytest.MonkeyPatch, allowed: str
     return play(Workspace(folder, way=way), "written_for_2_18")
 
 
-@pytest.mark.parametrize("way", ["stock", "warm"])
+@pytest.mark.parametrize("way", [pytest.param("stock", marks=pytest.mark.nightly), "warm"])
 def test_refused_condition_fails_with_what_to_write(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -30,7 +30,7 @@ def test_refused_condition_fails_with_what_to_write(
     assert failure.place.endswith(f"{PLACE}:1")
 
 
-@pytest.mark.parametrize("way", ["stock", "warm"])
+@pytest.mark.parametrize("way", [pytest.param("stock", marks=pytest.mark.nightly), "warm"])
 def test_allowed_condition_is_found_in_what_the_run_printed(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

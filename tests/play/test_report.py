@@ -32,7 +32,7 @@ class Reported(Workspace):
         return path
 
 
-@pytest.fixture(scope="module", params=["stock", "warm"])
+@pytest.fixture(scope="module", params=[pytest.param("stock", marks=pytest.mark.nightly), "warm"])
 def reported(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Played, FakeApi]:

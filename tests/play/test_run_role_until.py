@@ -45,7 +45,7 @@ def test_all_run_again_while_one_undoes_what_another_did(
 ) -> None:
     assert run_role("keeper", "taker", until="settled") == 0
     said = capfd.readouterr().err
-    assert "nothing is left to do after 3 turns and 6 runs; runs with a change: 3" in said
+    assert "nothing is left to do after 4 turns and 7 runs; runs with a change: 3" in said
     assert said.count("no owner reference") == 1
     assert (project / "thing").exists()
 

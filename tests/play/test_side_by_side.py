@@ -128,6 +128,7 @@ def test_two_of_one_cr_never_share_a_folder(project: Path, start: Start) -> None
     assert running.returncode == 0, said
 
 
+@pytest.mark.nightly
 def test_two_crs_may_be_run_into_one_folder_at_once(project: Path, start: Start) -> None:
     both = [start(name, "--artifacts-dir=kept") for name in ("one", "two")]
     for name in ("one", "two"):

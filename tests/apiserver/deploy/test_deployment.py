@@ -46,7 +46,14 @@ def moved(documents: list[Json], namespace: str) -> tuple[Json, list[Json]]:
     return own, list(yaml.safe_load_all(renamed))
 
 
-@pytest.mark.parametrize("overlay", ["default", "all-namespaces", "replicas", "shards"])
+@pytest.mark.parametrize(
+    "overlay",
+    [
+        "default",
+        "all-namespaces",
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("replicas", "shards")),
+    ],
+)
 def test_deployment_is_strictly_valid(
     kubectl: Kubectl, project: Path, overlay: str, namespace: str
 ) -> None:

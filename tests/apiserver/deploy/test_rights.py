@@ -140,6 +140,7 @@ def bound(name: str, place: str, home: str, row: Json) -> list[Json]:
     ]
 
 
+@pytest.mark.nightly
 def test_bundle_grants_rights_in_all_namespaces(
     kubectl: Kubectl, grant: Grant, namespace: str, other_namespace: str
 ) -> None:

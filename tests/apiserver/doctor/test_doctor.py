@@ -119,6 +119,7 @@ def test_right_that_is_missing_is_named_with_its_way_out(
     assert "rolecall rbac" in row["way_out"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("site")
 def test_rights_of_the_operators_account_are_asked_with_as(
     project: Path, cluster: Cluster, namespace: str
@@ -198,6 +199,7 @@ def test_webhook_blocks_what_its_selectors_leave(
     assert (row["state"], told in row["what"]) == ("to_do" if told else "ok", True)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("site")
 def test_webhook_that_may_be_ignored_blocks_nothing(
     project: Path, cluster: Cluster, namespace: str

@@ -125,6 +125,7 @@ async def test_right_that_is_missing_is_reported_once_and_found_when_it_is_grant
     assert engine.log.count(warning) == 1
 
 
+@pytest.mark.nightly
 async def test_many_readers_of_one_secret_share_a_stream(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:

@@ -38,6 +38,7 @@ def test_api_server_comes_back_on_its_port_with_its_data(disturbed_cluster: Clus
     assert "kept" in names(disturbed_cluster)
 
 
+@pytest.mark.nightly
 def test_killed_store_comes_back_with_its_data(disturbed_cluster: Cluster) -> None:
     put(disturbed_cluster, "in-etcd")
     disturbed_cluster.etcd.kill()

@@ -27,6 +27,7 @@ from tests.apiserver.plan.ways_to_act import plugins_of_role, ways_to_act
 _OF_THE_RUNNER = ("root", "home")
 
 
+@pytest.mark.nightly
 async def test_task_for_another_host_makes_nothing_and_is_unknown(bench: PlanBench) -> None:
     held = await bench.planned(
         [

@@ -44,14 +44,8 @@ async def bench(cluster: Cluster, namespace: str, tmp_path: Path) -> AsyncIterat
         yield opened
 
 
-@pytest.mark.parametrize(
-    "kind",
-    # The plans of the others are the same claim; that of an EtcdCluster takes a minute.
-    [
-        pytest.param(kind, marks=[] if kind == "Mapping" else [pytest.mark.nightly])
-        for kind in CASES
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", CASES)
 @pytest.mark.usefixtures("crds")
 async def test_plan_of_an_own_kind_is_what_its_first_run_does(bench: PlanBench, kind: str) -> None:
     edit, made = CASES[kind]

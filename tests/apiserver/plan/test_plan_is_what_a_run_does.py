@@ -229,6 +229,7 @@ async def test_later_reads_see_what_the_plan_wrote(bench: PlanBench) -> None:
     await held.check()
 
 
+@pytest.mark.nightly
 async def test_object_in_a_new_namespace_is_told_and_is_made(bench: PlanBench) -> None:
     new = f"{bench.namespace[:50]}-new"
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
@@ -245,6 +246,7 @@ async def test_object_in_a_new_namespace_is_told_and_is_made(bench: PlanBench) -
         bench.cluster.api.delete(f"/api/v1/namespaces/{new}")
 
 
+@pytest.mark.nightly
 async def test_what_is_deleted_and_made_again_is_a_change(bench: PlanBench) -> None:
     await bench.cluster_apply(config_map("again", bench.namespace, a="1"))
     held = await bench.planned(

@@ -28,6 +28,7 @@ def shell(line: str, **more: Any) -> dict[str, Any]:
     return {"ansible.builtin.shell": line, **more}
 
 
+@pytest.mark.nightly
 async def test_kubectl_in_a_shell_is_planned_as_it_runs(bench: PlanBench) -> None:
     namespace = bench.namespace
     await bench.cluster_apply(config_map("old", namespace, a="1"))
@@ -133,6 +134,7 @@ async def test_object_that_follows_what_was_left_out_is_approximate(bench: PlanB
     assert "main.yml:1" in planned.why
 
 
+@pytest.mark.nightly
 async def test_role_that_waits_for_ever_is_planned_at_once(bench: PlanBench) -> None:
     never = {
         "kubernetes.core.k8s_info": {"kind": "ConfigMap", "name": "x", "namespace": "default"},

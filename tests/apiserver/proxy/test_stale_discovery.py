@@ -119,6 +119,7 @@ async def look(run: Run, program: str, group: str) -> str:
     return out.decode()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("program", "was_up"),
     [

@@ -94,6 +94,7 @@ async def test_server_that_restarts_brings_nobody_who_did_not_change(
         assert following.keys.names == ["after"]
 
 
+@pytest.mark.nightly
 async def test_right_that_is_taken_away_is_noticed(
     disturbed_cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

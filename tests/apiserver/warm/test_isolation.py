@@ -68,6 +68,7 @@ class FilterModule:
 """
 
 
+@pytest.mark.nightly
 async def test_each_run_writes_in_the_name_of_its_own_cr(
     open_bench: OpenBench, cluster: Cluster, namespace: str
 ) -> None:

@@ -132,6 +132,7 @@ async def repository(folder: Path, helm_program: Path) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
+@pytest.mark.nightly
 async def test_release_is_installed_upgraded_and_uninstalled(plays: Plays) -> None:
     await plays.run("warm", core_tasks.HELM)
 

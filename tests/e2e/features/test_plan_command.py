@@ -58,6 +58,7 @@ async def test_changed_template_of_the_next_version_shows_its_change_of_live_crs
     assert found["data"] == {"word": "old"}
 
 
+@pytest.mark.nightly
 async def test_deletion_is_planned_with_the_variables_of_its_finalizer(
     api: Client, namespace: str, planned: PlanCommand, tmp_path: Path
 ) -> None:

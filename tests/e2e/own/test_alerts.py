@@ -50,6 +50,7 @@ def named(rule: dict[str, str]) -> set[str]:
     return set() if "absent(" in rule["expr"] else set(_METRIC.findall(rule["expr"]))
 
 
+@pytest.mark.nightly
 def test_etcd_measures_what_alerts_of_an_etcdcluster_ask_for(cluster: Cluster) -> None:
     pki = cluster.layout.certificates
     context = ssl.create_default_context(cafile=str(pki / "ca.crt"))

@@ -29,6 +29,7 @@ def mark_of(deployment: Json) -> str:
     return str(annotations["tools.rolecall.dev/template"])
 
 
+@pytest.mark.nightly
 async def test_image_that_loses_its_tag_is_pulled_for_each_pod_as_if_it_never_had_one(
     api: Client, namespace: str
 ) -> None:
@@ -141,6 +142,7 @@ async def test_port_that_somebody_edited_goes_back_though_two_of_one_name_are_re
     await wait(lambda: is_back(90))
 
 
+@pytest.mark.nightly
 async def test_field_that_is_taken_out_of_the_spec_goes_after_a_hand_edit_was_mended(
     api: Client, namespace: str
 ) -> None:

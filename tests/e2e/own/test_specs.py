@@ -70,6 +70,7 @@ async def test_templates_in_a_spec_stay_text(api: Client, namespace: str) -> Non
     assert images == [quoted, packed]
 
 
+@pytest.mark.nightly
 async def test_refused_spec_takes_ready_away_and_an_edit_gives_it_back(
     api: Client, namespace: str
 ) -> None:

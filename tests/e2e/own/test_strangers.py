@@ -42,6 +42,7 @@ def their_service(namespace: str, name: str) -> Json:
     return make(SERVICE, namespace, name, {"ports": [{"name": "theirs", "port": 99}]})
 
 
+@pytest.mark.nightly
 async def test_deployment_and_service_of_somebody_else_are_not_touched(
     api: Client, namespace: str
 ) -> None:

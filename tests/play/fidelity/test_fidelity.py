@@ -17,9 +17,8 @@ _GROUPS = groups()
 # Groups of settings and arguments take a host of their own, or a stock run: `make test` keeps one each.
 _IN_MAKE_TEST = frozenset(
     {
-        *("errors", "handlers_includes", "hosts", "include_role_missing", "loops", "missing_role"),
-        *("modules", "own_cfg", "plugins", "repeated", "several_playbooks", "variables", "vault"),
-        "verbose_2",
+        *("errors", "handlers_includes", "hosts", "loops", "missing_role"),
+        *("modules", "own_cfg", "plugins", "repeated", "variables"),
     }
 )
 

@@ -58,6 +58,7 @@ async def full_of_names(tmp_path: Path) -> AsyncIterator[tuple[Path, Workshop, P
             yield disk, shop, role
 
 
+@pytest.mark.nightly
 async def test_temporary_folder_that_takes_no_name_is_told(tmp_path: Path) -> None:
     async with full_of_names(tmp_path) as (disk, shop, role):
         left_open = set()
@@ -80,6 +81,7 @@ async def test_temporary_folder_that_takes_one_name_more_is_told(tmp_path: Path)
         assert NO_SPACE in result.reason_text
 
 
+@pytest.mark.nightly
 async def test_temporary_folder_that_takes_no_byte_fails_the_task_that_writes(
     tmp_path: Path,
 ) -> None:
@@ -136,6 +138,7 @@ async def test_run_that_eats_all_memory_is_told_as_killed_and_the_host_lives(
             assert shop.host_pid == host
 
 
+@pytest.mark.nightly
 async def test_chain_of_forks_without_end_is_ended_whole(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         await shop.run(shop.role("fine", [debug("fine")]))
@@ -165,6 +168,7 @@ def _has_ended(pipe: int) -> bool:
         return False
 
 
+@pytest.mark.nightly
 async def test_conversation_cut_between_runs_is_begun_anew(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("once", [shell("echo x >> {{ work }}/done")])

@@ -101,6 +101,7 @@ async def test_background_job_of_a_finished_run_lives_on(tmp_path: Path, kept: K
         await until((tmp_path / "stopped").exists, "the job to go on to its end")
 
 
+@pytest.mark.nightly
 async def test_background_job_lives_on_though_another_run_was_killed_in_the_same_moment(
     tmp_path: Path,
 ) -> None:

@@ -146,6 +146,7 @@ async def test_bug_of_whoever_listens_to_events_does_not_touch_the_run(
     assert told
 
 
+@pytest.mark.nightly
 def test_run_does_not_go_on_when_the_loop_was_closed_over_it(tmp_path: Path) -> None:
     shops: list[Workshop] = []
 

@@ -20,7 +20,7 @@ from tests.play.warm.runs import (
 )
 
 
-@pytest.mark.parametrize("way", ["warm", "stock"])
+@pytest.mark.parametrize("way", ["warm", pytest.param("stock", marks=pytest.mark.nightly)])
 async def test_all_processes_of_a_frozen_run_stand_still(
     tmp_path: Path, kept: KeptHosts, way: str
 ) -> None:

@@ -70,6 +70,7 @@ async def test_host_killed_during_a_run_leaves_the_run_alone(tmp_path: Path) -> 
         assert _times_done(tmp_path) == 1
 
 
+@pytest.mark.nightly
 async def test_order_that_no_child_took_goes_the_stock_way_once(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("once", [shell(ONCE)])

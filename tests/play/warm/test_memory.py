@@ -7,6 +7,8 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
+
 from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES
 from rolecall.gvk import Gvk
 from rolecall.runner import Ending, create_runner
@@ -65,6 +67,7 @@ def playing(folder: Path) -> int:
     return len(list(folder.glob("playing-*")))
 
 
+@pytest.mark.nightly
 async def test_runs_that_were_to_be_warm_and_are_stock_wait_for_each_others_memory(
     tmp_path: Path,
 ) -> None:

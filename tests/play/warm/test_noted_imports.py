@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.play.warm.runs import Workshop, spare_of, workshop
 
 TELLS = """
@@ -44,6 +46,7 @@ async def test_library_that_a_module_imported_is_there_in_the_next_run(tmp_path:
         assert (await _told_when_rested(shop, role))[0] is True
 
 
+@pytest.mark.nightly
 async def test_library_of_the_roles_own_stays_its_own(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()

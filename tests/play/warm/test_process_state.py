@@ -55,6 +55,7 @@ def _state(folder: Path, *arguments: str) -> dict[str, str]:
     return dict(json.loads(found.read_text()))
 
 
+@pytest.mark.nightly
 def test_child_holds_nothing_that_a_new_process_does_not(
     differences: dict[str, tuple[str, str]],
 ) -> None:

@@ -144,6 +144,7 @@ async def test_refused_ansible_core_is_tried_again_when_its_files_change(tmp_pat
         assert (await shop.run(role)).way == "warm"
 
 
+@pytest.mark.nightly
 async def test_host_serves_what_was_proven_and_nothing_else(tmp_path: Path) -> None:
     environment = patched_core(tmp_path, END, SAME)
     limits = HostLimits(retry_s=0.0, start_wait_s=PATIENCE_S)

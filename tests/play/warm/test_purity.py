@@ -140,6 +140,7 @@ async def test_nothing_impure_is_seen_in(tmp_path: Path, kept: KeptHosts, what: 
             assert result.impure == ""
 
 
+@pytest.mark.nightly
 async def test_each_thing_that_is_not_pure_is_seen_with_its_task(tmp_path: Path) -> None:
     (tmp_path / "outside.yml").write_text("y: 2")
     async with workshop(tmp_path, collections_path=str(_COLLECTIONS)) as shop:

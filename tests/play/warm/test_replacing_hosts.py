@@ -40,6 +40,7 @@ async def test_edited_role_takes_effect_at_the_next_run(tmp_path: Path) -> None:
         assert second.recap is not None and second.recap.ok == 3
 
 
+@pytest.mark.nightly
 async def test_changed_collection_takes_effect_at_the_next_run(tmp_path: Path) -> None:
     collections = tmp_path / "collections"
     shutil.copytree(BUNDLED_COLLECTIONS, collections)
@@ -59,6 +60,7 @@ async def test_changed_collection_takes_effect_at_the_next_run(tmp_path: Path) -
         await until(lambda: not is_alive(before), "the old host to be gone")
 
 
+@pytest.mark.nightly
 async def test_edited_ansible_cfg_makes_another_host(tmp_path: Path) -> None:
     config = tmp_path / "ansible.cfg"
     environment = {"ANSIBLE_CONFIG": str(config)}

@@ -147,7 +147,9 @@ PLACES = (
 )
 
 
-@pytest.mark.parametrize("where", ["a file of the role", "outside"])
+@pytest.mark.parametrize(
+    "where", ["a file of the role", pytest.param("outside", marks=pytest.mark.nightly)]
+)
 async def test_change_of_a_file_that_was_read_brings_a_run(tmp_path: Path, where: str) -> None:
     verdicts = await verdicts_of(tmp_path, where, FEW)
     assert {cell: why for cell, why in verdicts.items() if not why} == {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.play.warm.runs import (
     Tasks,
     Workshop,
@@ -47,6 +49,7 @@ async def test_run_is_warm_though_the_spare_process_was_killed(tmp_path: Path) -
         assert await _who_ran(shop, role) not in (0, killed)
 
 
+@pytest.mark.nightly
 async def test_no_spare_process_is_left_after_the_host_was_killed(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         await _who_ran(shop, shop.role("tells", WHO_RUNS))
@@ -68,6 +71,7 @@ async def test_role_edited_while_there_is_a_spare_process_takes_effect(tmp_path:
         ]
 
 
+@pytest.mark.nightly
 async def test_role_brings_its_own_filter_though_its_texts_were_read_without(
     tmp_path: Path,
 ) -> None:
@@ -82,6 +86,7 @@ async def test_role_brings_its_own_filter_though_its_texts_were_read_without(
             await spare_of(shop)
 
 
+@pytest.mark.nightly
 async def test_role_brings_a_filter_of_its_own_that_is_named_like_one_of_jinja(
     tmp_path: Path,
 ) -> None:

@@ -39,6 +39,7 @@ async def test_plugin_that_starts_a_thread_when_imported_makes_runs_stock_and_is
     assert any("`reloader`" in text and str(plugin) in text for text in said), said
 
 
+@pytest.mark.nightly
 async def test_thread_that_comes_later_is_seen_before_the_next_fork(tmp_path: Path) -> None:
     """A library in C may start one at any call; here a signal does, since runs cannot."""
     late = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socketserver
-import subprocess
 import sys
 import tempfile
 import threading
@@ -14,10 +13,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 from rolecall.history import KeptRun, write_run
 from rolecall.json_object import Json
+from tests.fixtures.command_line import rolecall_here
 
 ENGINE = {
     "version": "0.1.0",
@@ -76,15 +77,9 @@ class FakeEngine:
         write_run(kept)
         return kept
 
-    def rolecall(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    def rolecall(self, *words: str, **environ: str) -> CompletedProcess[str]:
         """Our command line on this engine, with its output piped."""
-        return subprocess.run(
-            self.command(*words),
-            env=self.environ(**environ),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return rolecall_here(words, self.environ(**environ))
 
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "rolecall", *words]

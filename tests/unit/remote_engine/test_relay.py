@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.kube import Channel
+from tests.fixtures.command_line import rolecall_here
 from tests.unit.remote_engine.fake_cluster import FakeCluster, fake_cluster, lease, pod
 
 EXIT_3 = {
@@ -37,13 +38,7 @@ def environ(cluster: FakeCluster, **more: str) -> dict[str, str]:
 
 
 def rolecall(cluster: FakeCluster, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rolecall", *words],
-        env=environ(cluster, **more),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return rolecall_here(words, environ(cluster, **more))
 
 
 def test_pod_that_leads_runs_the_same_command(cluster: FakeCluster) -> None:

@@ -1,7 +1,8 @@
 """Runs the roles of some CRs: each once, or turn after turn until nothing is left to do.
 
-A turn runs the role of every CR, one after the other. Roles of one project build on each other: what
-one removes, another puts back. So a turn in which only some were quiet proves nothing: all run again.
+A turn runs roles one after the other: those that were not quiet in the turn before, and all of them
+once those are. Roles of one project build on each other: what one removes, another puts back. So only a
+turn in which all were quiet is the end.
 
 A run that fails ends it all. An operator would try again; whoever tests a role wants to know.
 """
@@ -113,24 +114,27 @@ class _Turns:
 
 async def _until(goal: Goal, turns: _Turns, requests: Sequence[RunRequest], clock: Clock) -> int:
     deadline = clock.monotonic() + goal.within_s
-    taken, changed = 0, 0
+    taken, runs, changed = 0, 0, 0
+    turn = requests
     while True:
-        results = await turns.take(requests)
+        results = await turns.take(turn)
         taken += 1
+        runs += len(results)
         changed += sum(has_changed(result) for result in results)
         if code := _exit_code(results):
             return code
         unsettled = [
             request
-            for request, result in zip(requests, results, strict=True)
+            for request, result in zip(turn, results, strict=True)
             if not goal.is_reached_by(result)
         ]
-        if not unsettled:
-            turns.output.say(tally(taken, taken * len(requests), changed))
+        if not unsettled and len(turn) == len(requests):
+            turns.output.say(tally(taken, runs, changed))
             return 0
-        if clock.monotonic() > deadline:
+        if unsettled and clock.monotonic() > deadline:
             turns.output.say(left_over(unsettled, goal.within_s))
             return _TOO_LATE
+        turn = unsettled or requests
         await clock.sleep(_PAUSE_S)
 
 
