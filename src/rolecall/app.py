@@ -20,7 +20,6 @@ from typing import Any
 
 from rolecall import __version__
 from rolecall.admission import AnswerPorts
-from rolecall.after_runs import AfterRunParts, AfterRuns
 from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
@@ -38,9 +37,9 @@ from rolecall.migration import EngineMigration
 from rolecall.page import OperatorPage, PagePorts
 from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
-from rolecall.prune import InventoryStore, PrunePreview, partial_by
 from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
 from rolecall.reconcile import (
+    EndedRun,
     Outcome,
     PlayLog,
     Reconciler,
@@ -183,7 +182,6 @@ class Engine:
         self._skips = self._made_skips()
         self._spec_keys = SpecKeys(self._client, self._clock)
         self._reconciler = self._made_reconciler(plays)
-        self._after_runs = self._made_after_runs()
         self._leftovers = Leftovers(settings, watches, client)
         gone, leading = self._on_gone, self._election.wait_leading
         self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
@@ -222,7 +220,7 @@ class Engine:
         stack.push_async_callback(self._election.release)
         stack.push_async_callback(self._sharing.close)
         stack.push_async_callback(self._dependents.close)
-        stack.push_async_callback(self._after_runs.close)
+        stack.push_async_callback(self._extensions.stop)
         stack.push_async_callback(self._warm_state.close)
         stack.push_async_callback(self._runner.close)
         root = self._settings.runner.root
@@ -309,7 +307,7 @@ class Engine:
                 spec_keys=self._spec_keys,
                 slots=self._queue,
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - made later
-                after_run=lambda run: self._after_runs.run_ended(run),  # noqa: PLW0108 - made later
+                after_run=self._run_ended,
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - made later
             ),
             _run_defaults(self._settings),
@@ -327,7 +325,7 @@ class Engine:
             known=self._reactor.known,
             metrics=self._metrics,
             kept=self._skips,
-            remembering=(self._reconciler, self._after_runs, self._metrics),
+            remembering=(self._reconciler, self._extensions, self._metrics),
             on_first=self._webhooks.wake,
             posting_for=lambda: self._events.posting_for,
             drop_foreign=lambda: self._reactor.newest.keep_only(election.is_ours),
@@ -345,11 +343,14 @@ class Engine:
         return report
 
     def _made_planner(self) -> Planner:
-        client, namespace = self._client, self._settings.webhooks.namespace
-        partial = partial_by(self._settings.runner.ansible_args, self._environment)
-        # A store of its own for each look: the one that operates may be another engine.
-        prunes = PrunePreview(client, lambda: InventoryStore(client, namespace), partial)
-        return Planner(self._runner, self._proxy, client, self._clock, prunes.of, self._spec_keys)
+        return Planner(
+            self._runner,
+            self._proxy,
+            self._client,
+            self._clock,
+            lambda run: self._extensions.foresee(run),  # noqa: PLW0108 - made later
+            self._spec_keys,
+        )
 
     def _made_skips(self) -> Skips:
         skips = skips_for(
@@ -397,7 +398,7 @@ class Engine:
         """What CRs left that went while no engine looked; with shards, while another one had them."""
         while True:
             await self._supervisor.attempt("leftovers", self._leftovers.sweep)
-            await self._supervisor.attempt("inventories", self._after_runs.sweep)
+            await self._supervisor.attempt("sweep of extensions", self._extensions.sweep)
             if not self._settings.shards.is_on:
                 return
             await self._clock.sleep(SWEEP_EVERY_S)
@@ -426,6 +427,12 @@ class Engine:
             client=self._client,
             events=self._events,
             metrics=self._metrics,
+            supervisor=self._supervisor,
+            keys=self._keys,
+            dependents=self._dependents,
+            notes_in_flight=self._reconciler.notes_in_flight,
+            hand_for=self._election.hand_for,
+            run_again=self._skips.forget,
         )
         return Extensions(extension_classes(), view, self._metrics.part_restarted)
 
@@ -514,24 +521,14 @@ class Engine:
             supervisor=self._supervisor,
         )
 
-    def _made_after_runs(self) -> AfterRuns:
-        parts = AfterRunParts(
-            self._client,
-            self._keys,
-            self._dependents,
-            self._lost_owners,
-            self._events,
-            self._metrics,
-            self._supervisor,
-            self._reconciler.notes_in_flight,
-            self._election.hand_for,
-            self._skips.forget,
-        )
-        return AfterRuns(self._watches, self._settings, self._environment, parts)
+    async def _run_ended(self, run: EndedRun) -> None:
+        if self._settings.proxy.inject_owner:
+            await self._lost_owners.run_ended(run)
+        await self._extensions.run_ended(run)
 
     async def _on_gone(self, key: Key) -> None:
         await self._leftovers.forget(key)
-        await self._after_runs.forget(key)
+        await self._extensions.on_gone(key)
 
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
         self._sharing.turn_over(outcome)

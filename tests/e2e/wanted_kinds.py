@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rolecall.extensions.prune import STORE_LABEL
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
-from rolecall.prune import STORE_LABEL
 from rolecall_dev.testing import EngineInProcess
 from tests.e2e.engine import PATIENCE_S, EngineProcess
 from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_reported, is_successful

@@ -1,14 +1,25 @@
 """What an extension is, and the host that calls the loaded ones at each step of the core."""
 
-from rolecall.extending.extension import EndedTurn, EngineView, Extension, MetricsView
+from rolecall.extending.extension import (
+    EndedTurn,
+    EngineView,
+    Extension,
+    Foreseen,
+    ForeseenObject,
+    MetricsView,
+)
 from rolecall.extending.found import extension_classes
 from rolecall.extending.host import Extensions
+from rolecall.extending.run_record import require_run_record
 
 __all__ = [
     "EndedTurn",
     "EngineView",
     "Extension",
     "Extensions",
+    "Foreseen",
+    "ForeseenObject",
     "MetricsView",
     "extension_classes",
+    "require_run_record",
 ]

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
+from rolecall.acting import RightToAct
 from rolecall.clock import Clock
+from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec
-from rolecall.reconcile import EventRecorder, Outcome
-from rolecall.record import RunRecord
+from rolecall.reactor import DependentInformers, Sink
+from rolecall.reconcile import EndedRun, EventRecorder, Outcome
+from rolecall.record import ObjectPlace, RunNotes, RunRecord
 from rolecall.settings import Settings
+from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
-from rolecall.workqueue import Turn
+from rolecall.workqueue import Key, Turn
 
 # Runs until it is cancelled; begun anew when it fails.
 BackgroundPart = Callable[[], Awaitable[None]]
@@ -46,6 +50,32 @@ class EngineView:
     client: Client  # writes only while this replica may
     events: EventRecorder
     metrics: MetricsView
+    supervisor: Supervisor
+    keys: Sink
+    dependents: DependentInformers
+    # What each run in flight asked for so far.
+    notes_in_flight: Callable[[], Mapping[Key, RunNotes]]
+    # The right to act for a CR; None: it is another replica's.
+    hand_for: Callable[[Key], RightToAct | None]
+    # The CR's next run is made, whatever is known of the last one.
+    run_again: Callable[[Key], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeseenObject:
+    """One that would be deleted, or (`after`) given up."""
+
+    place: ObjectPlace
+    before: Json
+    after: Json | None  # None: it is deleted
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What extensions would do after a run that is only planned."""
+
+    objects: tuple[ForeseenObject, ...] = ()
+    unknown: str = ""  # why it is not known
 
 
 @dataclass(frozen=True)
@@ -82,6 +112,25 @@ class Extension:
     def parts(self) -> Mapping[str, BackgroundPart]:
         """What runs as long as the engine does, by name."""
         return {}
+
+    async def run_ended(self, run: EndedRun) -> None:
+        """A run ended by itself; its CR is still in hand, and its end is not in status yet."""
+
+    async def foresee(self, run: EndedRun) -> Foreseen:  # noqa: ARG002 - for those that override it
+        """What `run_ended` would do after a run that was only planned; writes nothing."""
+        return Foreseen()
+
+    async def on_gone(self, key: Key) -> None:
+        """A CR is gone."""
+
+    async def sweep(self) -> None:
+        """Tidy up after CRs that went while no engine looked."""
+
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        """Another replica acted for these CRs, or acts from now on."""
+
+    async def stop(self) -> None:
+        """The engine stops, and its runs are over; connections are still open."""
 
     def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
         """Turns ended within the last second; called in a thread, one call at a time."""

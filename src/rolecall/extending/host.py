@@ -11,12 +11,13 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from rolecall.errors import RolecallError
 from rolecall.extending.ended_turns import EndedTurns
-from rolecall.extending.extension import BackgroundPart, EndedTurn, EngineView, Extension
+from rolecall.extending.extension import BackgroundPart, EndedTurn, EngineView, Extension, Foreseen
 from rolecall.log_fields import log_fields
-from rolecall.reconcile import Outcome
+from rolecall.reconcile import EndedRun, Outcome
 from rolecall.runner import in_thread
-from rolecall.workqueue import Turn
+from rolecall.workqueue import Key, Turn
 
 # What the last turns' figures may take when the engine stops.
 CLOSING_S = 5.0
@@ -36,6 +37,8 @@ class Extensions:
         begun = (each.begin(engine) for each in classes)
         self._loaded = [each for each in begun if each is not None]
         self._wanting_turns = self._overriding("turns_ended")
+        self._following_runs = self._overriding("run_ended")
+        self._foreseeing = self._overriding("foresee")
         self._ended_turns = EndedTurns(engine.clock, self._tell_of)
 
     def parts(self) -> dict[str, BackgroundPart]:
@@ -47,6 +50,38 @@ class Extensions:
             with self._costing_nothing(each):
                 parts |= {f"{each.name}: {part}": run for part, run in each.parts().items()}
         return parts
+
+    async def run_ended(self, run: EndedRun) -> None:
+        for each in self._following_runs:
+            with self._costing_nothing(each):
+                await each.run_ended(run)
+
+    async def foresee(self, run: EndedRun) -> Foreseen:
+        found = [await each.foresee(run) for each in self._foreseeing]
+        return Foreseen(
+            tuple(one for each in found for one in each.objects),
+            "; ".join(each.unknown for each in found if each.unknown),
+        )
+
+    async def on_gone(self, key: Key) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                await each.on_gone(key)
+
+    async def sweep(self) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                await each.sweep()
+
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                each.forget_of(is_meant)
+
+    async def stop(self) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                await each.stop()
 
     def turn_over(self, turn: Turn, outcome: Outcome) -> None:
         if self._wanting_turns:
@@ -80,6 +115,8 @@ class Extensions:
     def _costing_nothing(self, extension: Extension) -> Iterator[None]:
         try:
             yield
+        except RolecallError:
+            raise  # of the cluster, or this replica may not write: the turn comes back for it
         except Exception as error:
             self._on_fault(f"extension {extension.name}")
             _logger.exception(

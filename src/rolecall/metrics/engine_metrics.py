@@ -221,10 +221,6 @@ class EngineMetrics:
         self.of(names.ADMISSION_REQUESTS, **labels, operation=operation, result=result).inc()
         self.of(names.ADMISSION_TIME, **labels).observe(seconds)
 
-    def pruned(self, gvk: Gvk, kind: str, result: str) -> None:
-        """An object that a CR no longer wants was deleted, or not."""
-        self.of(names.PRUNED, GVK=str(gvk), kind=kind, result=result).inc()
-
     def leads(self, lease: str, leads: bool) -> None:
         """This replica began or ceased to lead."""
         self.of(names.MASTER_STATUS, name=lease).set(1 if leads else 0)

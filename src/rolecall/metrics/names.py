@@ -272,13 +272,6 @@ LOOP_HELD = MetricSpec(
     CALL_BUCKETS,
 )
 
-PRUNED = MetricSpec(
-    "rolecall_pruned_objects_total",
-    MetricKind.COUNTER,
-    ("GVK", "kind", "result"),
-    "Objects that were no longer wanted, by kind of the CR and of the object; result: deleted,"
-    " released (others own it too), refused (a right is missing), failed.",
-)
 ADMISSION_REQUESTS = MetricSpec(
     "rolecall_admission_requests_total",
     MetricKind.COUNTER,
@@ -376,7 +369,6 @@ NAMES = (
     LOOP_HELD,
     CONVERSION,
     CONVERTED,
-    PRUNED,
     ADMISSION_REQUESTS,
     ADMISSION_TIME,
     SHARDS,

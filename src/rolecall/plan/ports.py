@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from rolecall.extending import Foreseen
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Resource
 from rolecall.proxy import World
-from rolecall.prune import Foreseen
 from rolecall.reconcile import EndedRun, RunAccess
 from rolecall.watches import Watch
 
@@ -29,7 +29,7 @@ class KindFinder(Protocol):
 
 
 class Prunes(Protocol):
-    """What pruning would take away after a run; a `PrunePreview` is the real one."""
+    """What pruning would take away after a run; the extensions know."""
 
     async def __call__(self, run: EndedRun) -> Foreseen: ...
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from rolecall.extending import Foreseen
 from rolecall.gvk import Gvk
 from rolecall.plan.differences import compared
 from rolecall.plan.model import Certainty, PlannedChange, PlannedObject, PlanNote, TaskPlace
 from rolecall.plan.overlay import ObjectIdentity, Overlaid
 from rolecall.plan.world import PlanWorld
-from rolecall.prune import Foreseen
 from rolecall.record import RunRecord
 
 
@@ -54,9 +54,9 @@ def pruned_of_plan(
     """What no task deletes, and pruning would after such a run."""
     planned: list[PlannedObject] = []
     for each in foreseen.objects:
-        entry = each.entry
-        identity = ObjectIdentity(entry.group, entry.resource, entry.namespace, entry.name)
-        found = Overlaid(identity, entry.version, each.before, each.after, written_at_s=[inf])
+        place = each.place
+        identity = ObjectIdentity(place.group, place.resource, place.namespace, place.name)
+        found = Overlaid(identity, place.version, each.before, each.after, written_at_s=[inf])
         _doubt_what_follows(found, world, record, left_out)
         told = _planned(replace(found, written_at_s=[]), record, hide)
         planned += [replace(told, is_pruned=True)] if told is not None else []

@@ -1,21 +1,24 @@
 """Turns what happens in the cluster into keys in the queue; posts Events."""
 
 from rolecall.reactor.dependent_informers import DependentInformers
+from rolecall.reactor.digest import digest_of
 from rolecall.reactor.event_recorder import ApiEventRecorder
+from rolecall.reactor.informer import Informer
 from rolecall.reactor.known_crs import SyncState
-from rolecall.reactor.ports import CrMetrics, Sink
+from rolecall.reactor.own_writes import CallLater, call_after_notes
+from rolecall.reactor.ports import CrMetrics, ListAgain, Sink
 from rolecall.reactor.reactor import Reactor
-from rolecall.reactor.read_informers import ReadInformers
-from rolecall.reactor.read_objects import Change, ReadPorts
 
 __all__ = [
     "ApiEventRecorder",
-    "Change",
+    "CallLater",
     "CrMetrics",
     "DependentInformers",
+    "Informer",
+    "ListAgain",
     "Reactor",
-    "ReadInformers",
-    "ReadPorts",
     "Sink",
     "SyncState",
+    "call_after_notes",
+    "digest_of",
 ]

@@ -24,7 +24,7 @@ from rolecall.reconcile import EndedRun
 from rolecall.record import MOST_LEAVES, RecordedRequest, RunNotes, RunRecord, write_record
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Key
-from tests.unit.prune.worlds import INFO, SHELF, asked, looked, record, watch
+from tests.unit.extensions.prune.worlds import INFO, SHELF, asked, looked, record, watch
 
 KEY = Key(SHELF, "a", "shelf")
 OWNER = Owner(SHELF, "a", "shelf", "cr")

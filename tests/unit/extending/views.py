@@ -11,6 +11,7 @@ from rolecall.clock import SystemClock
 from rolecall.extending import EngineView
 from rolecall.metrics import EngineMetrics, MetricSpec
 from rolecall.settings import RunnerSettings, Settings
+from rolecall.supervisor import Supervisor
 
 
 class NoEvents:
@@ -28,5 +29,11 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         client=None,  # type: ignore[arg-type]
         events=NoEvents(),
         metrics=EngineMetrics("1.2", more=metrics),
+        supervisor=Supervisor(SystemClock()),
+        keys=None,  # type: ignore[arg-type]
+        dependents=None,  # type: ignore[arg-type]
+        notes_in_flight=dict,
+        hand_for=lambda _: None,
+        run_again=lambda _: None,
     )
     return replace(view, **more)

@@ -70,7 +70,7 @@ def test_facts_are_what_a_file_says_outside_of_its_docstrings(tmp_path: Path) ->
     [
         (Facts(imports={"rolecall.status.writer.StatusWriter"}), "src/rolecall/status"),
         (Facts(keys={"skipUnchanged"}), "src/rolecall/skip"),
-        (Facts(keys={"prune"}), "src/rolecall/prune"),
+        (Facts(keys={"prune"}), "src/rolecall/extensions/prune"),
         (Facts(flags={"page-bind-address"}), "src/rolecall/page"),
         (Facts(flags={"shards"}), "src/rolecall/shards"),
         (Facts(commands={"blame"}), "src/rolecall/blame"),

@@ -101,4 +101,5 @@ def test_every_room_exports_by_name() -> None:
 
 def test_no_file_holds_an_unfinished_merge() -> None:
     marks = ["git", "grep", "-lE", "^(<<<<<<<|>>>>>>>) "]
-    assert subprocess.run(marks, cwd=ROOT, capture_output=True, text=True, check=False).stdout == ""
+    found = subprocess.run(marks, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.stdout == ""

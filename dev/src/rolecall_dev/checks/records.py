@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rolecall.extensions.prune import partial_by
 from rolecall.gvk import Gvk
-from rolecall.prune import partial_by
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import Crd
 from rolecall_dev.checks.nearest import nearest

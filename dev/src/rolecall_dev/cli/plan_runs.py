@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from rolecall.capacity import read_capacity
 from rolecall.clock import SystemClock
+from rolecall.extensions.prune import PrunePreview, partial_by
 from rolecall.kube import Client, Credentials
 from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
-from rolecall.prune import PrunePreview, partial_by
 from rolecall.runner import SpecKeys, create_runner, folder_of_command, folder_of_engine
 from rolecall.settings import ProxySettings, RunnerSettings, Settings
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rolecall.extensions.prune import must_be_named
 from rolecall.gvk import Gvk
-from rolecall.prune import must_be_named
 from rolecall.watches import Watch
 from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.rights import Right, Rights

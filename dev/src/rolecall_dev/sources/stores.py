@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rolecall import prune, skip
+from rolecall import skip
+from rolecall.extensions import prune
 from rolecall.watches import Watch
 
 STORE_RESOURCE = ("", "configmaps")

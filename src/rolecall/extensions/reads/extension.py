@@ -1,0 +1,53 @@
+"""`watchReads`: after each run, follow what it read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rolecall.extending import EngineView, Extension, require_run_record
+from rolecall.extensions.reads.read_informers import ReadInformers
+from rolecall.extensions.reads.read_objects import Change, ReadPorts
+from rolecall.reconcile import EndedRun
+from rolecall.workqueue import Key
+
+
+class ReadsExtension(Extension):
+    name = "reads"
+    after = ("prune",)
+
+    def __init__(self, engine: EngineView) -> None:
+        super().__init__(engine)
+        self._reads = ReadInformers(
+            engine.client,
+            ReadPorts(engine.keys, self._is_own),
+            settings=engine.settings.reactor,
+            supervisor=engine.supervisor,
+        )
+
+    @classmethod
+    def begin(cls, engine: EngineView) -> ReadsExtension | None:
+        if all(watch.watch_reads is None for watch in engine.watches):
+            return None
+        require_run_record(engine.settings, "watchReads")
+        return cls(engine)
+
+    async def run_ended(self, run: EndedRun) -> None:
+        await self._reads.run_ended(run)
+
+    async def on_gone(self, key: Key) -> None:
+        self._reads.forget(key)
+
+    def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
+        self._reads.forget_of(is_meant)
+
+    async def stop(self) -> None:
+        await self._reads.close()
+
+    def _is_own(self, key: Key, change: Change) -> bool:
+        notes = self.engine.notes_in_flight().get(key)
+        if notes is None:
+            return False
+        if change.is_gone:
+            kind = change.resource
+            return notes.has_deleted(kind.gvk.group, kind.plural, change.namespace, change.name)
+        return notes.has_seen(change.uid, change.version)
