@@ -19,6 +19,9 @@ from tests.play.warm.runs import (
     workshop,
 )
 
+# D: a shell waits in vfork for its child, which stands before it became another program.
+STANDING = {"T", "D"}
+
 
 @pytest.mark.parametrize("way", ["warm", pytest.param("stock", marks=pytest.mark.nightly)])
 async def test_all_processes_of_a_frozen_run_stand_still(
@@ -42,7 +45,7 @@ async def test_all_processes_of_a_frozen_run_stand_still(
         handle.freeze()
 
         found = marked(word)
-        await until(lambda: {state_of(pid) for pid in found} == {"T"}, "all of them to stand")
+        await until(lambda: {state_of(pid) for pid in found} <= STANDING, "all of them to stand")
         assert marked(word) == found, "none was begun since"
         handle.cancel("its shard was lost")
         result = await handle.result()
