@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rolecall import __version__
@@ -28,7 +29,7 @@ from rolecall.extending import EngineView, Extensions, extension_classes
 from rolecall.first_work import FirstWork
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.leftovers import Leftovers
-from rolecall.lifetime import Stop, run_parts, signals_asking
+from rolecall.lifetime import Stop, run_parts, signals_asking, take_signals
 from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
 from rolecall.lost_owners import LostOwners
@@ -97,9 +98,11 @@ async def serve(
     Without a `stop`, SIGTERM and SIGINT ask.
     """
     signals: AbstractContextManager[None] = nullcontext()
+    retake_signals: Callable[[], None] | None = None
     if stop is None:
         stop = Stop()
         signals = signals_asking(stop)
+        retake_signals = partial(take_signals, stop)
     project = project_of(settings, environment)
     runner = with_search_paths(settings, environment, project.watches)
     settings = replace(settings, runner=runner)
@@ -119,7 +122,14 @@ async def serve(
             webhooks = with_folder_for_admission(settings, project.watches, stack)
             settings = replace(settings, webhooks=webhooks)
             engine = Engine(
-                settings, project, credentials, metrics, plays, environment, make_runner=make_runner
+                settings,
+                project,
+                credentials,
+                metrics,
+                plays,
+                environment,
+                make_runner=make_runner,
+                retake_signals=retake_signals,
             )
             await engine.open(stack, listeners)
             await run_parts(engine.parts(), engine.drain, stop)
@@ -146,6 +156,7 @@ class Engine:
         environment: Mapping[str, str],
         *,
         make_runner: MakeRunner,
+        retake_signals: Callable[[], None] | None,
     ) -> None:
         self._settings = settings
         self._watches = watches = project.watches
@@ -190,7 +201,7 @@ class Engine:
         self._last_runs = LastRuns(settings.runner.root)
         self._extensions = self._made_extensions()
         self._changed_files = self._made_changed_files()
-        self._reactor = self._made_reactor()
+        self._reactor = self._made_reactor(retake_signals)
         self._webhooks = self._made_webhooks(project)
         self._page: OperatorPage | None = None
         self._shards = self._connected_shards()
@@ -511,7 +522,7 @@ class Engine:
             division=division_of(self._election, self._settings.shards),
         )
 
-    def _made_reactor(self) -> Reactor:
+    def _made_reactor(self, retake_signals: Callable[[], None] | None) -> Reactor:
         return Reactor(
             self._watches,
             self._client,
@@ -519,6 +530,7 @@ class Engine:
             self._metrics,
             settings=self._settings.reactor,
             supervisor=self._supervisor,
+            retake_signals=retake_signals,
         )
 
     async def _run_ended(self, run: EndedRun) -> None:

@@ -20,6 +20,7 @@ from rolecall.errors import LeadershipLostError
 
 # Hands out nothing more and ends what is in flight: patiently or at once, and for which reason.
 Drain = Callable[[bool, str], Coroutine[Any, Any, None]]
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @dataclass(slots=True)
@@ -39,14 +40,18 @@ class Stop:
 @contextlib.contextmanager
 def signals_asking(stop: Stop) -> Iterator[None]:
     """Let SIGTERM and SIGINT ask to stop while the context lasts."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.ask)
+    take_signals(stop)
     try:
         yield
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
+        for number in _SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+
+
+def take_signals(stop: Stop) -> None:
+    """Also from a library that took them; a signal that came meanwhile asks as well."""
+    for number in _SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, stop.ask)
 
 
 async def run_parts(

@@ -15,7 +15,7 @@ from rolecall.runner import find_collection, version_of, why_stock
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-_PACKAGES = ("rolecall-warm", "ansible-core", "ansible-runner", "kubernetes")
+_PACKAGES = ("rolecall-warm", "kopf", "ansible-core", "ansible-runner", "kubernetes")
 _COLLECTION = "kubernetes.core"
 _MISSING = "not installed"
 

@@ -16,9 +16,10 @@ from contextlib import suppress
 from rolecall.errors import ClusterError
 from rolecall.kube import Client, NoSuchKindError, Resource
 from rolecall.reactor.cr_memo import CrMemo
-from rolecall.reactor.informer import Informer, awaited_kind
 from rolecall.reactor.known_crs import KnownCrs, SyncState, warn_of
+from rolecall.reactor.kopf_stream import KopfStream
 from rolecall.reactor.pauses import Pauses
+from rolecall.reactor.stream_guards import StreamGuards, awaited_kind
 from rolecall.settings import ReactorSettings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
@@ -35,7 +36,7 @@ _MOST_DECISIVE_FIRST = (
 
 
 class CrWatch:
-    """One watch, with an informer for each of its namespaces."""
+    """One watch, with a kopf operator for all of its namespaces."""
 
     def __init__(
         self,
@@ -44,6 +45,7 @@ class CrWatch:
         new_known: NewKnownCrs,
         settings: ReactorSettings,
         supervisor: Supervisor,
+        retake_signals: Callable[[], None] | None = None,
     ) -> None:
         self.watch = watch
         self.name = f"watch {watch.gvk}"
@@ -53,9 +55,10 @@ class CrWatch:
         self._new_known = new_known
         self._settings = settings
         self._supervisor = supervisor
+        self._retake_signals = retake_signals
         self._pauses = Pauses(supervisor.clock)
         self._known: dict[str, KnownCrs] = {}  # by namespace; "": all
-        self._informers: dict[str, Informer] = {}  # they know which version was told last
+        self._guards: dict[str, StreamGuards] = {}  # they know which version was reported last
         self._resource: Resource | None = None
         self._kind_news = asyncio.Event()
         self._kind_went = False
@@ -98,25 +101,24 @@ class CrWatch:
         """Follow each namespace until the kind is gone, or is another."""
         namespaces = (self._settings.namespaces if resource.namespaced else ()) or ("",)
         self._set_known(namespaces)
+        self._guards = {namespace: self._new_guards(namespace) for namespace in namespaces}
+        stream = KopfStream(resource, self._guards, self._settings.silence_s, self._retake_signals)
         async with asyncio.TaskGroup() as tasks:
-            informers = [
-                tasks.create_task(self._supervisor.keep(self.name, informer.run), name=self.name)
-                for informer in map(self._informer, namespaces)
-            ]
+            following = tasks.create_task(
+                self._supervisor.keep(self.name, stream.run), name=self.name
+            )
             await self._until_other_kind(resource)
-            for informer in informers:
-                informer.cancel()
+            following.cancel()
 
     def _set_known(self, namespaces: Sequence[str]) -> None:
         for namespace in self._known.keys() - set(namespaces):
             self._known.pop(namespace).lose_all()
-            self._informers.pop(namespace, None)
         for namespace in namespaces:
             if namespace not in self._known:
                 self._known[namespace] = self._new_known(self._on_state)
 
-    def _informer(self, namespace: str) -> Informer:
-        informer = Informer(
+    def _new_guards(self, namespace: str) -> StreamGuards:
+        guards = StreamGuards(
             self._client,
             self.watch.gvk,
             namespace,
@@ -124,17 +126,16 @@ class CrWatch:
             clock=self._supervisor.clock,
             silence_s=self._settings.silence_s,
         )
-        informer.on_history_lost = self._known[namespace].on_history_lost
-        if (earlier := self._informers.get(namespace)) is not None:
-            informer.goes_on_after(earlier)
-        self._informers[namespace] = informer
-        return informer
+        guards.on_history_lost = self._known[namespace].on_history_lost
+        if (earlier := self._guards.get(namespace)) is not None:
+            guards.continue_after(earlier)
+        return guards
 
     async def _until_other_kind(self, resource: Resource) -> None:
         while not self._kind_went:
             await self._kind_news.wait()
             self._kind_news.clear()
-            with suppress(ClusterError):  # the informers meet it, too
+            with suppress(ClusterError):  # the streams meet it, too
                 now = await self._client.resource_for(self.watch.gvk)
                 if now.namespaced != resource.namespaced:
                     return

@@ -27,12 +27,13 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client, NoSuchKindError, Resource
 from rolecall.log_fields import log_fields
 from rolecall.reactor.asked_objects import AskedObjects
-from rolecall.reactor.informer import Informer, awaited_kind
+from rolecall.reactor.informer import Informer
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.owned_objects import OwnedObjects, warn_of_dependents
 from rolecall.reactor.owner_keys import Interest
 from rolecall.reactor.pauses import Pauses
 from rolecall.reactor.ports import Sink
+from rolecall.reactor.stream_guards import awaited_kind
 from rolecall.settings import ReactorSettings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch

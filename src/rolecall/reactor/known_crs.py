@@ -196,8 +196,9 @@ class KnownCrs:
 
     def _on_deleted(self, metadata: Json) -> None:
         place = _place_of(metadata)
-        if place not in self._memos:
-            return  # it went with its kind
+        known = self._memos.get(place)
+        if known is None or known.uid != (metadata.get("uid") or ""):
+            return  # it went with its kind, or a successor was reported before
         key = Key(self._watch.gvk, *place)
         self._metrics.gone(key)
         self._newest.drop(key)

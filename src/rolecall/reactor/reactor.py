@@ -30,7 +30,7 @@ from rolecall.watches import Watch
 class Reactor:
     """All watches of an operator."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a reactor needs, by name
         self,
         watches: Sequence[Watch],
         client: Client,
@@ -39,7 +39,9 @@ class Reactor:
         *,
         settings: ReactorSettings | None = None,
         supervisor: Supervisor | None = None,
+        retake_signals: Callable[[], None] | None = None,
     ) -> None:
+        """`retake_signals`: kopf takes SIGINT and SIGTERM; None gives them back to Python."""
         # Called whenever a CRD came, changed or went.
         self.on_kinds_change: Callable[[], None] = lambda: None
         self.newest = NewestCrs()
@@ -53,6 +55,7 @@ class Reactor:
                 partial(KnownCrs, watch, sink, metrics, self._own_writes, self.newest),
                 settings,
                 supervisor,
+                retake_signals,
             )
             for watch in watches
         ]

@@ -68,6 +68,14 @@ def test_first_list_is_for_startup_and_what_comes_later_for_now() -> None:
     assert crs.lists(old, new, missed) == [("missed", Urgency.EDIT)]
 
 
+def test_deletion_of_a_predecessor_leaves_a_cr_of_the_same_name_known(crs: Crs) -> None:
+    """kopf keeps the events of one object in order, and not those of two that have one name."""
+    assert crs.says(ADDED, uid="successor", generation=1) is Urgency.EDIT
+    assert crs.says(DELETED, generation=1) is None
+    assert ("shop", "a") in crs.known.memos
+    assert crs.roll.present
+
+
 def test_list_after_the_store_was_set_back_brings_all_and_not_as_a_start_whose_runs_may_be_skipped(
     crs: Crs,
 ) -> None:
