@@ -43,6 +43,7 @@ async def test_run_that_may_not_have_come_to_its_end_deletes_nothing(
     assert [set(run) for run in pruned(engine)] == [{"held"}] * 5
 
 
+@pytest.mark.nightly
 async def test_condition_that_turns_false_deletes_nothing(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:

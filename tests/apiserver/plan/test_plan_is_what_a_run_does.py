@@ -197,6 +197,7 @@ async def test_second_apply_of_the_same_manager_is_exact(bench: PlanBench) -> No
     await held.check()
 
 
+@pytest.mark.nightly
 async def test_later_reads_see_what_the_plan_wrote(bench: PlanBench) -> None:
     namespace = bench.namespace
     held = await bench.planned(

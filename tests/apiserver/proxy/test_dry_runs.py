@@ -35,7 +35,9 @@ def bytes_in_pieces(body: str) -> object:
     return pieces() if body else None
 
 
-@pytest.mark.parametrize("is_chunked", [False, True], ids=["whole", "in pieces"])
+@pytest.mark.parametrize(
+    "is_chunked", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["whole", "in pieces"]
+)
 async def test_record_calls_a_delete_a_dry_run_only_where_the_object_stays(
     running_proxy: RunningProxy, run: Run, namespace: str, is_chunked: bool
 ) -> None:

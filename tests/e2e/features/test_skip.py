@@ -6,6 +6,8 @@ import base64
 import re
 from pathlib import Path
 
+import pytest
+
 from rolecall.kube import Client
 from tests.e2e.engine import EngineProcess
 from tests.e2e.features.kinds import ACTING, SHOWN
@@ -24,6 +26,7 @@ def wait_at_rest(engine: EngineProcess) -> None:
     eventually(lambda: skipped(engine, "Shown") > before + 1)
 
 
+@pytest.mark.nightly
 async def test_nothing_runs_until_something_that_was_read_changes(
     api: Client, namespace: str, projects: Path, engine: EngineProcess
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from rolecall.kube import Client
 from tests.e2e.engine import EngineProcess
 from tests.e2e.features.logs import at_rest, causes
@@ -25,6 +27,7 @@ async def test_changed_secret_brings_its_reader_within_a_second(
     assert at_rest(engine, namespace) == runs + 1
 
 
+@pytest.mark.nightly
 async def test_what_a_lookup_read_is_watched_and_own_writes_bring_nothing(
     api: Client, namespace: str, engine: EngineProcess
 ) -> None:
