@@ -6,6 +6,7 @@ import argparse
 import os
 import platform
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ def print_version(_arguments: argparse.Namespace) -> int:
     ]
     found = find_collection(_COLLECTION, os.environ, Path.cwd())
     lines.append((_COLLECTION, f"{found[0]} in {found[1]}" if found else "not found"))
+    extensions = sorted(entry_points(group="rolecall.extensions").names)
+    lines.append(("extensions", ", ".join(extensions)))
     reason = why_stock()
     lines.append(("runs", f"stock, because {reason}" if reason else "warm"))
     for name, value in lines:
