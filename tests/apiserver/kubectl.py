@@ -37,7 +37,7 @@ class Kubectl:
 
     def install(self, *what: str) -> None:
         """Apply CRDs, and wait until all of them can be used."""
-        names = self("apply", "--server-side", "--output=name", *what).split()
+        names = self("apply", "--server-side", "--force-conflicts", "--output=name", *what).split()
 
         def established() -> None:
             for name in names:
