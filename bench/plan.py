@@ -28,7 +28,7 @@ from rolecall.json_object import Json  # noqa: E402
 from rolecall.kube import AlreadyExistsError, Client, Credentials  # noqa: E402
 from rolecall.plan import Planner, PlanRequest  # noqa: E402
 from rolecall.proxy import Proxy  # noqa: E402
-from rolecall.runner import RunRequest, create_runner  # noqa: E402
+from rolecall.runner import RunRequest, create_runner, terms_of  # noqa: E402
 from rolecall.settings import ProxySettings, RunnerSettings  # noqa: E402
 from rolecall.watches import Play, Watch  # noqa: E402
 
@@ -83,7 +83,7 @@ class Bench:
         async with self._proxy.issue_access(f"run-{number}", cr, FOUR) as access:
             request = RunRequest(
                 f"run-{number}",
-                FOUR,
+                terms_of(FOUR),
                 cr,
                 is_finalizer=False,
                 kubeconfig=access.kubeconfig,
@@ -116,7 +116,7 @@ async def measured(kubeconfig: Path, rounds: int) -> dict[str, Series]:
         stack.push_async_callback(bench.runner.close)
         with suppress(AlreadyExistsError):
             await client.create(Gvk("", "v1", "Namespace"), {"metadata": {"name": NAMESPACE}})
-        await bench.runner.warm_up([FOUR])
+        await bench.runner.warm_up([terms_of(FOUR)])
         for number in range(rounds + 1):
             cr = await bench.cr(f"r{time.time_ns()}")
             taken = [

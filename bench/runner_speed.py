@@ -29,11 +29,11 @@ import yaml
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from rolecall.gvk import Gvk
-from rolecall.runner import Runner, RunRequest, RunResult
+from rolecall.runner import PlayTerms, Runner, RunRequest, RunResult
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.warm import WarmRunner
 from rolecall.settings import RunnerSettings
-from rolecall.watches import Play, Watch
+from rolecall.watches import Play
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _COLLECTIONS = Path(__file__).parents[1] / ".collections"
@@ -116,7 +116,7 @@ class Bench:
         self._count += 1
         request = RunRequest(
             run_id=f"bench-{self._count}",
-            watch=Watch(gvk=Gvk("bench.example.com", "v1", "Bench"), play=Play(role, is_role=True)),
+            terms=PlayTerms(Gvk("bench.example.com", "v1", "Bench"), Play(role, is_role=True)),
             cr={
                 "apiVersion": "bench.example.com/v1",
                 "kind": "Bench",

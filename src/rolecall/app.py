@@ -49,7 +49,14 @@ from rolecall.reconcile import (
     Workers,
 )
 from rolecall.record import ObjectPlace
-from rolecall.runner import MakeRunner, SpecKeys, claimed_root, create_runner, folder_of_engine
+from rolecall.runner import (
+    MakeRunner,
+    SpecKeys,
+    claimed_root,
+    create_runner,
+    folder_of_engine,
+    terms_of,
+)
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.shard_report import ShardReport
 from rolecall.shards import ShardedElection
@@ -165,7 +172,9 @@ class Engine:
         self._clock = clock = SystemClock()
         self._lease_client = Client(credentials, clock=clock, on_call=metrics.api_call)
         self._supervisor = supervisor = Supervisor(clock, metrics.part_restarted)
-        self._limits = limits_for(settings, watches, lambda watch: self._runner.bytes_of(watch))  # noqa: PLW0108 - made below
+        self._limits = limits_for(
+            settings, watches, lambda watch: self._runner.bytes_of(terms_of(watch))
+        )
         self._first_work = FirstWork()
         self._sharing = Sharing(settings.shards, supervisor, self._first_work)
         self._election = self._made_election()
@@ -390,7 +399,9 @@ class Engine:
         async with asyncio.TaskGroup() as tasks:
             attempt, limits = self._supervisor.attempt, self._limits
             most = limits.max_runs + limits.max_waiting
-            warm_up = attempt("warm up", lambda: self._runner.warm_up(self._watches))
+            warm_up = attempt(
+                "warm up", lambda: self._runner.warm_up([terms_of(each) for each in self._watches])
+            )
             tasks.create_task(warm_up, name="warm up")
             await self._election.wait_leading()
             if not self._settings.shards.is_on:

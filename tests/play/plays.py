@@ -16,7 +16,15 @@ from typing import Any
 import yaml
 
 from rolecall.gvk import Gvk
-from rolecall.runner import RunEvent, RunHandle, Runner, RunRequest, RunResult, create_runner
+from rolecall.runner import (
+    RunEvent,
+    RunHandle,
+    Runner,
+    RunRequest,
+    RunResult,
+    create_runner,
+    terms_of,
+)
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play, Watch
 
@@ -95,7 +103,7 @@ class Workspace:
             kubeconfig=self._kubeconfig(),
             verbosity=fields.pop("verbosity", 2),
             keep_artifacts=fields.pop("keep", 20),
-            watch=Watch(APP, play, **fields),
+            terms=terms_of(Watch(APP, play, **fields)),
             **limits,
         )
 

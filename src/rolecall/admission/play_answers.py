@@ -33,7 +33,7 @@ from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
-from rolecall.runner import Ending, Runner, RunRequest, RunResult
+from rolecall.runner import Ending, Runner, RunRequest, RunResult, terms_of
 from rolecall.watches import Watch
 
 _logger = logging.getLogger(__name__)
@@ -184,7 +184,7 @@ class PlayAnswers:
             cr["metadata"] |= {"name": name_of(asked.request) or "-"}
             request = RunRequest(
                 run_id=asked.run_id,
-                watch=asked.watch,
+                terms=terms_of(asked.watch),
                 cr=cr,
                 is_finalizer=False,
                 kubeconfig=access.kubeconfig,

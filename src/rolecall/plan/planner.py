@@ -31,6 +31,7 @@ from rolecall.runner import (
     RunRequest,
     RunResult,
     folder_of_command,
+    terms_of,
 )
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
@@ -96,7 +97,7 @@ class Planner:
 
                 run = RunRequest(
                     run_id=request.run_id,
-                    watch=watch,
+                    terms=terms_of(watch, is_finalizer=request.is_finalizer),
                     cr=request.cr,
                     is_finalizer=request.is_finalizer,
                     kubeconfig=access.kubeconfig,

@@ -28,7 +28,7 @@ from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults, Tu
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.shortened import one_line
 from rolecall.record import RunNotes
-from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult
+from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult, terms_of
 from rolecall.watches import Watch
 from rolecall.workqueue import Cause, Key, Turn
 
@@ -224,7 +224,7 @@ class ActiveRuns:
         watch, defaults = plan.watch, self._defaults
         return RunRequest(
             run_id=plan.run_id,
-            watch=watch,
+            terms=terms_of(watch, is_finalizer=plan.is_finalizer),
             cr=plan.cr,
             is_finalizer=plan.is_finalizer,
             kubeconfig=access.kubeconfig,

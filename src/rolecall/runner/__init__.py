@@ -8,6 +8,7 @@ from rolecall.runner.contract import (
     OnEvent,
     OnWarmSupport,
     PlayAnswer,
+    PlayTerms,
     Recap,
     RunEvent,
     RunHandle,
@@ -37,6 +38,7 @@ from rolecall.runner.run_task import RunThread, in_thread
 from rolecall.runner.secrets import Redactor
 from rolecall.runner.spec_keys import NOTHING_WITHHELD, SpecKeys, WithheldKeys, declared_in
 from rolecall.runner.temporary import folder_of_command, folder_of_engine
+from rolecall.runner.terms import terms_of
 
 __all__ = [
     "BESIDE_A_PLAYBOOK",
@@ -50,6 +52,7 @@ __all__ = [
     "OwnNames",
     "PlayAnswer",
     "PlayProcess",
+    "PlayTerms",
     "PreparedRun",
     "Recap",
     "Redactor",
@@ -85,6 +88,7 @@ __all__ = [
     "outcome_of",
     "require_installed",
     "snake_case",
+    "terms_of",
     "version_of",
     "why_stock",
 ]

@@ -15,7 +15,14 @@ from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES
 from rolecall.clock import SystemClock
 from rolecall.errors import RolecallError
 from rolecall.log_fields import log_fields
-from rolecall.runner.contract import OnEvent, OnWarmSupport, RunHandle, RunRequest, RunResult
+from rolecall.runner.contract import (
+    OnEvent,
+    OnWarmSupport,
+    PlayTerms,
+    RunHandle,
+    RunRequest,
+    RunResult,
+)
 from rolecall.runner.installed import why_no_warm_host
 from rolecall.runner.memory import Memory
 from rolecall.runner.run_file import keep_unrecorded
@@ -23,7 +30,6 @@ from rolecall.runner.run_task import in_thread
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.temporary import remove_abandoned
 from rolecall.settings import RunnerSettings
-from rolecall.watches import Watch
 
 if TYPE_CHECKING:
     from rolecall.runner.warm import WarmRunner
@@ -38,7 +44,7 @@ class ChosenRunner:
         self._settings = settings
         self._on_support = on_support
         self._memory = Memory(settings.memory_bytes)
-        # Called, on the loop, whenever runs of a watch begin to go another way than before.
+        # Called, on the loop, whenever runs of a kind begin to go another way than before.
         self.on_way_change: Callable[[], None] = lambda: None
         self._stock = StockRunner(settings, memory=self._memory)
         self._warm: WarmRunner | None = None
@@ -47,10 +53,10 @@ class ChosenRunner:
             self._warm_runner()  # its imports would hold up the loop at the first run
 
     async def start(self, request: RunRequest, on_event: OnEvent) -> RunHandle:
-        runner = self._warm_runner_for(request.watch) or self._stock
+        runner = self._warm_runner_for(request.terms) or self._stock
         return _KeptHandle(await runner.start(request, on_event), self._keep_unrecorded(request))
 
-    async def warm_up(self, watches: Sequence[Watch]) -> None:
+    async def warm_up(self, plays: Sequence[PlayTerms]) -> None:
         """Get ready for the first run, where a run would otherwise have to wait."""
         temporary = self._settings.environment.get("TMPDIR")
         if removed := remove_abandoned({temporary or "", tempfile.gettempdir()} - {""}):
@@ -59,15 +65,15 @@ class ChosenRunner:
             )
         if self._settings.warm_idle_s is not None:
             return
-        for watch in watches:
-            if warm := self._warm_runner_for(watch):
-                await warm.warm_up(watch)
+        for terms in plays:
+            if warm := self._warm_runner_for(terms):
+                await warm.warm_up(terms)
                 return
 
-    def bytes_of(self, watch: Watch) -> int:
-        """The memory that a run of this watch would take if it began now."""
-        warm = self._warm_runner_for(watch)
-        is_warm = warm is not None and warm.way_of(watch) == "warm"
+    def bytes_of(self, terms: PlayTerms) -> int:
+        """The memory that a run on these terms would take if it began now."""
+        warm = self._warm_runner_for(terms)
+        is_warm = warm is not None and warm.way_of(terms.gvk) == "warm"
         return WARM_RUN_BYTES if is_warm else STOCK_RUN_BYTES
 
     async def close(self) -> None:
@@ -78,8 +84,8 @@ class ChosenRunner:
     def _keep_unrecorded(self, request: RunRequest) -> Callable[[RunResult], None]:
         return lambda result: keep_unrecorded(request, result, self._settings, SystemClock().now())
 
-    def _warm_runner_for(self, watch: Watch) -> WarmRunner | None:
-        way = watch.runner or self._settings.way
+    def _warm_runner_for(self, terms: PlayTerms) -> WarmRunner | None:
+        way = terms.way or self._settings.way
         return self._warm_runner() if way == "warm" else None
 
     def _warm_runner(self) -> WarmRunner | None:

@@ -13,9 +13,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
+from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.settings import RunnerSettings
-from rolecall.watches import Watch
+from rolecall.watches import Play
 
 
 class Ending(Enum):
@@ -43,11 +44,25 @@ class RunSlot(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class PlayTerms:
+    """What is played for CRs of a kind, and how: all that a runner needs of a watch."""
+
+    gvk: Gvk
+    play: Play
+    main: Play | None = None  # where `play` is a finalizer's; shown, and never run
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    snake_case_parameters: bool = True
+    trusts_cr_text: bool = False  # it may be templated
+    way: str | None = None  # `stock` or `warm`; None: as the runner's settings say
+    notes_uses: bool = False  # whether somebody asks what the run uses
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
     """Everything that one run needs; no more questions are asked once it started."""
 
     run_id: str
-    watch: Watch
+    terms: PlayTerms
     cr: Json  # the whole object, as the play shall see it
     is_finalizer: bool
     kubeconfig: Path  # points at the proxy, with this run's own credential
@@ -218,13 +233,13 @@ class Runner(Protocol):
 class EngineRunner(Runner, Protocol):
     """A runner as an engine needs it, which asks it about runs before they start."""
 
-    on_way_change: Callable[[], None]  # called, on the loop, when `bytes_of` changed for a watch
+    on_way_change: Callable[[], None]  # called, on the loop, when `bytes_of` changed for a kind
 
-    def bytes_of(self, watch: Watch) -> int:
-        """The memory that a run of this watch would take if it began now."""
+    def bytes_of(self, terms: PlayTerms) -> int:
+        """The memory that a run on these terms would take if it began now."""
         ...
 
-    async def warm_up(self, watches: Sequence[Watch]) -> None:
+    async def warm_up(self, plays: Sequence[PlayTerms]) -> None:
         """Get ready for the first run, where a run would otherwise have to wait."""
         ...
 

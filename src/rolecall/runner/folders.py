@@ -43,7 +43,7 @@ def private_dir(root: Path, gvk: Gvk, namespace: str, name: str) -> Path:
 def private_dir_of(root: Path, request: RunRequest) -> Path:
     if request.folder is not None:
         return request.folder
-    gvk, metadata = request.watch.gvk, request.cr.get("metadata") or {}
+    gvk, metadata = request.terms.gvk, request.cr.get("metadata") or {}
     namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
     return private_dir(root, gvk, namespace, name)
 

@@ -99,7 +99,7 @@ def _prepare(
     # Not settings that are read past `settings`: plays inherit the engine's environment, whole.
     environment = {**os.environ, **settings.environment}
     write_inventory(folder, settings.inventory, environment.get("VIRTUAL_ENV", ""))
-    _show_main_playbook(folder / "project", request.watch.play)
+    _show_main_playbook(folder / "project", request.terms.main or request.terms.play)
     role_play = _write_role_play(folder / "project", request, play, settings)
     environment |= _search_paths(settings, play, environment)
     environment = {**_KUBECTL, **environment}
@@ -132,9 +132,7 @@ def _prepare(
 
 
 def _play_of(request: RunRequest) -> Play:
-    play = request.watch.play
-    if request.is_finalizer and request.watch.finalizer is not None:
-        play = request.watch.finalizer.play or play
+    play = request.terms.play
     # As it was resolved when the engine started; a role may have gone since.
     play = replace(play, path=Path(os.path.normpath(play.path.absolute())))
     if not (play.path.is_dir() if play.is_role else play.path.is_file()):
@@ -154,7 +152,7 @@ def _write_env(folder: Path, request: RunRequest, settings: RunnerSettings) -> N
         _logger.warning(
             "keys of spec that would change settings of ansible were not passed to the play",
             extra=log_fields(
-                kind=request.watch.gvk.kind,
+                kind=request.terms.gvk.kind,
                 namespace=cr.get("namespace", ""),
                 name=cr.get("name"),
                 keys=", ".join(variables.withheld),

@@ -72,14 +72,14 @@ def extra_vars(request: RunRequest, *, trust_cr_text: bool = False) -> ExtraVars
 
     Raises `RecursionError` for a CR that is nested too deeply to be handed on.
     """
-    watch, cr = request.watch, request.cr
+    terms, cr = request.terms, request.cr
     if request.admission is not None:
-        return ExtraVars({ADMISSION: _unsafe(request.admission), **watch.vars})
-    is_trusted = trust_cr_text or watch.mark_unsafe is False
+        return ExtraVars({ADMISSION: _unsafe(request.admission), **terms.vars})
+    is_trusted = trust_cr_text or terms.trusts_cr_text
     spec = cr.get("spec")
     spec = spec if isinstance(spec, dict) else {}
     passed = {key: value for key, value in spec.items() if key not in request.withheld}
-    named = snake_cased(passed) if watch.snake_case_parameters else passed
+    named = snake_cased(passed) if terms.snake_case_parameters else passed
     withheld: tuple[str, ...] = ()
     if not is_trusted:
         withheld = tuple(name for name in named if name.startswith("ansible_"))
@@ -87,11 +87,9 @@ def extra_vars(request: RunRequest, *, trust_cr_text: bool = False) -> ExtraVars
         named = _unsafe({name: named[name] for name in named if name not in withheld})
     values = {name: value for name, value in named.items() if name.strip()}
     values["ansible_operator_meta"] = _meta(request.cr)
-    values[cr_variable(watch.gvk)] = cr
-    values[f"{cr_variable(watch.gvk)}_spec"] = spec
-    values.update(watch.vars)
-    if request.is_finalizer and watch.finalizer is not None:
-        values.update(watch.finalizer.vars)
+    values[cr_variable(terms.gvk)] = cr
+    values[f"{cr_variable(terms.gvk)}_spec"] = spec
+    values.update(terms.vars)
     return ExtraVars(values, withheld)
 
 

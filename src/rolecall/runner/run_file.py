@@ -20,7 +20,7 @@ from rolecall.settings import RunnerSettings
 def run_that_begins(
     request: RunRequest, way: str, folder: Path, now: datetime, server: str
 ) -> KeptRun:
-    metadata, gvk = request.cr.get("metadata") or {}, request.watch.gvk
+    metadata, gvk = request.cr.get("metadata") or {}, request.terms.gvk
     return KeptRun(
         run=request.run_id,
         kind=gvk.kind,

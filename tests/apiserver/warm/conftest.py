@@ -10,11 +10,12 @@ import pytest
 
 from rolecall.json_object import Json
 from rolecall.runner import RunResult
+from rolecall.watches import Play, Watch
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.warm.surroundings import ApiServer
 from tests.fixtures.lacking import skip_or_fail
 from tests.play.fidelity.harness import COLLECTIONS
-from tests.play.warm.runs import Workshop, request_for, workshop
+from tests.play.warm.runs import CASE, Workshop, workshop
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -38,7 +39,7 @@ class Bench:
 
     async def run(self, role: Path, cr: Json, **changes: Any) -> RunResult:
         """A run for the CR, with a credential that lasts as long as it."""
-        watch = request_for(role, "any", self.shop.folder).watch
+        watch = Watch(CASE, Play(role, is_role=True))
         async with self.api.proxy.issue_access("any", cr, watch) as access:
             return await self.shop.run(
                 role,

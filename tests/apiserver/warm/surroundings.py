@@ -26,6 +26,7 @@ from rolecall.runner import RunRequest
 from rolecall.runner.warm.proof.groups import CaseGroup
 from rolecall.runner.warm.proof.normal import Normal, Words
 from rolecall.settings import ProxySettings
+from rolecall.watches import Watch
 from rolecall_dev.localcluster import Cluster, ClusterAccess, write_kubeconfig
 from rolecall_dev.localcluster.programs import MODULES
 from tests.fixtures.cluster import grant, unique_name
@@ -129,7 +130,8 @@ class ApiServer(Surroundings):
             await self._admin.create(NODE, _node(node))
         spec = {**request.cr["spec"], "node": node, "metrics": self._metrics}
         cr = await self.made_case(place, "case", spec)
-        async with self.proxy.issue_access(request.run_id, cr, request.watch) as access:
+        watch = Watch(request.terms.gvk, request.terms.play)
+        async with self.proxy.issue_access(request.run_id, cr, watch) as access:
             login = _login_in(access.kubeconfig)
             normal = _ServersNormal(
                 [

@@ -22,13 +22,14 @@ from aiohttp import web
 from rolecall.runner import RunEvent, RunResult
 from rolecall.runner.stock import StockRunner
 from rolecall.settings import RunnerSettings
+from rolecall.watches import Play, Watch
 from rolecall_dev.localcluster import Cluster, find_binaries
 from tests.apiserver.warm import core_tasks
 from tests.apiserver.warm.core_tasks import BASE, CHART, PLUGIN
 from tests.apiserver.warm.surroundings import ApiServer
 from tests.fixtures.cluster import unique_name
 from tests.play.fidelity.harness import COLLECTIONS
-from tests.play.warm.runs import Tasks, request_for, workshop, write
+from tests.play.warm.runs import CASE, Tasks, request_for, workshop, write
 
 GROUPS = ("HELM", "HELM_BESIDES", "K8S", "WORKLOADS", "CONTAINERS")
 
@@ -64,7 +65,7 @@ class Plays:
         }
         async with workshop(self.folder, **settings) as shop:
             role = shop.role("uses", tasks)
-            watch = request_for(role, "any", self.folder).watch
+            watch = Watch(CASE, Play(role, is_role=True))
             async with self.api.proxy.issue_access("any", cr, watch) as access:
                 if way == "warm":
                     result = await shop.run(role, cr=cr, kubeconfig=access.kubeconfig)

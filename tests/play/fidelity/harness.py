@@ -26,7 +26,7 @@ from ansible.parsing.vault import VaultLib, VaultSecret
 
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
-from rolecall.runner import Runner, RunRequest
+from rolecall.runner import Runner, RunRequest, terms_of
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.warm import HostLimits, Hosts, WarmRunner
 from rolecall.runner.warm.proof.groups import (
@@ -269,7 +269,7 @@ def _request(group: CaseGroup, way: str, folder: Path, work: Path, repeat: int) 
     }
     return RunRequest(
         run_id=f"run-{way}-{repeat}",
-        watch=watch,
+        terms=terms_of(watch),
         cr=cr,
         is_finalizer=False,
         kubeconfig=folder / "kubeconfig",

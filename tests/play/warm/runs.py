@@ -16,7 +16,7 @@ import yaml
 
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
-from rolecall.runner import RunEvent, RunHandle, RunRequest, RunResult
+from rolecall.runner import RunEvent, RunHandle, RunRequest, RunResult, terms_of
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.warm import HostLimits, Hosts, WarmRunner
 from rolecall.settings import RunnerSettings
@@ -118,10 +118,12 @@ def request_for(role: Path, run_id: str, folder: Path, **changes: Any) -> RunReq
     """A request to run a role for a CR named `one`."""
     name = changes.pop("name", "one")
     spec = changes.pop("spec", {})
+    # What it uses is noted: a run without that has less in its way.
+    noted = Watch(CASE, Play(role, is_role=True), skip_unchanged=True)
+    watch = changes.pop("watch", noted)
     values: dict[str, Any] = {
         "run_id": run_id,
-        # What it uses is noted: a run without that has less in its way.
-        "watch": Watch(CASE, Play(role, is_role=True), skip_unchanged=True),
+        "terms": terms_of(watch, is_finalizer=changes.get("is_finalizer", False)),
         "cr": {
             "apiVersion": "test.example.com/v1",
             "kind": "Case",

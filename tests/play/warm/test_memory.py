@@ -11,11 +11,11 @@ import pytest
 
 from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES
 from rolecall.gvk import Gvk
-from rolecall.runner import Ending, create_runner
+from rolecall.runner import Ending, PlayTerms, create_runner
 from rolecall.runner.choice import ChosenRunner
 from rolecall.runner.warm import HostLimits, WarmRunner
 from rolecall.settings import RunnerSettings
-from rolecall.watches import Play, Watch
+from rolecall.watches import Play
 from tests.play.warm.runs import PATIENCE_S, kill, request_for, until, write
 
 # Each leaves a file while it plays.
@@ -58,9 +58,9 @@ async def engine(folder: Path, memory_bytes: int) -> AsyncIterator[ChosenRunner]
         await runner.close()
 
 
-def watch_of(folder: Path, **fields: str) -> Watch:
+def terms_in(folder: Path, way: str | None = None) -> PlayTerms:
     play = Play(folder / "roles/waits", is_role=True)
-    return Watch(Gvk("test.example.com", "v1", "Case"), play, **fields)  # type: ignore[arg-type]
+    return PlayTerms(Gvk("test.example.com", "v1", "Case"), play, way=way)
 
 
 def playing(folder: Path) -> int:
@@ -80,7 +80,7 @@ async def test_runs_that_were_to_be_warm_and_are_stock_wait_for_each_others_memo
             for n in range(4)
         ]
         handles = [await runner.start(request, lambda _event: None) for request in requests]
-        assert runner.bytes_of(watch_of(tmp_path)) == STOCK_RUN_BYTES
+        assert runner.bytes_of(terms_in(tmp_path)) == STOCK_RUN_BYTES
         await until(lambda: playing(tmp_path) == 2, "two of them to play")
         third, fourth = (
             h for h, n in zip(handles, range(4), strict=True) if not _plays(tmp_path, n)
@@ -111,17 +111,17 @@ async def test_expected_memory_follows_the_host_and_the_watch(tmp_path: Path) ->
         hosts = runner._warm.hosts
         hosts._limits = HostLimits(start_wait_s=PATIENCE_S)
         runner.on_way_change = changed
-        watch, role = watch_of(tmp_path), tmp_path / "roles/waits"
-        assert runner.bytes_of(watch) == STOCK_RUN_BYTES  # nobody knows yet
+        terms, role = terms_in(tmp_path), tmp_path / "roles/waits"
+        assert runner.bytes_of(terms) == STOCK_RUN_BYTES  # nobody knows yet
         (tmp_path / "go").touch()
         handle = await runner.start(
             request_for(role, "1", tmp_path, spec={"name": "a"}), lambda _event: None
         )
         assert (await handle.result()).way == "warm"
         assert changes == 1
-        assert runner.bytes_of(watch) == WARM_RUN_BYTES
-        assert runner.bytes_of(watch_of(tmp_path, runner="stock")) == STOCK_RUN_BYTES
+        assert runner.bytes_of(terms) == WARM_RUN_BYTES
+        assert runner.bytes_of(terms_in(tmp_path, "stock")) == STOCK_RUN_BYTES
         (tmp_path / "python/broken").touch()
         for pid in hosts.pids:
             kill(pid)
-        await until(lambda: runner.bytes_of(watch) == STOCK_RUN_BYTES, "the loss to be seen")
+        await until(lambda: runner.bytes_of(terms) == STOCK_RUN_BYTES, "the loss to be seen")

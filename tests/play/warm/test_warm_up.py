@@ -10,7 +10,8 @@ import threading
 from pathlib import Path
 
 from rolecall.gvk import Gvk
-from rolecall.watches import Play, Watch
+from rolecall.runner import PlayTerms
+from rolecall.watches import Play
 from tests.play.warm.runs import PATIENCE_S, until, workshop
 
 _LONGER_THAN_THE_TEST_S = 10 * PATIENCE_S
@@ -19,8 +20,8 @@ _LONGER_THAN_THE_TEST_S = 10 * PATIENCE_S
 async def test_host_that_was_warmed_up_serves_the_first_run(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = shop.role("hello", [{"ansible.builtin.debug": {"msg": "hello"}}])
-        watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(role, is_role=True))
-        await shop.runner.warm_up(watch)
+        terms = PlayTerms(Gvk("test.example.com", "v1", "Case"), Play(role, is_role=True))
+        await shop.runner.warm_up(terms)
         host = shop.host_pid
         result = await shop.run(role)
         assert (result.way, result.succeeded) == ("warm", True)
@@ -31,15 +32,17 @@ async def test_host_stays_in_no_folder_that_is_removed(tmp_path: Path) -> None:
     """Ansible parses no file where there is no folder to be in: role files were never ready ahead."""
     async with workshop(tmp_path) as shop:
         role = shop.role("hello", [{"ansible.builtin.debug": {"msg": "hello"}}])
-        watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(role, is_role=True))
-        await shop.runner.warm_up(watch)
+        terms = PlayTerms(Gvk("test.example.com", "v1", "Case"), Play(role, is_role=True))
+        await shop.runner.warm_up(terms)
         assert _has_folder(shop.host_pid)
 
 
 async def test_role_that_vanished_is_left_to_its_first_run(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
-        watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(tmp_path / "no", is_role=True))
-        await shop.runner.warm_up(watch)
+        terms = PlayTerms(
+            Gvk("test.example.com", "v1", "Case"), Play(tmp_path / "no", is_role=True)
+        )
+        await shop.runner.warm_up(terms)
         assert shop.hosts.pids == ()
 
 
@@ -51,8 +54,8 @@ async def test_stop_does_not_wait_for_a_host_that_is_warming_up(tmp_path: Path) 
     hanging = {"PYTHONPATH": str(imported)}
     async with workshop(tmp_path, environment=hanging) as shop:
         role = shop.role("hello", [{"ansible.builtin.debug": {"msg": "hello"}}])
-        watch = Watch(Gvk("test.example.com", "v1", "Case"), Play(role, is_role=True))
-        warming_up = asyncio.create_task(shop.runner.warm_up(watch))
+        terms = PlayTerms(Gvk("test.example.com", "v1", "Case"), Play(role, is_role=True))
+        warming_up = asyncio.create_task(shop.runner.warm_up(terms))
         (host,) = await until(lambda: shop.hosts.pids, "a host that warms up")
         closing = threading.Thread(target=shop.hosts.close, args=(_LONGER_THAN_THE_TEST_S,))
         closing.start()

@@ -153,7 +153,7 @@ async def test_play_is_given_the_request_and_nothing_of_the_cr() -> None:
         "dry_run": True,
         "options": {"kind": "CreateOptions"},
     }
-    assert (request.watch.play, request.watch.vars) == (ROLE, {"limit": 3})
+    assert (request.terms.play, request.terms.vars) == (ROLE, {"limit": 3})
     assert request.folder == Path("/private/0")
     assert request.timeout_s is not None
     assert 0.3 < request.timeout_s <= 0.5, "it must end before the API server hangs up"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.runner import RunRequest, extra_vars
+from rolecall.runner import RunRequest, extra_vars, terms_of
 from rolecall.watches import Play, Watch
 from rolecall_dev.checks.spec_keys import cr_variable
 from tests.unit.checks.workshop import ARGUMENTS, CRD, WATCHES, Workshop, only
@@ -119,6 +119,6 @@ def test_keys_that_never_reach_the_role_are_told(key: str, why: str, keys: Works
 def test_variable_of_a_cr_is_the_one_that_runs_get() -> None:
     for gvk in (Gvk("a-b.example.com", "v1", "DemoSet"), Gvk("", "v1", "Secret")):
         watch = Watch(gvk, Play(Path("/roles/demo"), is_role=True))
-        request = RunRequest("r", watch, {"spec": {}}, False, Path("/k"), 0, 0)
+        request = RunRequest("r", terms_of(watch), {"spec": {}}, False, Path("/k"), 0, 0)
 
         assert {cr_variable(gvk), f"{cr_variable(gvk)}_spec"} <= extra_vars(request).values.keys()

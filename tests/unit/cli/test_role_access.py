@@ -14,11 +14,14 @@ import pytest
 import yaml
 
 from rolecall.kube import TlsError
+from rolecall.runner import terms_of
 from rolecall.settings import ProxySettings
+from rolecall.watches import Play, Watch
 from rolecall_dev.cli.role_access import RoleAccess
+from rolecall_dev.cli.role_request import RoleRequest
 from tests.fixtures.authorities import DAY, issue
 from tests.unit.proxy.upstream import Upstream
-from tests.unit.runner.cases import run_request
+from tests.unit.runner.cases import APP, app
 
 
 async def test_play_of_a_cr_that_is_only_a_file_never_meets_the_clusters_certificate(
@@ -28,7 +31,7 @@ async def test_play_of_a_cr_that_is_only_a_file_never_meets_the_clusters_certifi
     async with (
         cluster(tmp_path, ends=DAY) as environment,
         RoleAccess(environment, print, ProxySettings()) as access,
-        access.of(run_request()) as (request, why),
+        access.of(role_request()) as (request, why),
     ):
         assert why.endswith("is not in the cluster; `--create` applies it first")
         assert request.kubeconfig is not None
@@ -44,8 +47,14 @@ async def test_role_is_not_played_against_a_cluster_that_is_not_trusted(tmp_path
         RoleAccess(environment, print, ProxySettings()) as access,
     ):
         with pytest.raises(TlsError, match="its certificate expired on"):
-            async with access.of(run_request()):
+            async with access.of(role_request()):
                 raise AssertionError("the role was played")
+
+
+def role_request() -> RoleRequest:
+    watch = Watch(APP, Play(Path("/project/roles/app"), is_role=True))
+    kubeconfig = Path("/nowhere/kubeconfig")
+    return RoleRequest("7001", terms_of(watch), app(), False, kubeconfig, 0, 20, watch=watch)
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.gvk import Gvk
-from rolecall.runner import Ending, RunEvent, RunRequest, RunResult
+from rolecall.runner import Ending, RunEvent, RunRequest, RunResult, terms_of
 from rolecall.runner.fold import Exit, Fold
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.secrets import Redactor
@@ -45,7 +45,7 @@ def run_request(
     role = play or Play(Path("/project/roles/app"), is_role=True)
     return RunRequest(
         run_id=run_id,
-        watch=Watch(gvk, role, **watch),
+        terms=terms_of(Watch(gvk, role, **watch), is_finalizer=is_finalizer),
         cr=app() if cr is None else cr,
         is_finalizer=is_finalizer,
         kubeconfig=kubeconfig,
@@ -63,7 +63,7 @@ def prepared_run(request: RunRequest | None = None, role_play: Path | None = Non
     folder = Path("/private")
     return PreparedRun(
         request=request,
-        play=request.watch.play,
+        play=request.terms.play,
         private_dir=folder,
         artifacts=folder / "artifacts" / request.run_id,
         command=("ansible-playbook",),

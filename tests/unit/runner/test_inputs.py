@@ -190,7 +190,8 @@ def test_a_finalizer_run_takes_the_finalizers_play_else_the_main_one(project: Pr
     own = Finalizer("a/b", play=project.playbook)
     request = run_request(play=project.role, finalizer=own, is_finalizer=True)
     assert project.prepare(request).play.path == project.playbook.path
-    assert project.prepare(replace(request, is_finalizer=False)).play.path == project.role.path
+    main = run_request(play=project.role, finalizer=own)
+    assert project.prepare(main).play.path == project.role.path
     only_vars = run_request(play=project.role, finalizer=Finalizer("a/b"), is_finalizer=True)
     assert project.prepare(only_vars).play.path == project.role.path
 

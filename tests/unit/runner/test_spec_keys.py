@@ -15,7 +15,7 @@ from rolecall.clock import SystemClock
 from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
 from rolecall.runner import SpecKeys, declared_in, extra_vars
-from rolecall.watches import Finalizer, Play
+from rolecall.watches import Finalizer, Play, Watch
 from tests.unit.runner.cases import APP, app, run_request
 from tests.unit.runner.test_own_names import role_with
 
@@ -60,9 +60,8 @@ def role(tmp_path: Path) -> Play:
 
 async def variables(api: Api, play: Play, spec: dict[str, Any], **watch: Any) -> dict[str, Any]:
     """Those of spec that the play gets."""
-    request = run_request(app(spec), play=play, **watch)
     found = await SpecKeys(api, SystemClock()).withheld(
-        request.watch, request.cr, is_finalizer=False
+        Watch(APP, play, **watch), app(spec), is_finalizer=False
     )
     passed = extra_vars(run_request(app(spec), play=play, withheld=found.keys, **watch))
     assert passed.values["_demo_example_com_app_spec"] == spec
@@ -105,19 +104,18 @@ async def test_names_are_compared_as_they_are_passed(role: Play) -> None:
 
 async def test_message_names_key_place_and_way_out(role: Play) -> None:
     keys = SpecKeys(declaring(), SystemClock())
-    request = run_request(app({"OvTargetNs": "x"}), play=role)
-    found = await keys.withheld(request.watch, request.cr, is_finalizer=False)
+    found = await keys.withheld(Watch(APP, role), app({"OvTargetNs": "x"}), is_finalizer=False)
     assert "`OvTargetNs` (set in app/vars/main.yml:1)" in found.message
     assert "`specOverridesRole: true`" in found.message
 
 
 async def test_finalizers_own_role_is_looked_at(tmp_path: Path, role: Play) -> None:
     ending = role_with(tmp_path, ("vars/main.yml", "only_here: 1\n"), name="ending")
-    finalizer = Finalizer("x/y", ending)
+    watch = Watch(APP, role, finalizer=Finalizer("x/y", ending))
     keys = SpecKeys(declaring(), SystemClock())
-    request = run_request(app({"only_here": 2, "found": 1}), play=role, finalizer=finalizer)
+    cr = app({"only_here": 2, "found": 1})
     for is_finalizer, withheld in ((True, {"only_here"}), (False, {"found"})):
-        found = await keys.withheld(request.watch, request.cr, is_finalizer=is_finalizer)
+        found = await keys.withheld(watch, cr, is_finalizer=is_finalizer)
         assert set(found.keys) == withheld
 
 
@@ -134,20 +132,18 @@ async def test_unreadable_schema_keeps_the_go_operators_way_and_is_logged_once(
     role: Play, api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    keys, request = SpecKeys(api, SystemClock()), run_request(app({"found": "x"}), play=role)
+    keys, watch, cr = SpecKeys(api, SystemClock()), Watch(APP, role), app({"found": "x"})
     for _ in range(3):
-        found = await keys.withheld(request.watch, request.cr, is_finalizer=False)
+        found = await keys.withheld(watch, cr, is_finalizer=False)
         assert not found.keys
     assert caplog.text.count("the schema of a kind cannot be read") == 1
 
 
 async def test_schema_is_kept_until_a_kind_changes(role: Play) -> None:
     api = declaring()
-    keys, request = SpecKeys(api, SystemClock()), run_request(app({"found": "x"}), play=role)
+    keys, watch, cr = SpecKeys(api, SystemClock()), Watch(APP, role), app({"found": "x"})
     for asked, forgets in ((1, False), (1, True), (2, False)):
-        assert (await keys.withheld(request.watch, request.cr, is_finalizer=False)).keys == {
-            "found"
-        }
+        assert (await keys.withheld(watch, cr, is_finalizer=False)).keys == {"found"}
         assert api.asked == asked
         if forgets:
             keys.forget_kinds()

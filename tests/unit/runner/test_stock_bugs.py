@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.runner import RunRequest, followed
+from rolecall.runner import RunRequest, followed, terms_of
 from rolecall.runner.stock import StockRunner
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play, Watch
@@ -22,7 +22,7 @@ async def test_bug_in_a_run_is_raised_instead_of_hanging_its_key_for_ever(
     monkeypatch.setattr(followed, "prepare", broken)
     watch = Watch(Gvk("demo.example.com", "v1", "App"), Play(tmp_path, is_role=True))
     request = RunRequest(
-        "1", watch, {"metadata": {"name": "x"}}, False, tmp_path / "kubeconfig", 0, 1
+        "1", terms_of(watch), {"metadata": {"name": "x"}}, False, tmp_path / "kubeconfig", 0, 1
     )
     stock = StockRunner(RunnerSettings(root=tmp_path))
     run = await stock.start(request, lambda _event: None)

@@ -16,7 +16,7 @@ from rolecall.extensions.prune import PrunePreview, partial_by
 from rolecall.kube import Client, Credentials
 from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
-from rolecall.runner import SpecKeys, create_runner, folder_of_command, folder_of_engine
+from rolecall.runner import SpecKeys, create_runner, folder_of_command, folder_of_engine, terms_of
 from rolecall.settings import ProxySettings, RunnerSettings, Settings
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
 from rolecall_dev.cli.plan_inventories import ListedInventories
@@ -60,7 +60,7 @@ async def _planner(
     stack.push_async_callback(runner.close)
     watches = [each.watch for each in asked_for if isinstance(each, PlanRequest)]
     if watches:
-        await runner.warm_up(watches[:1])
+        await runner.warm_up([terms_of(each) for each in watches[:1]])
     listed = ListedInventories(client)  # where the operator lives is not known here
     partial = partial_by(settings.runner.ansible_args, os.environ)
     prunes = PrunePreview(client, lambda: listed, partial)

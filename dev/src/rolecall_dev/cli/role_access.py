@@ -32,8 +32,9 @@ from rolecall.kube import (
     UnprocessableError,
 )
 from rolecall.proxy import Proxy
-from rolecall.runner import RunRequest, SpecKeys, folder_of_engine
+from rolecall.runner import SpecKeys, folder_of_engine
 from rolecall.settings import ProxySettings
+from rolecall_dev.cli.role_request import RoleRequest
 from rolecall_dev.cli.role_words import subject
 
 _METADATA = ("name", "namespace", "labels", "annotations")
@@ -67,7 +68,7 @@ class RoleAccess:
         await self._open.aclose()
 
     @asynccontextmanager
-    async def of(self, request: RunRequest) -> AsyncIterator[tuple[RunRequest, str]]:
+    async def of(self, request: RoleRequest) -> AsyncIterator[tuple[RoleRequest, str]]:
         """The request as it shall be run, and why what it creates is not owned (empty: it is)."""
         try:
             client, proxy = await self._reach()
@@ -137,7 +138,7 @@ class Nobody:
         """The play wrote it."""
 
 
-async def _find(client: Client, request: RunRequest) -> dict[str, Any] | None:
+async def _find(client: Client, request: RoleRequest) -> dict[str, Any] | None:
     metadata = request.cr["metadata"]
     try:
         return await client.get(request.watch.gvk, metadata.get("namespace", ""), metadata["name"])
@@ -145,7 +146,9 @@ async def _find(client: Client, request: RunRequest) -> dict[str, Any] | None:
         return None
 
 
-async def _check_validity(client: Client, request: RunRequest, live: dict[str, Any] | None) -> None:
+async def _check_validity(
+    client: Client, request: RoleRequest, live: dict[str, Any] | None
+) -> None:
     """Raise `UnprocessableError` where the API server would not store the CR.
 
     What else it answers, such as for want of a right, is about the dry run and not about the CR.

@@ -6,7 +6,8 @@ import argparse
 import sys
 from dataclasses import dataclass, field
 
-from rolecall.runner import RunEvent, RunRequest, RunResult
+from rolecall.runner import RunEvent, RunResult
+from rolecall_dev.cli.role_request import RoleRequest
 from rolecall_dev.cli.role_speed import explain
 from rolecall_dev.cli.role_words import summary
 
@@ -30,7 +31,7 @@ class Terminal:
     def unowned(self, message: str) -> None:
         self.say(f"note: {message}")
 
-    def ended(self, request: RunRequest, result: RunResult) -> None:
+    def ended(self, request: RoleRequest, result: RunResult) -> None:
         kept = self.arguments.artifacts_dir
         for line in summary(request, result, is_check=self.arguments.check, kept=kept):
             self.say(line)

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rolecall.clock import Clock, SystemClock
-from rolecall.runner import Ending, RunEvent, Runner, RunRequest, RunResult, create_runner
+from rolecall.runner import Ending, RunEvent, Runner, RunResult, create_runner
 from rolecall.settings import RunnerSettings
 from rolecall_dev.cli.role_access import RoleAccess
+from rolecall_dev.cli.role_request import RoleRequest
 from rolecall_dev.cli.role_words import left_over, tally
 
 GOALS = ("unchanged", "settled")
@@ -60,7 +61,7 @@ class TurnOutput(Protocol):
         """What the next run makes gets no owner."""
         ...
 
-    def ended(self, request: RunRequest, result: RunResult) -> None:
+    def ended(self, request: RoleRequest, result: RunResult) -> None:
         """A run is over."""
         ...
 
@@ -70,7 +71,7 @@ class TurnOutput(Protocol):
 
 
 async def run_roles(
-    requests: Sequence[RunRequest],
+    requests: Sequence[RoleRequest],
     settings: RunnerSettings,
     goal: Goal | None,
     output: TurnOutput,
@@ -80,7 +81,7 @@ async def run_roles(
     runner = create_runner(settings)
     try:
         if settings.way == "warm":
-            await runner.warm_up([requests[0].watch])
+            await runner.warm_up([requests[0].terms])
         async with access:
             turns = _Turns(runner, access, output)
             if goal is None:
@@ -94,7 +95,7 @@ class _Turns:
     def __init__(self, runner: Runner, access: RoleAccess, output: TurnOutput) -> None:
         self._runner, self._access, self.output = runner, access, output
 
-    async def take(self, requests: Sequence[RunRequest]) -> list[RunResult]:
+    async def take(self, requests: Sequence[RoleRequest]) -> list[RunResult]:
         """One turn; ends with the first run that fails."""
         results: list[RunResult] = []
         for request in requests:
@@ -103,7 +104,7 @@ class _Turns:
                 break
         return results
 
-    async def _run(self, request: RunRequest) -> RunResult:
+    async def _run(self, request: RoleRequest) -> RunResult:
         async with self._access.of(request) as (reached, why_not_owned):
             if why_not_owned:
                 self.output.not_owned(why_not_owned)
@@ -112,7 +113,7 @@ class _Turns:
         return result
 
 
-async def _until(goal: Goal, turns: _Turns, requests: Sequence[RunRequest], clock: Clock) -> int:
+async def _until(goal: Goal, turns: _Turns, requests: Sequence[RoleRequest], clock: Clock) -> int:
     deadline = clock.monotonic() + goal.within_s
     taken, runs, changed = 0, 0, 0
     turn = requests

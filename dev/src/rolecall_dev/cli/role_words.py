@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rolecall.runner import RunRequest, RunResult, TaskFailure
+from rolecall.runner import RunResult, TaskFailure
+from rolecall_dev.cli.role_request import RoleRequest
 
 
-def subject(request: RunRequest) -> str:
+def subject(request: RoleRequest) -> str:
     """The CR, as people call it."""
     metadata = request.cr["metadata"]
     name = "/".join(text for text in (metadata.get("namespace"), metadata["name"]) if text)
-    return f"{request.watch.gvk.kind} {name}"
+    return f"{request.terms.gvk.kind} {name}"
 
 
 def summary(
-    request: RunRequest, result: RunResult, *, is_check: bool, kept: Path | None
+    request: RoleRequest, result: RunResult, *, is_check: bool, kept: Path | None
 ) -> list[str]:
     """How one run ended, and why; `kept` is where its files stay, if they do."""
     verdict = "succeeded" if result.succeeded else "failed"
@@ -43,7 +44,7 @@ def tally(turns: int, runs: int, changed: int) -> str:
     return f"nothing is left to do after {counted}; runs with a change: {changed}"
 
 
-def left_over(unsettled: Sequence[RunRequest], within_s: float) -> str:
+def left_over(unsettled: Sequence[RoleRequest], within_s: float) -> str:
     """Who was not done in time."""
     return f"not done within {within_s:g} s: {', '.join(map(subject, unsettled))}"
 

@@ -28,10 +28,10 @@ from rolecall.cli import settings_of
 from rolecall.errors import InputError
 from rolecall.kube import Credentials, CredentialsError
 from rolecall.runner import (
-    RunRequest,
     extra_vars,
     folder_of_command,
     require_installed,
+    terms_of,
 )
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.startup import watches_of, with_search_paths
@@ -47,6 +47,7 @@ from rolecall_dev.cli.role_crs import (
     is_ending,
     read_named,
 )
+from rolecall_dev.cli.role_request import RoleRequest
 from rolecall_dev.cli.role_terminal import Terminal, say
 from rolecall_dev.cli.role_turns import GOALS, Goal, run_roles
 from rolecall_dev.cli.user_kubeconfig import current_namespace, kubeconfig_of
@@ -213,15 +214,16 @@ def _in_namespace(cr: dict[str, Any], watch: Watch, namespace: str) -> tuple[dic
 
 def _request(
     found: FoundCr, arguments: argparse.Namespace, environment: Mapping[str, str]
-) -> RunRequest:
+) -> RoleRequest:
     watch = found.watch
     is_finalizer = arguments.finalizer or is_ending(found)
     if is_finalizer and not arguments.finalizer:
         name = f"{watch.gvk.kind}/{found.cr['metadata']['name']}"
         say(f"note: {name} is being deleted: its finalizer runs, and stays on it")
-    return RunRequest(
+    return RoleRequest(
         run_id="",  # each run gets one of its own
-        watch=replace(watch, runner=None),
+        terms=terms_of(replace(watch, runner=None), is_finalizer=is_finalizer),
+        watch=watch,
         cr=as_the_operator_sees(found.cr, watch, is_finalizer=is_finalizer),
         is_finalizer=is_finalizer,
         kubeconfig=kubeconfig_of(environment, is_needed=not arguments.print_vars),
@@ -232,7 +234,7 @@ def _request(
     )
 
 
-def _run(requests: list[RunRequest], settings: Settings, arguments: argparse.Namespace) -> int:
+def _run(requests: list[RoleRequest], settings: Settings, arguments: argparse.Namespace) -> int:
     goal = Goal(arguments.until == "settled", arguments.within) if arguments.until else None
     with ExitStack() as stack:
         kept: Path | None = arguments.artifacts_dir

@@ -28,7 +28,7 @@ _SHOWS_LOADING = 4
 
 def reason_against(request: RunRequest, prepared: PreparedRun) -> str:
     """Why this run goes the stock way; empty where it may be warm."""
-    if request.watch.runner == "stock":
+    if request.terms.way == "stock":
         return "the watch says `runner: stock`"
     if not sys.platform.startswith("linux") or not hasattr(os, "pidfd_open"):
         return f"warm runs need Linux; this is {sys.platform}"

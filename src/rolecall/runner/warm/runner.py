@@ -26,6 +26,7 @@ from rolecall.log_fields import log_fields
 from rolecall.runner.contract import (
     OnEvent,
     OnWarmSupport,
+    PlayTerms,
     RunHandle,
     Runner,
     RunRequest,
@@ -58,7 +59,6 @@ from rolecall.runner.warm.proof.prover import Prover
 from rolecall.runner.warm.run_child import Order, RunChild
 from rolecall.runner.warm.speed import TaskNotes, speed_of, ways_of
 from rolecall.settings import RunnerSettings
-from rolecall.watches import Watch
 from rolecall_base.variables import SCRATCH_VARIABLE
 
 _logger = logging.getLogger(__name__)
@@ -107,9 +107,9 @@ class WarmRunner:
         self._ways: dict[Gvk, str] = {}
         self.on_way_change: Callable[[], None] = lambda: None
 
-    def way_of(self, watch: Watch) -> str:
-        """The way that a run of this watch would go now: stock, until a host serves."""
-        is_warm = self._hosts.serves and self._ways.get(watch.gvk) != "stock"
+    def way_of(self, gvk: Gvk) -> str:
+        """The way that a run for this kind would go now: stock, until a host serves."""
+        is_warm = self._hosts.serves and self._ways.get(gvk) != "stock"
         return "warm" if is_warm else "stock"
 
     @property
@@ -133,12 +133,12 @@ class WarmRunner:
         run.task.add_done_callback(lambda _task: self._finished(run, folder))
         return run
 
-    async def warm_up(self, watch: Watch) -> None:
-        """Start the host that a run of this watch would use."""
+    async def warm_up(self, terms: PlayTerms) -> None:
+        """Start the host that a run on these terms would use."""
         if self._prover:
-            self._prover.on_proven = lambda: self._start_host_for(watch)
+            self._prover.on_proven = lambda: self._start_host_for(terms)
         with contextlib.suppress(RuntimeError, MemoryError):  # no thread: the first run will say so
-            await in_thread(lambda: self._start_host_for(watch))
+            await in_thread(lambda: self._start_host_for(terms))
 
     async def close(self) -> None:
         """End what runs and the hosts; `stock` belongs to whoever made it."""
@@ -183,7 +183,7 @@ class WarmRunner:
             return outcome
         if request.plan_notes is not None:  # a stock run would act
             return result_of_no_plan(request.run_id, outcome.reason)
-        self._note_way(request.watch.gvk, "stock")
+        self._note_way(request.terms.gvk, "stock")
         return await self._run_stock(request, on_event, run, outcome.reason)
 
     async def _attempt(
@@ -220,7 +220,7 @@ class WarmRunner:
                 extra=log_fields(reason=reason),
             )
 
-    def _start_host_for(self, watch: Watch) -> None:
+    def _start_host_for(self, terms: PlayTerms) -> None:
         """Blocking: start it by preparing a run that is never started.
 
         The first run reports what goes wrong here.
@@ -232,7 +232,7 @@ class WarmRunner:
             settings = replace(self._settings, root=folder)
             cr = {"metadata": {"name": "nobody"}}
             kubeconfig = folder / "kubeconfig"
-            request = RunRequest("warm-up", watch, cr, False, kubeconfig, 0, 0)
+            request = RunRequest("warm-up", terms, cr, False, kubeconfig, 0, 0)
             prepared = prepare(request, settings)
             try:
                 if not reason_against(request, prepared):
@@ -264,7 +264,7 @@ class WarmRunner:
 
     def _inputs_of(self, prepared: PreparedRun) -> tuple[Path, ...]:
         """None where nobody asks what the run uses: to note that takes it some of its time."""
-        is_asked = prepared.request.watch.skip_unchanged
+        is_asked = prepared.request.terms.notes_uses
         return inputs_of(prepared.play, self._settings) if is_asked else ()
 
     def _result_if_begun(
@@ -274,7 +274,7 @@ class WarmRunner:
         request = child.order.prepared.request
         try:
             note = self._note_way
-            if child.wait_begun(lambda: thread.on_loop(note, request.watch.gvk, "warm")):
+            if child.wait_begun(lambda: thread.on_loop(note, request.terms.gvk, "warm")):
                 return self._follow_and_record(child, thread, began_s)
         except BaseException as error:  # whatever it is, the child must not play on unseen
             child.abandon()
@@ -338,7 +338,7 @@ def _connect(child: RunChild, slot: RunSlot | None, thread: RunThread) -> None:
 
 
 def _impure_in(notes: TaskNotes, prepared: PreparedRun) -> str:
-    if not prepared.request.watch.skip_unchanged:
+    if not prepared.request.terms.notes_uses:
         return "nobody noted what it used"
     if notes.impure is None:
         return ""
@@ -350,4 +350,4 @@ def _impure_in(notes: TaskNotes, prepared: PreparedRun) -> str:
 def _owner_of_folder(request: RunRequest) -> _Owner:
     metadata = request.cr.get("metadata") or {}
     namespace, name = metadata.get("namespace") or "", metadata.get("name") or ""
-    return request.folder, request.watch.gvk, str(namespace), str(name)
+    return request.folder, request.terms.gvk, str(namespace), str(name)

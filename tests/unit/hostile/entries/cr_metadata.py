@@ -25,9 +25,10 @@ from rolecall.status import (
     Verdict,
     conditions_of,
 )
+from rolecall.watches import Play, Watch
 from tests.unit.hostile.dice import Dice
 from tests.unit.hostile.entry_point import Check, EntryPoint, must
-from tests.unit.runner.cases import app, run_request
+from tests.unit.runner.cases import APP, app
 
 _NAMES = (
     *(read.PERIOD_ANNOTATION, read.VERBOSITY, read.MAX_ARTIFACTS, read.PAUSED_ANNOTATION),
@@ -90,7 +91,7 @@ def _open(_folder: Path) -> Iterator[Check]:
     logger = logging.getLogger("rolecall.reconcile.annotations")
     logger.addHandler(lines)
     was_passed_on, logger.propagate = logger.propagate, False
-    watch = run_request(app()).watch
+    watch = Watch(APP, Play(Path("/project/roles/app"), is_role=True))
 
     def check(case: Any) -> bool:
         lines.texts.clear()

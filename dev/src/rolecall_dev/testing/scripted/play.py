@@ -26,6 +26,7 @@ from rolecall.runner import (
     EngineRunner,
     FollowedRuns,
     OnWarmSupport,
+    PlayTerms,
     PreparedRun,
     Reports,
     RunResult,
@@ -34,7 +35,6 @@ from rolecall.runner import (
     WarmSupport,
 )
 from rolecall.settings import RunnerSettings
-from rolecall.watches import Watch
 from rolecall_dev.testing.scripted.events import Events
 from rolecall_dev.testing.scripted.requests import KnownKinds, ProxySession, RequestFailed
 from rolecall_dev.testing.scripted.run import PlayEnded, ScriptedRun, TaskFailed
@@ -69,7 +69,7 @@ class ScriptedPlay:
         return [
             run
             for run in self.runs
-            if run.request_of_run.watch.gvk.kind == kind and name in (None, run.name)
+            if run.request_of_run.terms.gvk.kind == kind and name in (None, run.name)
         ]
 
 
@@ -79,10 +79,10 @@ class _ScriptedRunner(FollowedRuns):
         super().__init__(settings, _Scripted(plays, clock), clock)
         self.on_way_change: Callable[[], None] = lambda: None
 
-    def bytes_of(self, _: Watch) -> int:
+    def bytes_of(self, terms: PlayTerms) -> int:  # noqa: ARG002 - a port
         return WARM_RUN_BYTES
 
-    async def warm_up(self, watches: Sequence[Watch]) -> None:
+    async def warm_up(self, plays: Sequence[PlayTerms]) -> None:
         """Scripts are always ready."""
 
 
@@ -149,8 +149,8 @@ class _ScriptedProcess:
     def completed(self, result: RunResult) -> RunResult:
         if self._run is None:
             return result
-        watch = self._prepared.request.watch
-        impure = self._run.impure if watch.skip_unchanged else "nobody noted what it used"
+        terms = self._prepared.request.terms
+        impure = self._run.impure if terms.notes_uses else "nobody noted what it used"
         return replace(result, impure=impure, variables=self._run.used_variables)
 
     def read_report(self, descriptor: int) -> bool:
@@ -211,7 +211,7 @@ class _ScriptedProcess:
         return _FAILED if events.has_failures else 0
 
     async def _perform(self, run: ScriptedRun) -> None:
-        kind = self._prepared.request.watch.gvk.kind
+        kind = self._prepared.request.terms.gvk.kind
         try:
             script = self._plays.scripts[kind]
             if inspect.isawaitable(performing := script(run)):

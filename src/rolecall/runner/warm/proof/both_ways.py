@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
-from rolecall.runner.contract import Ending, Runner, RunRequest
+from rolecall.runner.contract import Ending, PlayTerms, Runner, RunRequest
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.warm.hosts import HostLimits, Hosts
@@ -30,7 +30,7 @@ from rolecall.runner.warm.proof.verdict import ProofVerdict
 from rolecall.runner.warm.runner import WarmRunner
 from rolecall.runner.warm.trust import Trust
 from rolecall.settings import RunnerSettings
-from rolecall.watches import Play, Watch
+from rolecall.watches import Play
 
 CASES = Path(__file__).with_name("cases")
 # What differs by chance is equal the next time.
@@ -151,7 +151,7 @@ def _request(group: CaseGroup, project: Path, work: Path) -> RunRequest:
     }
     return RunRequest(
         run_id="run",
-        watch=Watch(gvk=Gvk("proof.rolecall", "v1", "Proof"), play=play, mark_unsafe=None),
+        terms=PlayTerms(Gvk("proof.rolecall", "v1", "Proof"), play),
         cr=cr,
         is_finalizer=False,
         kubeconfig=project / "kubeconfig",
