@@ -173,7 +173,8 @@ def _hint(word: str, known: Mapping[str, CommandModule]) -> str:
 
 
 def _is_alone(known: Mapping[str, CommandModule]) -> bool:
-    return len(known) == len(ENGINE_COMMANDS)
+    """Whether the commands for developers are not installed, as in a pod."""
+    return not any(command.module.startswith("rolecall_dev.") for command in known.values())
 
 
 def settings_of(words: Sequence[str], environment: Mapping[str, str]) -> tuple[Settings, list[str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import metadata
+from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -28,7 +30,12 @@ ENDING = ("run", "completion", "version")
 @pytest.fixture
 def engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a pod, where `rolecall-dev` is not installed."""
-    monkeypatch.setattr(cli, "entry_points", lambda **_: ())
+
+    def entry_points(**chosen: str) -> list[EntryPoint]:
+        found = metadata.entry_points(**chosen)
+        return [point for point in found if not point.value.startswith("rolecall_dev.")]
+
+    monkeypatch.setattr(cli, "entry_points", entry_points)
 
 
 @pytest.mark.usefixtures("engine_alone")
