@@ -31,8 +31,8 @@ ENDING = ("run", "completion", "version")
 def engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a pod, where `rolecall-dev` is not installed."""
 
-    def entry_points(**chosen: str) -> list[EntryPoint]:
-        found = metadata.entry_points(**chosen)
+    def entry_points(group: str) -> list[EntryPoint]:
+        found = metadata.entry_points(group=group)
         return [point for point in found if not point.value.startswith("rolecall_dev.")]
 
     monkeypatch.setattr(cli, "entry_points", entry_points)
