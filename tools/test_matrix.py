@@ -71,8 +71,8 @@ OF_CORE = (
     *(
         f"tests/unit/{room}"
         for room in (
-            *("admission", "app", "checks", "collection", "logs", "prune", "reconcile", "record"),
-            *("roles", "runner", "runner_warm", "skip"),
+            *("admission", "app", "checks", "collection", "extensions", "logs", "reconcile"),
+            *("record", "roles", "runner", "runner_warm", "skip"),
         )
     ),
     *QUICK,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import ctypes
 import gc
 import logging
 import os
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
+_M_MMAP_THRESHOLD = -3  # <malloc.h>
+_LARGE_BLOCK_BYTES = 1024 * 1024
 _logger = logging.getLogger(__name__)
 _EPILOG = """\
 Each flag can also be set by the environment: ROLECALL_ and its name in capitals, such as
@@ -100,10 +103,21 @@ def _validate(settings: Settings, environment: Mapping[str, str]) -> int:
 
 
 def _run(settings: Settings, environment: Mapping[str, str]) -> int:
+    _return_large_blocks()
     gc.freeze()  # what was imported stays: no collection need look at it, and hold the loop for it
     asyncio.run(_serve(settings, environment))
     _logger.info("exiting")
     return 0
+
+
+def _return_large_blocks() -> None:
+    """Let glibc return each large block to the system, as it does by itself until the first is freed.
+
+    Python makes its table of interned names anew every few thousand runs; kept in the heap, each of
+    these tables of some megabytes leaves a hole.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # another libc
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
 
 
 async def _serve(settings: Settings, environment: Mapping[str, str]) -> None:

@@ -9,6 +9,8 @@ from tools import environments, pythons, test_matrix
 from tools.environments import NotMadeError, Pair
 from tools.test_matrix import TIERS, Cell, Row
 
+from tests.unit.house import documents
+
 FOUND = {"3.11": "/usr/bin/python3.11", "3.13": "/usr/bin/python3.13"}
 
 
@@ -115,3 +117,9 @@ def test_environments_of_a_clone_that_is_gone_are_removed(
     (gone / "clone").write_text(str(tmp_path / "no-such-clone"))
     own = environments.folder_of_clone()
     assert [path.name for path in (tmp_path / "matrix").iterdir()] == [own.name]
+
+
+def test_every_path_that_a_tier_names_is_there() -> None:
+    words = [word for tier in TIERS for word in (*tier.all, *tier.part, *tier.of_core)]
+    paths = [word.partition("::")[0] for word in words if word.startswith("tests/")]
+    assert [path for path in paths if not (documents.ROOT / path).exists()] == []
