@@ -127,6 +127,15 @@ _FILES = {
 }
 
 
+async def test_bytecode_that_python_writes_beside_a_filter_is_not_impure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    async with workshop(tmp_path) as shop:
+        result = await shop.run(shop.role("pure", PURE["facts that are set"], **_FILES))
+    assert (result.way, result.impure) == ("warm", "")
+
+
 @pytest.mark.parametrize("what", PURE)
 async def test_nothing_impure_is_seen_in(tmp_path: Path, kept: KeptHosts, what: str) -> None:
     async with workshop(tmp_path, kept=kept) as shop:

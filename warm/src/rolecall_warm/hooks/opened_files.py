@@ -119,8 +119,9 @@ class OpenedFiles:
         path = os.path.abspath(path)  # noqa: PTH100 - of a text, without looking at the disk
         if path == self._temporary or path.startswith(self._known):
             return  # the folder itself is opened for a file without a name
-        if path.endswith(".pyc") and "/__pycache__/" in path:
-            return  # of a file that counts
+        folder, _, name = path.rpartition("/")
+        if folder.endswith("/__pycache__") and ".pyc" in name:
+            return  # of a file that counts; Python writes `x.pyc.1234`, then renames it
         if not writes and self._is_input(path):
             return
         if _is_installed(path):
