@@ -82,7 +82,8 @@ def environment(tmp_path: Path) -> Iterator[Callable[[str], Installed]]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.mark.parametrize("core", [pytest.param(CORES[0], marks=pytest.mark.nightly), CORES[-1]])
+@pytest.mark.nightly
+@pytest.mark.parametrize("core", [CORES[0], CORES[-1]])
 def test_installing_the_wheel_keeps_the_ansible_core_that_is_there(
     environment: Callable[[str], Installed], wheels: list[Path], core: str
 ) -> None:

@@ -133,6 +133,7 @@ def test_cr_that_the_operator_must_finalize_is_deleted_before_it_goes(
 
 
 @pytest.mark.usefixtures("installed")
+@pytest.mark.nightly
 def test_way_out_after_the_operator_is_gone_takes_away_its_finalizer_alone(
     project: Path, cluster: Cluster, namespace: str, kubectl: Kubectl
 ) -> None:

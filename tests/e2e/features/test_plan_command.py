@@ -31,6 +31,7 @@ def planned(cluster: Cluster, namespace: str, tmp_path: Path) -> PlanCommand:
     return PlanCommand(cluster, namespace, tmp_path)
 
 
+@pytest.mark.nightly
 async def test_changed_template_of_the_next_version_shows_its_change_of_live_crs(
     api: Client,
     namespace: str,

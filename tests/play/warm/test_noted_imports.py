@@ -39,6 +39,7 @@ async def _told_when_rested(shop: Workshop, role: Path) -> tuple[bool, str]:
     return await _told(shop, role)
 
 
+@pytest.mark.nightly
 async def test_library_that_a_module_imported_is_there_in_the_next_run(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = _role(shop, "kubernetes.client.api.core_v1_api")

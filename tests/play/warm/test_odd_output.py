@@ -53,7 +53,11 @@ if __name__ == "__main__":
     odd(os.environ["ODD"])
     os._exit(3)
 """
-CASES = ["garbage", "long_line", "deep", "closed"]
+CASES = [
+    "garbage",
+    *(pytest.param(each, marks=pytest.mark.nightly) for each in ("long_line", "deep")),
+    "closed",
+]
 
 
 @pytest.mark.parametrize("what", CASES)
