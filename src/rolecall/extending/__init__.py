@@ -10,7 +10,7 @@ from rolecall.extending.extension import (
 )
 from rolecall.extending.found import extension_classes
 from rolecall.extending.host import Extensions
-from rolecall.extending.run_record import require_run_record
+from rolecall.extending.run_record import warn_without_run_record
 
 __all__ = [
     "EndedTurn",
@@ -21,5 +21,5 @@ __all__ = [
     "ForeseenObject",
     "MetricsView",
     "extension_classes",
-    "require_run_record",
+    "warn_without_run_record",
 ]

@@ -38,7 +38,6 @@ class Extensions:
         self._loaded = [each for each in begun if each is not None]
         self._wanting_turns = self._overriding("turns_ended")
         self._following_runs = self._overriding("run_ended")
-        self._foreseeing = self._overriding("foresee")
         self._ended_turns = EndedTurns(engine.clock, self._tell_of)
 
     def parts(self) -> dict[str, BackgroundPart]:
@@ -57,7 +56,7 @@ class Extensions:
                 await each.run_ended(run)
 
     async def foresee(self, run: EndedRun) -> Foreseen:
-        found = [await each.foresee(run) for each in self._foreseeing]
+        found = [await each.foresee(run) for each in self._loaded]
         return Foreseen(
             tuple(one for each in found for one in each.objects),
             "; ".join(each.unknown for each in found if each.unknown),

@@ -10,7 +10,7 @@ from rolecall.settings import Settings
 _logger = logging.getLogger(__name__)
 
 
-def require_run_record(settings: Settings, key: str) -> None:
+def warn_without_run_record(settings: Settings, key: str) -> None:
     """Warn where a key of watches.yaml has no effect, since no record is kept."""
     if not settings.proxy.notes_runs:
         why = "`--run-record=false` leaves nothing to decide from"

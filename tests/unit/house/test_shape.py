@@ -93,7 +93,8 @@ def test_every_room_has_its_place_in_the_layers() -> None:
 
 
 def test_every_room_exports_by_name() -> None:
-    every = [path for package in PACKAGES for path in package.glob("*/__init__.py")]
+    patterns = ("*/__init__.py", "extensions/*/__init__.py")
+    every = [path for package in PACKAGES for each in patterns for path in package.glob(each)]
     packages = [path for path in every if path.parent.name not in ("cli", "extensions")]
     silent = [path.parent.name for path in packages if "__all__" not in path.read_text()]
     assert not silent

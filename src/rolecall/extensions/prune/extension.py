@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from rolecall.acting import acting_for
 from rolecall.errors import ClusterError
-from rolecall.extending import EngineView, Extension, Foreseen, require_run_record
+from rolecall.extending import EngineView, Extension, Foreseen, warn_without_run_record
 from rolecall.extensions.prune.partial_runs import partial_by
 from rolecall.extensions.prune.ports import PrunePorts
 from rolecall.extensions.prune.preview import PrunePreview
@@ -57,7 +57,7 @@ class PruneExtension(Extension):
     def begin(cls, engine: EngineView) -> PruneExtension | None:
         if all(watch.prune is None for watch in engine.watches):
             return None
-        require_run_record(engine.settings, "prune")
+        warn_without_run_record(engine.settings, "prune")
         return cls(engine)
 
     async def run_ended(self, run: EndedRun) -> None:

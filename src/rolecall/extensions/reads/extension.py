@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rolecall.extending import EngineView, Extension, require_run_record
+from rolecall.extending import EngineView, Extension, warn_without_run_record
 from rolecall.extensions.reads.read_informers import ReadInformers
 from rolecall.extensions.reads.read_objects import Change, ReadPorts
 from rolecall.reconcile import EndedRun
@@ -28,7 +28,7 @@ class ReadsExtension(Extension):
     def begin(cls, engine: EngineView) -> ReadsExtension | None:
         if all(watch.watch_reads is None for watch in engine.watches):
             return None
-        require_run_record(engine.settings, "watchReads")
+        warn_without_run_record(engine.settings, "watchReads")
         return cls(engine)
 
     async def run_ended(self, run: EndedRun) -> None:
