@@ -25,7 +25,6 @@ from rolecall.reconcile import AllKeys, EndedRun, SpecKeyFilter
 from rolecall.runner import (
     Ending,
     Redactor,
-    RunEvent,
     RunHandle,
     Runner,
     RunRequest,
@@ -92,9 +91,6 @@ class Planner:
                     raise RuntimeError("a plan needs the notes of its run")
                 notes, left_out = access.notes, folder / _NOTES_FILE
 
-                def on_event(each: RunEvent) -> None:
-                    notes.task(each.name, each.data, each.at_s, place=each.place, said=each.stdout)
-
                 run = RunRequest(
                     run_id=request.run_id,
                     terms=terms_of(watch, is_finalizer=request.is_finalizer),
@@ -108,9 +104,10 @@ class Planner:
                     keep_artifacts=request.keep_artifacts,
                     timeout_s=request.timeout_s,
                     withheld=await self._withheld(request),
+                    note_event=access.note_event,
                     plan_notes=left_out,
                 )
-                handle = await self._runner.start(run, on_event)
+                handle = await self._runner.start(run, lambda _: None)
                 request.on_start(handle)
                 result = await handle.result_before_tidying()
             left = _left_out_in(left_out)

@@ -73,10 +73,6 @@ class ActiveRun:
     def follow(self, event: RunEvent, clock: Clock) -> None:
         """The run said something."""
         self.spoke_s = clock.monotonic()
-        if self.notes is not None:
-            self.notes.task(
-                event.name, event.data, event.at_s, place=event.place, said=event.stdout
-            )
         if self.progress is not None:
             self.progress = self.progress.after(event, clock.now())
 
@@ -235,6 +231,7 @@ class ActiveRuns:
             keep_artifacts=kept_artifacts_of(plan.cr, watch),
             timeout_s=_or(watch.run_timeout_s, defaults.timeout_s),
             no_progress_timeout_s=_or(watch.no_progress_timeout_s, defaults.no_progress_timeout_s),
+            note_event=access.note_event,
             leave_beside=lambda folder: _leave_beside(folder, plan, access),
         )
 

@@ -42,6 +42,13 @@ class RunAccess:
     # The Secrets that the run was answered with since this was called last; from any thread.
     seen_secrets: Callable[[], Sequence[Json]] = tuple
 
+    def note_event(self, event: RunEvent) -> None:
+        """Of the run that has this access; from its thread."""
+        if self.notes is not None:
+            self.notes.task(
+                event.name, event.data, event.at_s, place=event.place, said=event.stdout
+            )
+
 
 class AccessIssuer(Protocol):
     """Hands out per-run kubeconfigs; the proxy is the real one."""

@@ -120,12 +120,16 @@ async def play_in_thread(
         events.pass_on()
         run.tell_result(result)
 
+    def tell(event: RunEvent) -> None:
+        request.note_event(event)
+        events.tell(event)
+
     events = _PassedOn(on_event, on_loop)
 
     def whole() -> _T:
         with contextlib.closing(stop):
             told = partial(on_loop, tell_result)
-            return play(RunThread(stop, events.tell, told, on_loop))
+            return play(RunThread(stop, tell, told, on_loop))
 
     run.on_cancel(lambda reason: stop.ask(Ending.CANCELLED, reason))
     run.stop_processes = stop.freeze

@@ -84,8 +84,13 @@ class ScriptedRunner:
         if name in self.in_flight:
             self.doubled.append(name)
         self.in_flight.append(name)
-        self.on_event[name] = on_event
-        on_event(RunEvent("playbook_on_start", 1, "", "", {}))
+
+        def tell(event: RunEvent) -> None:
+            request.note_event(event)
+            on_event(event)
+
+        self.on_event[name] = tell
+        tell(RunEvent("playbook_on_start", 1, "", "", {}))
         number = min(len(self.requests), len(self.scripts)) - 1
         script = self.scripts[number] if self.scripts else _script_of(GOOD)
         self.runs.append(ScriptedRun(request, script, lambda: self.in_flight.remove(name)))
