@@ -34,7 +34,7 @@ class Seconds(NamedTuple):
 
 
 def read_seconds(root: Path = ROOT) -> dict[str, Seconds]:
-    """Seconds by file, as `tests/unit/skip/test_skips.py`."""
+    """Seconds by file, as `tests/unit/extensions/skip/test_skips.py`."""
     path = root / SECONDS
     if not path.exists():
         return {}

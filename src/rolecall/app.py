@@ -32,7 +32,6 @@ from rolecall.leftovers import Leftovers
 from rolecall.lifetime import Stop, run_parts, signals_asking, take_signals
 from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
-from rolecall.lost_owners import LostOwners
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.migration import EngineMigration
 from rolecall.page import OperatorPage, PagePorts
@@ -40,7 +39,6 @@ from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
 from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
 from rolecall.reconcile import (
-    EndedRun,
     Outcome,
     PlayLog,
     Reconciler,
@@ -48,7 +46,6 @@ from rolecall.reconcile import (
     RunDefaults,
     Workers,
 )
-from rolecall.record import ObjectPlace
 from rolecall.runner import (
     MakeRunner,
     SpecKeys,
@@ -68,14 +65,12 @@ from rolecall.sharing import (
     digest_of_watched,
     division_of,
 )
-from rolecall.skip import Skips
 from rolecall.startup import (
     ProjectFiles,
     asked_of,
     limits_for,
     memory_for_runs,
     project_of,
-    skips_for,
     with_folder_for_admission,
     with_search_paths,
 )
@@ -186,21 +181,19 @@ class Engine:
             watches, client, self._keys, settings=settings.reactor, supervisor=supervisor
         )
         self._events = ApiEventRecorder(client, instance=socket.gethostname(), clock=clock)
-        root, note_write = settings.runner.root, self._dependents.note_own_write
-        self._lost_owners = LostOwners(client, root, self._events, note_write)
         self._proxy = Proxy(
             settings.proxy,
             client,
             dependents=self._dependents,
             clock=clock,
             events=self._events,
-            was_owned=self._lost_owners.was_owned,
+            was_owned=lambda owner, uid: self._extensions.was_owned(owner, uid),  # noqa: PLW0108 - made later
         )
         self._warm_state = self._made_warm_state()
         self._runner = make_runner(settings.runner, self._warm_state.update)
         self._runner.on_way_change = queue.hand_out
-        self._skips = self._made_skips()
         self._spec_keys = SpecKeys(self._client, self._clock)
+        self._extensions = self._made_extensions()
         self._reconciler = self._made_reconciler(plays)
         self._leftovers = Leftovers(settings, watches, client)
         gone, leading = self._on_gone, self._election.wait_leading
@@ -208,7 +201,6 @@ class Engine:
         self._workers.on_turn = self._on_turn
         self._workers.rights = ElectionRights(self._election)
         self._last_runs = LastRuns(settings.runner.root)
-        self._extensions = self._made_extensions()
         self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor(retake_signals)
         self._webhooks = self._made_webhooks(project)
@@ -240,7 +232,6 @@ class Engine:
         stack.push_async_callback(self._election.release)
         stack.push_async_callback(self._sharing.close)
         stack.push_async_callback(self._dependents.close)
-        stack.push_async_callback(self._extensions.stop)
         stack.push_async_callback(self._warm_state.close)
         stack.push_async_callback(self._runner.close)
         root = self._settings.runner.root
@@ -261,8 +252,6 @@ class Engine:
         }
         if self._shards is not None:
             parts["shards"] = keep("shards", self._shards.run)
-        if self._skips.is_on:
-            parts["skips"] = keep("skips", self._skips.run)
         if self._webhooks.is_open:
             parts["webhooks"] = keep("webhooks", self._webhooks.run)
         if self._page is not None:
@@ -281,7 +270,7 @@ class Engine:
         leaving = asyncio.create_task(self._election.leave(), name="leave")
         try:
             await self._workers.drain(patience_s, reason)
-            await self._skips.write()
+            await self._extensions.stop()
             if is_patient:
                 election = self._settings.shards.election
                 margin_s = election.lease_s - election.renew_deadline_s
@@ -323,11 +312,10 @@ class Engine:
                 clock=self._clock,
                 drift=PlannedDrift(self._made_planner()),
                 may_run=self._election.may_write,
-                skips=self._skips,
                 spec_keys=self._spec_keys,
                 slots=self._queue,
                 brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - made later
-                after_run=self._run_ended,
+                hooks=self._extensions,
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - made later
             ),
             _run_defaults(self._settings),
@@ -344,7 +332,7 @@ class Engine:
             reconciler=self._reconciler,
             known=self._reactor.known,
             metrics=self._metrics,
-            kept=self._skips,
+            kept=self._extensions,
             remembering=(self._reconciler, self._extensions, self._metrics),
             on_first=self._webhooks.wake,
             posting_for=lambda: self._events.posting_for,
@@ -372,28 +360,10 @@ class Engine:
             self._spec_keys,
         )
 
-    def _made_skips(self) -> Skips:
-        skips = skips_for(
-            self._settings, self._watches, self._client, self._clock, self._environment
-        )
-        skips.on_skip, skips.on_dependents = self._metrics.run_skipped, self._follow
-        return skips
-
     def _forget_kinds(self) -> None:
         self._proxy.forget_kinds()
-        self._skips.forget_kinds()
+        self._extensions.on_kinds_change()
         self._spec_keys.forget_kinds()
-
-    async def _follow(self, owner: Key, place: ObjectPlace, by_annotation: bool) -> None:
-        """CRs own objects there, as was known before a restart."""
-        find = self._client.discovery.by_plural
-        if (resource := await find(place.group, place.version, place.resource)) is not None:
-            if place.name:
-                named = (place.group, place.resource, place.namespace, place.name)
-                self._dependents.note_asked(owner, *named)
-            self._dependents.note(
-                owner.gvk, resource.gvk, by_annotation=by_annotation, namespace=place.namespace
-            )
 
     async def _work(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -452,9 +422,9 @@ class Engine:
             supervisor=self._supervisor,
             keys=self._keys,
             dependents=self._dependents,
-            notes_in_flight=self._reconciler.notes_in_flight,
+            notes_in_flight=lambda: self._reconciler.notes_in_flight(),  # noqa: PLW0108 - made later
             hand_for=self._election.hand_for,
-            run_again=self._skips.forget,
+            run_again=lambda key: self._extensions.run_again(key),  # noqa: PLW0108 - made later
         )
         return Extensions(extension_classes(), view, self._metrics.part_restarted)
 
@@ -543,11 +513,6 @@ class Engine:
             supervisor=self._supervisor,
             retake_signals=retake_signals,
         )
-
-    async def _run_ended(self, run: EndedRun) -> None:
-        if self._settings.proxy.inject_owner:
-            await self._lost_owners.run_ended(run)
-        await self._extensions.run_ended(run)
 
     async def _on_gone(self, key: Key) -> None:
         await self._leftovers.forget(key)

@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rolecall import __version__
 from rolecall.admission import AnswerPorts, PlayAnswers, Slots, webhooks_of
 from rolecall.capacity import (
     ENGINE_BYTES,
@@ -20,29 +19,12 @@ from rolecall.capacity import (
     runs_within,
     waiting_within,
 )
-from rolecall.clock import Clock
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
-from rolecall.kube import Client
 from rolecall.log_fields import log_fields
 from rolecall.runner import (
     claimed_for_admission,
-    configuration_of,
-    find_collection,
-    inputs_of,
-    version_of,
 )
 from rolecall.settings import RunnerSettings, Settings, WebhookSettings
-from rolecall.shards import shard_of
-from rolecall.skip import (
-    ConfigMapStore,
-    CurrentReads,
-    FileStore,
-    PartStore,
-    ProjectDigests,
-    SkipFacts,
-    SkipParts,
-    Skips,
-)
 from rolecall.watches import (
     Watch,
     WatchDefaults,
@@ -67,49 +49,6 @@ class ProjectFiles:
 def project_of(settings: Settings, environment: Mapping[str, str]) -> ProjectFiles:
     """All of it checked; raises `ProblemsError` with all that is wrong with a file."""
     return ProjectFiles(watches_of(settings, environment), conversions_of(settings))
-
-
-def skips_for(
-    settings: Settings,
-    watches: Sequence[Watch],
-    client: Client,
-    clock: Clock,
-    environment: Mapping[str, str],
-) -> Skips:
-    """Who knows of runs that need not be made; what it keeps is kept where all replicas find it."""
-    runner, election = settings.runner, settings.election
-    core = find_collection("kubernetes.core", environment, settings.watches_file.parent)
-    versions = (
-        __version__,
-        version_of("ansible-core"),
-        version_of("kubernetes"),
-        core[0] if core else "",
-        runner.ansible_args,
-        str(runner.inventory or ""),
-        str((runner.trust_cr_text, runner.skip_facts)),
-        str((settings.proxy.inject_owner, settings.proxy.adopts)),
-    )
-    plays_environment = {**environment, **runner.environment}
-    configuration = configuration_of(plays_environment)
-    store: PartStore = FileStore(runner.root)
-    if election.id and election.namespace:
-        store = ConfigMapStore(client, election.namespace, election.id)
-    facts = SkipFacts(versions, plays_environment, _parts_of(settings))
-    return Skips(
-        {watch.gvk: watch for watch in watches},
-        facts,
-        CurrentReads(client, clock, settings.reactor.namespaces),
-        ProjectDigests(lambda play: (*inputs_of(play, runner), *configuration), clock),
-        store,
-        clock,
-    )
-
-
-def _parts_of(settings: Settings) -> SkipParts:
-    if not settings.shards.is_on:
-        return SkipParts()
-    count = settings.shards.count
-    return SkipParts(count, lambda key: shard_of(key, count), are_divided=True)
 
 
 def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch]:

@@ -1,7 +1,7 @@
 """Choose the nightly tests for what changed, and run them; keep the map from rooms to tests.
 
     .venv/bin/python -m tools.affected                           what CI would run for HEAD
-    .venv/bin/python -m tools.affected --touching src/rolecall/skip      for a commit of that
+    .venv/bin/python -m tools.affected --touching src/rolecall/extensions/skip      for a commit of that
     .venv/bin/python -m tools.affected --run                     run it, as `.ci/run` does
     .venv/bin/python -m tools.affected --check | --write         hold tests/rooms.json to the code
 

@@ -74,7 +74,7 @@ class Rooms:
         return found
 
     def of_import(self, name: str) -> str:
-        """The room of an imported name, as `rolecall.skip.Skips`; empty where it is not ours."""
+        """The room of an imported name, as `rolecall.status.StatusWriter`; empty: it is not ours."""
         package, _, inner = name.partition(".")
         if package not in PACKAGES or not inner:
             return ""

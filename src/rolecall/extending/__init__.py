@@ -1,6 +1,7 @@
 """What an extension is, and the host that calls the loaded ones at each step of the core."""
 
 from rolecall.extending.extension import (
+    BackgroundPart,
     EndedTurn,
     EngineView,
     Extension,
@@ -11,8 +12,10 @@ from rolecall.extending.extension import (
 from rolecall.extending.found import extension_classes
 from rolecall.extending.host import Extensions
 from rolecall.extending.run_record import warn_without_run_record
+from rolecall.reconcile import TurnView
 
 __all__ = [
+    "BackgroundPart",
     "EndedTurn",
     "EngineView",
     "Extension",
@@ -20,6 +23,7 @@ __all__ = [
     "Foreseen",
     "ForeseenObject",
     "MetricsView",
+    "TurnView",
     "extension_classes",
     "warn_without_run_record",
 ]

@@ -6,7 +6,7 @@ methods that a class overrides, so an extension costs nothing where it does not 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
@@ -16,8 +16,9 @@ from rolecall.clock import Clock
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec
+from rolecall.proxy import Owner
 from rolecall.reactor import DependentInformers, Sink
-from rolecall.reconcile import EndedRun, EventRecorder, Outcome
+from rolecall.reconcile import EndedRun, EventRecorder, Outcome, TurnView
 from rolecall.record import ObjectPlace, RunNotes, RunRecord
 from rolecall.settings import Settings
 from rolecall.supervisor import Supervisor
@@ -113,12 +114,26 @@ class Extension:
         """What runs as long as the engine does, by name."""
         return {}
 
+    async def why_no_run(self, turn: TurnView) -> str:  # noqa: ARG002 - for those that override it
+        """Why a turn needs no run; empty: make it. What this raises makes the run."""
+        return ""
+
     async def run_ended(self, run: EndedRun) -> None:
         """A run ended by itself; its CR is still in hand, and its end is not in status yet."""
 
     async def foresee(self, run: EndedRun) -> Foreseen:  # noqa: ARG002 - for those that override it
         """What `run_ended` would do after a run that was only planned; writes nothing."""
         return Foreseen()
+
+    def run_again(self, key: Key) -> None:
+        """The last run of a CR says nothing of the next: it was stopped, or left something to do."""
+
+    async def was_owned(self, owner: Owner, uid: str) -> bool:  # noqa: ARG002 - as above
+        """Whether an object without an owner had this one, and gets it back when the run is over."""
+        return False
+
+    def on_kinds_change(self) -> None:
+        """A CRD came, changed or went."""
 
     async def on_gone(self, key: Key) -> None:
         """A CR is gone."""
@@ -128,6 +143,16 @@ class Extension:
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
         """Another replica acted for these CRs, or acts from now on."""
+
+    def has_unwritten(self, part: int) -> bool:  # noqa: ARG002 - as above
+        """With shards: whether something of this shard is to be written before another takes it."""
+        return False
+
+    async def write_parts(self, parts: Collection[int]) -> None:
+        """With shards: write what is kept of these, which are handed over."""
+
+    def forget_parts(self, parts: Collection[int]) -> None:
+        """With shards: another replica had these shards, or has them now."""
 
     async def stop(self) -> None:
         """The engine stops, and its runs are over; connections are still open."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from rolecall.errors import RolecallError
 from rolecall.extending.ended_turns import EndedTurns
 from rolecall.extending.extension import BackgroundPart, EndedTurn, EngineView, Extension, Foreseen
 from rolecall.log_fields import log_fields
-from rolecall.reconcile import EndedRun, Outcome
+from rolecall.proxy import Owner
+from rolecall.reconcile import EndedRun, Outcome, TurnView
 from rolecall.runner import in_thread
 from rolecall.workqueue import Key, Turn
 
@@ -38,6 +39,7 @@ class Extensions:
         self._loaded = [each for each in begun if each is not None]
         self._wanting_turns = self._overriding("turns_ended")
         self._following_runs = self._overriding("run_ended")
+        self._skipping = self._overriding("why_no_run")
         self._ended_turns = EndedTurns(engine.clock, self._tell_of)
 
     def parts(self) -> dict[str, BackgroundPart]:
@@ -50,6 +52,13 @@ class Extensions:
                 parts |= {f"{each.name}: {part}": run for part, run in each.parts().items()}
         return parts
 
+    async def why_no_run(self, turn: TurnView) -> str:
+        for each in self._skipping:
+            with self._costing_nothing(each):
+                if why := await each.why_no_run(turn):
+                    return why
+        return ""
+
     async def run_ended(self, run: EndedRun) -> None:
         for each in self._following_runs:
             with self._costing_nothing(each):
@@ -61,6 +70,23 @@ class Extensions:
             tuple(one for each in found for one in each.objects),
             "; ".join(each.unknown for each in found if each.unknown),
         )
+
+    def run_again(self, key: Key) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                each.run_again(key)
+
+    async def was_owned(self, owner: Owner, uid: str) -> bool:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                if await each.was_owned(owner, uid):
+                    return True
+        return False
+
+    def on_kinds_change(self) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                each.on_kinds_change()
 
     async def on_gone(self, key: Key) -> None:
         for each in self._loaded:
@@ -76,6 +102,19 @@ class Extensions:
         for each in self._loaded:
             with self._costing_nothing(each):
                 each.forget_of(is_meant)
+
+    def has_unwritten(self, part: int) -> bool:
+        return any(each.has_unwritten(part) for each in self._loaded)
+
+    async def write_parts(self, parts: Collection[int]) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                await each.write_parts(parts)
+
+    def forget_parts(self, parts: Collection[int]) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                each.forget_parts(parts)
 
     async def stop(self) -> None:
         for each in self._loaded:

@@ -156,10 +156,6 @@ class EngineMetrics:
         self.of(names.RECONCILES, GVK=str(gvk)).observe(seconds)
         self.of(names.RUNS, GVK=str(gvk), result=result, way=way).inc()
 
-    def run_skipped(self, gvk: Gvk) -> None:
-        """A period or a restart needed no run."""
-        self.of(names.RUNS_SKIPPED, GVK=str(gvk)).inc()
-
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         self.of(names.PHASE, GVK=str(gvk), phase=phase).observe(seconds)
 

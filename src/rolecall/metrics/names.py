@@ -201,12 +201,6 @@ RUNS = MetricSpec(
     ("GVK", "result", "way"),
     "Runs that ended, by result and by how they were started.",
 )
-RUNS_SKIPPED = MetricSpec(
-    "rolecall_runs_skipped_total",
-    MetricKind.COUNTER,
-    ("GVK",),
-    "Runs that a period or a restart did not need: with `skipUnchanged`, nothing had changed.",
-)
 PHASE = MetricSpec(
     "rolecall_phase_seconds",
     MetricKind.HISTOGRAM,
@@ -358,7 +352,6 @@ NAMES = (
     MAX_WAITING,
     WAITING_RUNS,
     RUNS,
-    RUNS_SKIPPED,
     PHASE,
     TASKS,
     WARM_STATE,

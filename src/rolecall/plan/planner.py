@@ -120,7 +120,7 @@ class Planner:
         unknown = refused_notes(world, record)
         objects = objects_of_plan(world, record, left, (watch.gvk, about), redactor.value)
         key = Key(watch.gvk, about.namespace, about.name)
-        ended = EndedRun(key, watch, request.cr, request.is_finalizer, result, notes)
+        ended = EndedRun(key, watch, request.cr, request.cr, request.is_finalizer, result, notes)
         foreseen = await self._prunes(ended)
         objects += pruned_of_plan(foreseen, world, record, left, redactor.value)
         if foreseen.unknown:

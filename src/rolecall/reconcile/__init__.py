@@ -21,8 +21,10 @@ from rolecall.reconcile.ports import (
     RunDefaults,
     SpecKeyFilter,
     Telemetry,
+    TurnHooks,
     TurnRights,
     TurnTrail,
+    TurnView,
 )
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.workers import Workers
@@ -47,7 +49,9 @@ __all__ = [
     "RunDefaults",
     "SpecKeyFilter",
     "Telemetry",
+    "TurnHooks",
     "TurnRights",
     "TurnTrail",
+    "TurnView",
     "Workers",
 ]

@@ -49,12 +49,11 @@ from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
 from rolecall.reconcile.in_flight import InFlightReports
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.observing import Observing
-from rolecall.reconcile.ports import EndedRun, Outcome, ReconcilerPorts, RunDefaults
+from rolecall.reconcile.ports import EndedRun, Outcome, ReconcilerPorts, RunDefaults, TurnView
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.stopped_runs import StoppedRuns
-from rolecall.reconcile.unchanged import remember, why_unchanged
 from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
 from rolecall.record import RunNotes
 from rolecall.runner import Ending, RunResult, outcome_of
@@ -227,7 +226,7 @@ class Reconciler:
             return Outcome(
                 why="the object is being deleted, and only finalizers of others are left"
             )
-        if why := await why_unchanged(self._ports.skips, active, watch, with_finalizer, period_s):
+        if why := await self._why_no_run(active, watch, with_finalizer, period_s):
             return replace(periodic(period_s), why=why)
         plan = await self._mark_running(active, watch, cr, with_finalizer)
         if (news := _news_of(plan)) is not None:
@@ -237,6 +236,11 @@ class Reconciler:
         self._phase(key, "prepare", active.began)
         result = await self._run(active, plan)
         return await self._conclude(active, plan, result, period_s)
+
+    async def _why_no_run(self, active: ActiveRun, watch: Watch, cr: Json, period_s: float) -> str:
+        if active.turn is None or is_deleted(cr):
+            return ""
+        return await self._ports.hooks.why_no_run(TurnView(active.turn, watch, cr, period_s))
 
     def _brought(self, key: Key, watch: Watch) -> Json | None:
         """The CR as its event brought it, where the turn begins with a write that checks it.
@@ -259,7 +263,6 @@ class Reconciler:
         self._convergence.forget(key)
         self._stopped_runs.forget(key)
         self._reporter.forget(key)
-        self._ports.skips.forget(key)
         return Outcome(forget=True, why="the object is gone")
 
     def _unsettled_s(self, key: Key, cr: Json) -> float:
@@ -318,9 +321,9 @@ class Reconciler:
             await self._reporter.cancelled(plan, active.newest or plan.cr, why)
             return self._stopped(key, period_s) if active.is_stopped else again_now(active.cause)
         self._count(plan.watch, result)
-        ended = EndedRun(key, plan.watch, plan.cr, plan.is_finalizer, result, active.notes)
-        await remember(self._ports.skips, active, plan, result)
-        await self._ports.after_run(ended)  # may ask for a run that is not skipped
+        await self._ports.hooks.run_ended(
+            EndedRun(key, plan.watch, plan.cr, plan.before, plan.is_finalizer, result, active.notes)
+        )
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
         cr = active.newest or plan.cr
         if plan.is_finalizer and result.succeeded:
@@ -337,7 +340,7 @@ class Reconciler:
     def _stopped(self, key: Key, period_s: float) -> Outcome:
         """What the run left half done is not known, so the next one is not skipped."""
         self._stopped_runs.add(key)
-        self._ports.skips.forget(key)
+        self._ports.hooks.run_again(key)
         return periodic(period_s)
 
     def _check_leading(self, what: str) -> None:

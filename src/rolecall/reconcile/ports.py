@@ -6,7 +6,7 @@ so that no lower or side room has to know of another.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -100,39 +100,6 @@ class Telemetry(Protocol):
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         """What the CR's status says now."""
-
-
-class RunSkipper(Protocol):
-    """Knows of runs that could only do what the last one did."""
-
-    async def why_no_run(self, turn: Turn, watch: Watch, cr: Json, period_s: float) -> str:
-        """Why this turn needs no run; empty: make it."""
-
-    async def ran(
-        self,
-        key: Key,
-        watch: Watch,
-        crs: tuple[Json, Json],
-        result: RunResult,
-        record: RunRecord | None,
-    ) -> None:
-        """A run ended; `crs`: the CR as it was before the turn, and as the play saw it."""
-
-    def forget(self, key: Key) -> None:
-        """The CR is gone, or its last run says nothing of the next."""
-
-
-class NoSkips:
-    """Every run is made."""
-
-    async def why_no_run(self, *_: object) -> str:
-        return ""
-
-    async def ran(self, *_: object) -> None:
-        """Nothing is kept of it."""
-
-    def forget(self, _key: Key) -> None:
-        """Nothing was kept."""
 
 
 class KeySlots(Protocol):
@@ -229,6 +196,7 @@ class EndedRun:
     key: Key
     watch: Watch
     cr: Json  # as the play saw it
+    before: Json  # as it was when the turn began
     is_finalizer: bool
     result: RunResult
     notes: RunNotes | None
@@ -263,8 +231,40 @@ def _always() -> bool:
     return True
 
 
-async def _nothing_follows(_: EndedRun) -> None:
-    """Nothing is decided from what runs read and wrote."""
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """A turn that comes to its run, unless somebody knows why it needs none."""
+
+    turn: Turn
+    watch: Watch
+    cr: Json
+    period_s: float
+
+
+class TurnHooks(Protocol):
+    """What features beside the core do in a turn."""
+
+    async def why_no_run(self, turn: TurnView) -> str:
+        """Why this turn needs no run; empty: make it. Not asked for a CR that is being deleted."""
+
+    async def run_ended(self, run: EndedRun) -> None:
+        """A run ended by itself."""
+
+    def run_again(self, key: Key) -> None:
+        """The last run of a CR says nothing of the next."""
+
+
+class NoHooks:
+    """There are none."""
+
+    async def why_no_run(self, _turn: TurnView) -> str:
+        return ""
+
+    async def run_ended(self, _run: EndedRun) -> None:
+        """Nothing follows."""
+
+    def run_again(self, _key: Key) -> None:
+        """Every run is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +282,12 @@ class ReconcilerPorts:
     drift: DriftFinder | None = None
     # Told of our own writes to kinds without generations, where each version counts as an edit.
     on_written: OnOwnWrite = lambda *_: None
-    skips: RunSkipper = field(default_factory=NoSkips)
+    hooks: TurnHooks = field(default_factory=NoHooks)
     slots: KeySlots = field(default_factory=KeptSlots)
     # The CR as an event brought it that came before the turn; None: read it. Asking takes it away.
     brought: Callable[[Key], Json | None] = lambda _: None
     # Which keys of a CR's spec its play does not get.
     spec_keys: SpecKeyFilter = field(default_factory=AllKeys)
-    # Told of each run that ended by itself: what follows from what it read and wrote.
-    after_run: Callable[[EndedRun], Awaitable[None]] = _nothing_follows
 
 
 @dataclass(frozen=True, slots=True)

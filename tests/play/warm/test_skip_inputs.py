@@ -16,9 +16,9 @@ from uuid import uuid4
 import pytest
 
 from rolecall.clock import SystemClock
+from rolecall.extensions.skip import ProjectDigests
 from rolecall.runner import inputs_of
 from rolecall.settings import RunnerSettings
-from rolecall.skip import ProjectDigests
 from rolecall.watches import Play
 from tests.play.warm.runs import Workshop, workshop
 

@@ -17,7 +17,7 @@ from tools.placement import ROOT, Seconds
 ROOMS = Rooms()
 TEXT = '''
 """A docstring that says `rolecall usage`."""
-from rolecall.skip import Skips
+from rolecall.extensions.skip import Skips
 import tests.e2e.engine
 
 @pytest.mark.nightly
@@ -35,7 +35,7 @@ def test_it(engine):
 @pytest.mark.parametrize(
     ("path", "room"),
     [
-        ("src/rolecall/skip/skips.py", "src/rolecall/skip"),
+        ("src/rolecall/extensions/skip/skips.py", "src/rolecall/extensions/skip"),
         ("src/rolecall/app.py", "src/rolecall/app.py"),
         ("dev/src/rolecall_dev/checks/porting/a.py", "dev/src/rolecall_dev/checks"),
         ("warm/src/rolecall_warm/hooks/uses.py", "warm/src/rolecall_warm/hooks"),
@@ -54,7 +54,7 @@ def test_facts_are_what_a_file_says_outside_of_its_docstrings(tmp_path: Path) ->
     file = tmp_path / "test_it.py"
     file.write_text(TEXT)
     facts = facts_of(file)
-    assert facts.imports == {"rolecall.skip.Skips", "tests.e2e.engine"}
+    assert facts.imports == {"rolecall.extensions.skip.Skips", "tests.e2e.engine"}
     assert {"blame", "plan", "bundle"} <= facts.commands
     assert "usage" not in facts.commands
     assert {"skipUnchanged", "watchReads"} <= facts.keys
@@ -69,7 +69,7 @@ def test_facts_are_what_a_file_says_outside_of_its_docstrings(tmp_path: Path) ->
     ("facts", "room"),
     [
         (Facts(imports={"rolecall.status.writer.StatusWriter"}), "src/rolecall/status"),
-        (Facts(keys={"skipUnchanged"}), "src/rolecall/skip"),
+        (Facts(keys={"skipUnchanged"}), "src/rolecall/extensions/skip"),
         (Facts(keys={"prune"}), "src/rolecall/extensions/prune"),
         (Facts(flags={"page-bind-address"}), "src/rolecall/page"),
         (Facts(flags={"shards"}), "src/rolecall/shards"),
@@ -109,11 +109,11 @@ def files_of(mapped: Map, *paths: str, budget_s: float = 600.0) -> list[str]:
 
 
 MAP = Map(
-    by_room={"src/rolecall/skip": ["a", "b"], "src/rolecall/page": ["c"]},
+    by_room={"src/rolecall/extensions/skip": ["a", "b"], "src/rolecall/page": ["c"]},
     engine=["d", "c"],
-    rooms_of_engine=frozenset({"src/rolecall/skip"}),
+    rooms_of_engine=frozenset({"src/rolecall/extensions/skip"}),
 )
-SKIP, PAGE = "src/rolecall/skip/skips.py", "src/rolecall/page/server.py"
+SKIP, PAGE = "src/rolecall/extensions/skip/skips.py", "src/rolecall/page/server.py"
 
 
 def test_specific_tests_come_first_and_each_room_gets_its_turn() -> None:

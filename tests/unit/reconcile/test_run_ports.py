@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from rolecall.json_object import Json
-from rolecall.reconcile import EndedRun, RunAccess
+from rolecall.reconcile import EndedRun, RunAccess, TurnView
 from rolecall.record import RunNotes
 from rolecall.runner import RunEvent, RunRequest, RunResult
 from rolecall.watches import Watch
-from rolecall.workqueue import Key, Turn
+from rolecall.workqueue import Key
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
 from tests.unit.reconcile.scripted import BAD, GOOD, ScriptedAccess, watch_of
 from tests.unit.reconcile.setting import Setting, long_run
@@ -37,25 +37,23 @@ class RecordedSlots:
 
 
 @dataclass
-class RecordedSkips:
-    """A `RunSkipper`: keeps what it was told, and skips where it was told to."""
+class RecordedHooks:
+    """`TurnHooks` that keep what they were told, and skip where they were told to."""
 
     why: str = ""
-    asked: list[tuple[Turn, float]] = field(default_factory=list)
-    told: list[tuple[Key, tuple[Json, Json], RunResult]] = field(default_factory=list)
-    forgotten: list[Key] = field(default_factory=list)
+    asked: list[TurnView] = field(default_factory=list)
+    ended: list[EndedRun] = field(default_factory=list)
+    run_agains: list[Key] = field(default_factory=list)
 
-    async def why_no_run(self, turn: Turn, watch: Watch, cr: Json, period_s: float) -> str:
-        self.asked.append((turn, period_s))
+    async def why_no_run(self, turn: TurnView) -> str:
+        self.asked.append(turn)
         return self.why
 
-    async def ran(
-        self, key: Key, watch: Watch, crs: tuple[Json, Json], result: RunResult, record: object
-    ) -> None:
-        self.told.append((key, crs, result))
+    async def run_ended(self, run: EndedRun) -> None:
+        self.ended.append(run)
 
-    def forget(self, key: Key) -> None:
-        self.forgotten.append(key)
+    def run_again(self, key: Key) -> None:
+        self.run_agains.append(key)
 
 
 async def test_run_that_waits_leaves_its_slot_and_goes_on_when_it_is_given_one(
@@ -99,22 +97,16 @@ async def test_run_in_flight_shows_its_notes_and_its_tasks_are_in_them(
     setting: Setting, clock: VirtualClock
 ) -> None:
     notes = RunNotes("1", lambda *_: False, clock)
-    ended: list[EndedRun] = []
-
-    async def after_run(run: EndedRun) -> None:
-        ended.append(run)
-
+    hooks = RecordedHooks()
     access = _Noting(notes)
-    setting = Setting(
-        setting.shop, setting.watch, clock, access=access, ports={"after_run": after_run}
-    )
+    setting = Setting(setting.shop, setting.watch, clock, access=access, ports={"hooks": hooks})
     async with long_run(setting):
         assert setting.reconciler.notes_in_flight() == {setting.key(): notes}
         data = {"task": "apply it", "task_uuid": "x"}
         setting.runner.on_event["a"](RunEvent("playbook_on_task_start", 2, "", "", data, "a.yml:1"))
 
     assert setting.reconciler.notes_in_flight() == {}
-    [run] = ended
+    [run] = hooks.ended
     assert (run.key, run.result.succeeded, run.is_finalizer) == (setting.key(), True, False)
     assert run.record is not None
     assert [task.name for task in run.record.tasks] == ["apply it"]
@@ -123,48 +115,48 @@ async def test_run_in_flight_shows_its_notes_and_its_tasks_are_in_them(
 async def test_run_that_would_do_the_same_is_not_made_and_the_period_goes_on(
     shop: Shop, clock: VirtualClock
 ) -> None:
-    skips = RecordedSkips("nothing changed")
-    watch = replace(watch_of(), skip_unchanged=True)
-    setting = Setting(shop, watch, clock, ports={"skips": skips})
+    hooks = RecordedHooks("nothing changed")
+    setting = Setting(shop, watch_of(), clock, ports={"hooks": hooks})
     await shop.create()
 
     outcome = await setting.turn()
 
     assert setting.runner.requests == []
     assert (outcome.after_s, outcome.is_period, outcome.why) == (36000.0, True, "nothing changed")
-    assert [(turn.key, period_s) for turn, period_s in skips.asked] == [(setting.key(), 36000.0)]
+    [asked] = hooks.asked
+    assert (asked.turn.key, asked.period_s) == (setting.key(), 36000.0)
 
 
 @pytest.mark.parametrize("result", [GOOD, BAD])
 async def test_run_that_was_made_is_told_with_what_it_saw(
     shop: Shop, clock: VirtualClock, result: RunResult
 ) -> None:
-    skips = RecordedSkips()
-    watch = replace(watch_of(), skip_unchanged=True)
-    setting = Setting(shop, watch, clock, ports={"skips": skips})
+    hooks = RecordedHooks()
+    setting = Setting(shop, watch_of(), clock, ports={"hooks": hooks})
     await shop.create()
     setting.runner.will(result)
 
     await setting.turn()
 
-    [(key, (before, seen), told)] = skips.told
-    assert (key, told) == (setting.key(), replace(result, run_id="1"))
-    assert "status" not in before
-    assert seen == setting.runner.requests[0].cr
+    [ended] = hooks.ended
+    assert (ended.key, ended.result) == (setting.key(), replace(result, run_id="1"))
+    assert "status" not in ended.before
+    assert ended.cr == setting.runner.requests[0].cr
 
 
-async def test_finalizer_run_is_made_and_forgotten(shop: Shop, clock: VirtualClock) -> None:
-    skips = RecordedSkips("nothing changed")
-    watch = replace(watch_of(with_finalizer=True), skip_unchanged=True)
-    setting = Setting(shop, watch, clock, ports={"skips": skips})
+async def test_finalizer_run_is_made_whatever_is_known_of_the_last_run(
+    shop: Shop, clock: VirtualClock
+) -> None:
+    hooks = RecordedHooks("nothing changed")
+    setting = Setting(shop, watch_of(with_finalizer=True), clock, ports={"hooks": hooks})
     await shop.create(finalizers=[FINALIZER])
     await shop.delete()
 
     await setting.turn()
 
     assert setting.runner.requests[0].is_finalizer
-    assert (skips.asked, skips.told) == ([], [])
-    assert setting.key() in skips.forgotten
+    assert hooks.asked == []
+    assert [run.is_finalizer for run in hooks.ended] == [True]
 
 
 async def test_replica_that_led_until_its_run_had_access_starts_none(setting: Setting) -> None:
@@ -202,17 +194,6 @@ async def test_trail_of_a_turn_has_its_times_in_order(
     assert trail is not None
     assert (trail.began_s, trail.run_began_s, trail.run_ended_s) == (3.0, 3.0, 10.0)
     assert (trail.uid, trail.result.succeeded) == (cr["metadata"]["uid"], True)
-
-
-async def test_object_that_is_gone_leaves_nothing_with_those_who_skip_runs(
-    shop: Shop, clock: VirtualClock
-) -> None:
-    skips = RecordedSkips()
-    setting = Setting(shop, watch_of(), clock, ports={"skips": skips})
-
-    assert (await setting.turn("nobody")).forget
-
-    assert skips.forgotten == [setting.key("nobody")]
 
 
 async def test_spec_that_a_run_had_is_kept_beside_its_artifacts(

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rolecall import skip
-from rolecall.extensions import prune
+from rolecall.extensions import prune, skip
 from rolecall.watches import Watch
 
 STORE_RESOURCE = ("", "configmaps")

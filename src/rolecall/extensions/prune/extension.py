@@ -33,6 +33,7 @@ _logger = logging.getLogger(__name__)
 
 class PruneExtension(Extension):
     name = "prune"
+    after = ("skip", "owners")  # it may ask for a run that is not skipped
     metrics = (PRUNED,)
 
     def __init__(self, engine: EngineView) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rolecall.workqueue import EDIT, PERIOD, ROLE, SET_BACK, START, Cause
-from tests.unit.skip.conftest import READ, World, cr
+from tests.unit.extensions.skip.conftest import READ, World, cr
 
 
 async def test_nothing_runs_where_nothing_changed(world: World) -> None:

@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
+from rolecall.extensions.skip.current_reads import is_about_server
 from rolecall.json_object import Json
 from rolecall.record import ObjectPlace, RecordedRequest, RunRecord, objects_of
 from rolecall.runner import RunResult
-from rolecall.skip.current_reads import is_about_server
 
 _LENGTH = 32
 _MOST_PLACES = 200

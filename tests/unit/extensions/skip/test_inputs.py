@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from rolecall.errors import RolecallError
+from rolecall.extensions.skip import ProjectDigests
 from rolecall.record import RecordedRequest
 from rolecall.record.answers import seen_in
 from rolecall.runner import configuration_of, inputs_of
 from rolecall.settings import RunnerSettings
-from rolecall.skip import ProjectDigests
 from rolecall.watches import Play
 from rolecall.workqueue import PERIOD, START, Turn, Urgency
-from tests.unit.skip.conftest import KEY, READ, World, cr
+from tests.unit.extensions.skip.conftest import KEY, READ, World, cr
 
 
 class RefusedError(RolecallError):

@@ -10,7 +10,7 @@ import pytest
 from rolecall.record import RecordedRequest, RunRecord
 from rolecall.runner import Ending
 from rolecall.workqueue import EDIT, START, Turn, Urgency
-from tests.unit.skip.conftest import KEY, READ, RUN, World, cr
+from tests.unit.extensions.skip.conftest import KEY, READ, RUN, World, cr
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rolecall.acting import acting_for, current_hand
-from rolecall.skip import CurrentReads, ProjectDigests, SkipFacts, SkipParts, Skips
+from rolecall.extensions.skip import CurrentReads, ProjectDigests, SkipFacts, SkipParts, Skips
 from rolecall.workqueue import Key
-from tests.unit.skip.conftest import APP, KEY, READ, World
+from tests.unit.extensions.skip.conftest import APP, KEY, READ, World
 
 OTHER = 3
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from rolecall.clock import SystemClock
+from rolecall.extensions.skip import CurrentReads, ProjectDigests, SkipFacts, Skips
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.record import RecordedRequest, RunRecord
 from rolecall.runner import Ending, RunResult
-from rolecall.skip import CurrentReads, ProjectDigests, SkipFacts, Skips
 from rolecall.watches import Play, Watch
 from rolecall.workqueue import EDIT, PERIOD, Cause, Key, Turn, Urgency
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.skip import ConfigMapStore, FileStore
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, NotFoundError, Target
-from rolecall.skip import ConfigMapStore, FileStore
 
 _TARGET = Target("get")
 

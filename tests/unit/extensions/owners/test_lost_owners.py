@@ -14,11 +14,11 @@ import pytest
 
 from rolecall.clock import SystemClock
 from rolecall.errors import NotLeadingError
+from rolecall.extensions.owners.lost_owners import LostOwners
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun, write_run
 from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError, NotFoundError, Resource, Target
-from rolecall.lost_owners import LostOwners
 from rolecall.proxy import Owner
 from rolecall.reconcile import EndedRun
 from rolecall.record import MOST_LEAVES, RecordedRequest, RunNotes, RunRecord, write_record
@@ -89,7 +89,7 @@ def ran(*requests: RecordedRequest, is_finalizer: bool = False) -> EndedRun:
     cr = {"apiVersion": SHELF.api_version, "kind": SHELF.kind, "metadata": metadata}
     result = RunResult("2", Ending.FINISHED, 0)
     notes = cast("RunNotes", Notes(requests))
-    return EndedRun(KEY, watch(), cr, is_finalizer, result, notes)
+    return EndedRun(KEY, watch(), cr, cr, is_finalizer, result, notes)
 
 
 def keep(

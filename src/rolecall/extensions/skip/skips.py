@@ -24,27 +24,27 @@ from dataclasses import dataclass, field, replace
 from rolecall.acting import RightToAct, acting_for, current_hand
 from rolecall.clock import Clock
 from rolecall.errors import RolecallError
-from rolecall.gvk import Gvk
-from rolecall.json_object import Json
-from rolecall.log_fields import log_fields
-from rolecall.record import ObjectPlace, RunRecord
-from rolecall.runner import RunResult
-from rolecall.skip.current_reads import CurrentReads
-from rolecall.skip.input_digest import (
+from rolecall.extensions.skip.current_reads import CurrentReads
+from rolecall.extensions.skip.input_digest import (
     digest_of,
     digest_of_cr,
     digest_of_variables,
     digest_of_watch,
 )
-from rolecall.skip.project_digest import ProjectDigests
-from rolecall.skip.settled import (
+from rolecall.extensions.skip.project_digest import ProjectDigests
+from rolecall.extensions.skip.settled import (
     Settled,
     digest_of_reads,
     has_changed,
     reads_of,
     why_not_settled,
 )
-from rolecall.skip.stores import PartStore
+from rolecall.extensions.skip.stores import PartStore
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.log_fields import log_fields
+from rolecall.record import ObjectPlace, RunRecord
+from rolecall.runner import RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import PERIOD, START, Key, Turn
 
