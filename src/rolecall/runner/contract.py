@@ -81,7 +81,7 @@ class RunRequest:
     # Of a play of admission: its variable `admission`, instead of all variables of the CR.
     admission: Json | None = None
     folder: Path | None = None  # its private folder, below the root; None: the CR's
-    # Called with each event in the run's thread, before the loop has it: `leave_beside` may need the last.
+    # Called with each event in the run's thread, before the loop has it and before `leave_beside`.
     note_event: OnEvent = lambda _: None
     # Called with the artifacts folder when the play has ended, before the run is said to have: to leave
     # more there; in the run's thread.

@@ -11,20 +11,20 @@ from tests.unit.runner.cases import run_request
 BEGIN = RunEvent("playbook_on_task_start", 2, "", "", {"task": "make books"})
 
 
-async def test_record_of_a_run_has_its_last_task_though_the_loop_has_not_heard_of_it_yet() -> None:
+async def test_record_of_a_run_has_its_last_task_though_the_loop_does_not_have_it_yet() -> None:
     """Requests of a play's last milliseconds were recorded as those of the task before."""
     noted: list[RunEvent] = []
-    heard: list[RunEvent] = []
+    on_loop: list[RunEvent] = []
     at_the_end: list[tuple[int, int]] = []
 
     def play(thread: RunThread) -> RunResult:
         thread.tell(BEGIN)
-        at_the_end.append((len(noted), len(heard)))
+        at_the_end.append((len(noted), len(on_loop)))
         return RunResult("1", Ending.FINISHED, 0)
 
     request = replace(run_request(), note_event=noted.append)
-    run = RunTask(lambda run: play_in_thread(run, request, heard.append, play))
+    run = RunTask(lambda run: play_in_thread(run, request, on_loop.append, play))
     await run.result()
 
     assert at_the_end == [(1, 0)]
-    assert noted == heard == [BEGIN]
+    assert noted == on_loop == [BEGIN]
