@@ -72,7 +72,7 @@ OF_CORE = (
         f"tests/unit/{room}"
         for room in (
             *("admission", "app", "checks", "collection", "extensions", "logs", "reconcile"),
-            *("record", "roles", "runner", "runner_warm", "skip"),
+            *("record", "roles", "runner", "runner_warm"),
         )
     ),
     *QUICK,

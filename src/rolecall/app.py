@@ -68,6 +68,7 @@ from rolecall.sharing import (
 from rolecall.startup import (
     ProjectFiles,
     asked_of,
+    files_of,
     limits_for,
     memory_for_runs,
     project_of,
@@ -218,17 +219,15 @@ class Engine:
         stack.push_async_callback(self._extensions.close)
         await self._proxy.start()
         stack.push_async_callback(self._proxy.stop)
+        endpoints = listeners.endpoints
+        endpoints.notes["warm"] = self._warm_state.note
+        endpoints.notes["dependents"] = self._dependents.note_of_lacking
         await listeners.open_to_api_server(stack, self._webhooks)
+        await stack.enter_async_context(self._extensions.opened(endpoints))
         self._page = await listeners.open_page(stack, self._made_page)
-        notes = {
-            "warm": self._warm_state.note,
-            "dependents": self._dependents.note_of_lacking,
-        }
-        if self._webhooks.is_open:
-            notes["webhooks"] = self._webhooks.note
         if self._shards is not None:
-            notes["shards"] = self._shards.note
-        ports = await listeners.open(stack, self._lease_client, self._reactor, self._proxy, notes)
+            endpoints.notes["shards"] = self._shards.note
+        await listeners.open(stack, self._lease_client, self._reactor, self._proxy)
         stack.push_async_callback(self._election.release)
         stack.push_async_callback(self._sharing.close)
         stack.push_async_callback(self._dependents.close)
@@ -237,7 +236,7 @@ class Engine:
         root = self._settings.runner.root
         control = served_control(root, self._control_ports(), self._last_runs)
         await stack.enter_async_context(control)
-        _logger.info("engine started", extra=log_fields(**self._started(ports)))
+        _logger.info("engine started", extra=log_fields(**self._started(endpoints.ports)))
 
     def parts(self) -> dict[str, Coroutine[Any, Any, None]]:
         """What runs side by side from then on."""
@@ -265,6 +264,7 @@ class Engine:
 
     async def drain(self, is_patient: bool, reason: str) -> None:
         self._webhooks.begin_end()
+        self._extensions.begin_end()
         patience_s = self._settings.graceful_shutdown_s if is_patient else 0.0
         # Others take what nobody works at any more, while the last runs still go on.
         leaving = asyncio.create_task(self._election.leave(), name="leave")
@@ -334,7 +334,7 @@ class Engine:
             metrics=self._metrics,
             kept=self._extensions,
             remembering=(self._reconciler, self._extensions, self._metrics),
-            on_first=self._webhooks.wake,
+            on_first=self._on_leading_change,
             posting_for=lambda: self._events.posting_for,
             drop_foreign=lambda: self._reactor.newest.keep_only(election.is_ours),
         )
@@ -429,9 +429,9 @@ class Engine:
         return Extensions(extension_classes(), view, self._metrics.part_restarted)
 
     def _made_changed_files(self) -> ChangedFiles:
-        by_gvk, file = {watch.gvk: watch for watch in self._watches}, self._settings.watches_file
+        by_gvk, files = {watch.gvk: watch for watch in self._watches}, files_of(self._settings)
         retry = self._keys.add_at_once
-        return ChangedFiles(by_gvk, file, self._last_runs.of, retry, self._clock)
+        return ChangedFiles(by_gvk, files, self._last_runs.of, retry, self._clock)
 
     def _made_election(self) -> Election:
         settings = self._settings.election
@@ -532,9 +532,13 @@ class Engine:
 
     def _on_leading(self, leads: bool) -> None:
         self._metrics.leads(self._settings.election.id, leads=leads)
-        self._webhooks.wake()
+        self._on_leading_change()
         if not leads:
             self._reconciler.interrupt_runs("this replica is not the leader now")
+
+    def _on_leading_change(self) -> None:
+        self._webhooks.wake()
+        self._extensions.on_leading_change()
 
     def _started(self, ports: Mapping[str, int]) -> dict[str, object]:
         namespaces = self._settings.reactor.namespaces

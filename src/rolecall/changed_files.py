@@ -3,7 +3,7 @@
 Otherwise a mended role waits for a backoff that grew for as long as the role was broken. Promises: only
 CRs whose last run failed are tried again, each once for a change; while none failed, no role is looked
 at; a role that writes into its own folder while it runs is not tried for ever for it. A changed
-watches.yaml or conversions.yaml is told, and no more: they are read when an engine starts.
+watches.yaml is logged, and no more: it is read when an engine starts, as files of extensions are.
 
 What counts is when a file changed, seen against the run that failed, so nothing has to be remembered of
 the files. Rejected: inotify, which knows nothing of network volumes and wants a library.
@@ -21,7 +21,6 @@ from datetime import datetime
 from pathlib import Path
 
 from rolecall.clock import Clock
-from rolecall.conversion import CONVERSIONS_FILE
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
 from rolecall.log_fields import log_fields
@@ -50,7 +49,7 @@ class ChangedFiles:
     def __init__(
         self,
         watches: Mapping[Gvk, Watch],
-        watches_file: Path,
+        read_at_start: Mapping[str, Path],
         last_run: Callable[[Key], KeptRun | None],
         retry: Callable[[Key, Cause], None],
         clock: Clock,
@@ -60,10 +59,8 @@ class ChangedFiles:
         self._retry = retry
         self._clock = clock
         self._failed: set[Key] = set()
-        conversions_file = watches_file.parent / CONVERSIONS_FILE
-        files = {"watches file": watches_file, "conversions file": conversions_file}
-        self._read_at_start = files
-        self._stamps = {what: _stamp_of(file) for what, file in files.items()}
+        self._read_at_start = read_at_start
+        self._stamps = {what: _stamp_of(file) for what, file in read_at_start.items()}
 
     def turn_over(self, turn: Turn, outcome: Outcome) -> None:
         """A turn ended: its run failed, or what failed before is past."""

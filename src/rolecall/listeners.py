@@ -3,7 +3,7 @@
 All of them are open before the first run starts, on every replica. Readiness means that plays could
 reach the API server and that every kind was listed once, or is known to wait for its CRD or a right:
 a kind that cannot be watched must not keep the others' Deployment from becoming ready. Nor does it wait
-for kinds that the engine converts: their list needs a Service, which knows only who is ready.
+for kinds that can be listed only once this replica is ready.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 from rolecall.clock import Clock
 from rolecall.errors import InputError
+from rolecall.extending import Endpoints
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
 from rolecall.metrics import (
     Address,
     EngineMetrics,
     Probe,
-    ProbeCheck,
     Reviewer,
     RoleMetrics,
     is_loopback,
@@ -59,9 +59,7 @@ class Listeners:
         self._metrics = metrics
         self._clock = clock
         self._roles = RoleMetrics(lambda: clock.now().timestamp(), metrics.taken_names)
-        self._ports: dict[str, int] = {}
-        self._checks: dict[str, ProbeCheck] = {}
-        self._converted: set[tuple[str, str]] = set()
+        self.endpoints = Endpoints()
 
     async def open_to_roles(self, stack: AsyncExitStack) -> dict[str, str]:
         """Open the port where roles set metrics; returns what plays must have in their environment."""
@@ -69,7 +67,7 @@ class Listeners:
         address = Address(_LOOPBACK, wanted)
         listener = served(role_metrics_app(self._roles), address, what="metrics of roles")
         port = await stack.enter_async_context(listener)
-        self._ports["role_metrics"] = port
+        self.endpoints.ports["role_metrics"] = port
         return {} if port == KNOWN_PORT else {_VARIABLE: f"http://{_LOOPBACK}:{port}/metrics"}
 
     async def open_page(self, stack: AsyncExitStack, new_page: NewPage) -> OperatorPage | None:
@@ -92,7 +90,7 @@ class Listeners:
         token = secrets.token_urlsafe(24) if is_local else ""
         page = new_page(token, tls is not None)
         listener = served(page.app(), address, what="the page", tls=tls)
-        self._ports["page"] = port = await stack.enter_async_context(listener)
+        self.endpoints.ports["page"] = port = await stack.enter_async_context(listener)
         scheme = "http" if tls is None else "https"
         where = f"{scheme}://{address.host or 'localhost'}:{port}/"
         page.address = f"{where}?token={token}" if token else where
@@ -110,22 +108,20 @@ class Listeners:
         listener = served(
             app, address, what="webhooks", tls=webhooks.tls, patience_s=_WEBHOOK_PATIENCE_S
         )
-        self._ports["webhooks"] = port = await stack.enter_async_context(listener)
+        self.endpoints.ports["webhooks"] = port = await stack.enter_async_context(listener)
         stack.push_async_callback(webhooks.linger)
         await webhooks.open(port)
-        self._checks["webhooks"] = webhooks.wrong
-        self._converted = {(each.group, each.kind) for each in webhooks.asked.conversions}
+        self.endpoints.checks["webhooks"] = webhooks.wrong
+        self.endpoints.notes["webhooks"] = webhooks.note
+        self.endpoints.late_kinds.update(
+            (each.group, each.kind) for each in webhooks.asked.conversions
+        )
 
     async def open(
-        self,
-        stack: AsyncExitStack,
-        client: Client,
-        reactor: Reactor,
-        proxy: Proxy,
-        notes: Mapping[str, ProbeCheck],
-    ) -> dict[str, int]:
-        """Open all other listeners until the stack ends; returns port by name."""
-        settings, ports = self._settings.metrics, self._ports
+        self, stack: AsyncExitStack, client: Client, reactor: Reactor, proxy: Proxy
+    ) -> None:
+        """Open all other listeners until the stack ends."""
+        settings, ports = self._settings.metrics, self.endpoints.ports
         ports["proxy"] = proxy.port
         if address := parse_address(settings.bind, "metrics-bind-address"):
             reviewer = Reviewer(client, self._clock) if settings.requires_rbac else None
@@ -134,20 +130,18 @@ class Listeners:
             listener = served(app, address, what="metrics", tls=tls)
             ports["metrics"] = await stack.enter_async_context(listener)
         if address := parse_address(settings.probe_bind, "health-probe-bind-address"):
-            app = probes_app(self._probes(reactor, proxy, notes))
+            app = probes_app(self._probes(reactor, proxy))
             listener = served(app, address, what="probes")
             ports["probes"] = await stack.enter_async_context(listener)
         if self._settings.ports_file is not None:
             _write_ports(self._settings.ports_file, ports)
-        return ports
 
-    def _probes(
-        self, reactor: Reactor, proxy: Proxy, notes: Mapping[str, ProbeCheck]
-    ) -> list[Probe]:
+    def _probes(self, reactor: Reactor, proxy: Proxy) -> list[Probe]:
+        endpoints = self.endpoints
+
         def streams() -> str:
             late = [gvk for gvk, how in reactor.states.items() if how is SyncState.STARTING]
-            # Whoever lists what this engine converts may need it to be ready before.
-            waits = [str(gvk) for gvk in late if (gvk.group, gvk.kind) not in self._converted]
+            waits = [str(gvk) for gvk in late if (gvk.group, gvk.kind) not in endpoints.late_kinds]
             return f"not listed yet: {', '.join(waits)}" if waits else ""
 
         def proxy_listens() -> str:
@@ -156,10 +150,10 @@ class Listeners:
         def alive() -> str:
             return ""  # whoever answers runs on the loop that does everything else
 
-        checks = {"readyz": alive, "streams": streams, "proxy": proxy_listens, **self._checks}
+        checks = {"readyz": alive, "streams": streams, "proxy": proxy_listens, **endpoints.checks}
         return [
             Probe("healthz", {"healthz": alive, "ping": alive}),
-            Probe("readyz", checks, notes=notes),
+            Probe("readyz", checks, notes=endpoints.notes),
         ]
 
 

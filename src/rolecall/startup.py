@@ -20,6 +20,7 @@ from rolecall.capacity import (
     waiting_within,
 )
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
+from rolecall.extending import extension_classes
 from rolecall.log_fields import log_fields
 from rolecall.runner import (
     claimed_for_admission,
@@ -48,7 +49,20 @@ class ProjectFiles:
 
 def project_of(settings: Settings, environment: Mapping[str, str]) -> ProjectFiles:
     """All of it checked; raises `ProblemsError` with all that is wrong with a file."""
+    for extension in extension_classes():
+        extension.check(settings)
     return ProjectFiles(watches_of(settings, environment), conversions_of(settings))
+
+
+def files_of(settings: Settings) -> dict[str, Path]:
+    """The files that are read at the start alone, by what people call them."""
+    files = {
+        "watches file": settings.watches_file,
+        "conversions file": settings.watches_file.parent / CONVERSIONS_FILE,
+    }
+    for extension in extension_classes():
+        files |= extension.files(settings)
+    return files
 
 
 def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch]:

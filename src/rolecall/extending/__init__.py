@@ -3,6 +3,7 @@
 from rolecall.extending.extension import (
     BackgroundPart,
     EndedTurn,
+    Endpoints,
     EngineView,
     Extension,
     Foreseen,
@@ -17,6 +18,7 @@ from rolecall.reconcile import TurnView
 __all__ = [
     "BackgroundPart",
     "EndedTurn",
+    "Endpoints",
     "EngineView",
     "Extension",
     "Extensions",

@@ -7,15 +7,17 @@ methods that a class overrides, so an extension costs nothing where it does not 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock
 from rolecall.json_object import Json
 from rolecall.kube import Client
-from rolecall.metrics import FigureRow, MetricSpec
+from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
 from rolecall.proxy import Owner
 from rolecall.reactor import DependentInformers, Sink
 from rolecall.reconcile import EndedRun, EventRecorder, Outcome, TurnView
@@ -63,6 +65,18 @@ class EngineView:
 
 
 @dataclass(frozen=True, slots=True)
+class Endpoints:
+    """The ports of an engine, and what decides whether it is ready."""
+
+    ports: dict[str, int] = field(default_factory=dict)
+    # `/readyz` fails while a check returns a reason; notes are shown and change nothing.
+    checks: dict[str, ProbeCheck] = field(default_factory=dict)
+    notes: dict[str, ProbeCheck] = field(default_factory=dict)
+    # Group and kind of those that can be listed only after this replica is ready.
+    late_kinds: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
 class ForeseenObject:
     """One that would be deleted, or (`after`) given up."""
 
@@ -106,13 +120,29 @@ class Extension:
         self.engine = engine
 
     @classmethod
+    def files(cls, settings: Settings) -> Mapping[str, Path]:  # noqa: ARG003 - for those that override it
+        """The files that it reads at the start, by what people call them; a change is logged."""
+        return {}
+
+    @classmethod
+    def check(cls, settings: Settings) -> None:
+        """Check these files before a cluster is reached; raises `ProblemsError`."""
+
+    @classmethod
     def begin(cls, engine: EngineView) -> Self | None:
         """An instance for this engine; None: its settings ask for nothing of this extension."""
         return cls(engine)
 
+    def open(self, endpoints: Endpoints) -> AbstractAsyncContextManager[None]:  # noqa: ARG002 - as above
+        """Open listeners for as long as the engine runs. What this raises ends the start."""
+        return nullcontext()
+
     def parts(self) -> Mapping[str, BackgroundPart]:
-        """What runs as long as the engine does, by name."""
+        """What runs as long as the engine does, by name; asked after `open`."""
         return {}
+
+    def on_leading_change(self) -> None:
+        """This replica began or ceased to do what there is one of for all replicas."""
 
     async def why_no_run(self, turn: TurnView) -> str:  # noqa: ARG002 - for those that override it
         """Why a turn needs no run; empty: make it. What this raises makes the run."""
@@ -153,6 +183,9 @@ class Extension:
 
     def forget_parts(self, parts: Collection[int]) -> None:
         """With shards: another replica had these shards, or has them now."""
+
+    def begin_end(self) -> None:
+        """The engine begins to stop; its runs go on."""
 
     async def stop(self) -> None:
         """The engine stops, and its runs are over; connections are still open."""

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 from rolecall.errors import RolecallError
 from rolecall.extending.ended_turns import EndedTurns
-from rolecall.extending.extension import BackgroundPart, EndedTurn, EngineView, Extension, Foreseen
+from rolecall.extending.extension import (
+    BackgroundPart,
+    EndedTurn,
+    Endpoints,
+    EngineView,
+    Extension,
+    Foreseen,
+)
 from rolecall.log_fields import log_fields
 from rolecall.proxy import Owner
 from rolecall.reconcile import EndedRun, Outcome, TurnView
@@ -42,6 +49,14 @@ class Extensions:
         self._skipping = self._overriding("why_no_run")
         self._ended_turns = EndedTurns(engine.clock, self._tell_of)
 
+    @asynccontextmanager
+    async def opened(self, endpoints: Endpoints) -> AsyncIterator[None]:
+        """Have the listeners of all extensions open; raises what any of them raises."""
+        async with AsyncExitStack() as stack:
+            for each in self._loaded:
+                await stack.enter_async_context(each.open(endpoints))
+            yield
+
     def parts(self) -> dict[str, BackgroundPart]:
         """What runs as long as the engine does; each is to be supervised by itself."""
         parts: dict[str, BackgroundPart] = (
@@ -51,6 +66,11 @@ class Extensions:
             with self._costing_nothing(each):
                 parts |= {f"{each.name}: {part}": run for part, run in each.parts().items()}
         return parts
+
+    def on_leading_change(self) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                each.on_leading_change()
 
     async def why_no_run(self, turn: TurnView) -> str:
         for each in self._skipping:
@@ -115,6 +135,11 @@ class Extensions:
         for each in self._loaded:
             with self._costing_nothing(each):
                 each.forget_parts(parts)
+
+    def begin_end(self) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                each.begin_end()
 
     async def stop(self) -> None:
         for each in self._loaded:

@@ -33,14 +33,16 @@ class Project:
             SITE: Watch(SITE, Play(folder / "roles/web", is_role=True)),
             VOLUME: Watch(VOLUME, Play(folder / "plays/volume.yml", is_role=False)),
         }
-        self.watches_file = self.write("watches.yaml")
+        self.files = {
+            f"{what} file": self.write(f"{what}.yaml") for what in ("watches", "conversions")
+        }
         for path in ("roles/web/tasks/main.yml", "roles/other/tasks/main.yml", "plays/volume.yml"):
             self.write(path)
         self.began = datetime.now(UTC) + timedelta(seconds=1)  # later than all of these
         self.runs: dict[Key, KeptRun] = {}
         self.retried: list[tuple[str, str]] = []
         self.changed_files = ChangedFiles(
-            self.watches, self.watches_file, self.runs.get, self.retry, SystemClock()
+            self.watches, self.files, self.runs.get, self.retry, SystemClock()
         )
 
     def write(self, path: str, *, after: datetime | None = None) -> Path:

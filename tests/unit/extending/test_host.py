@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from rolecall.clock import SystemClock
-from rolecall.extending import EndedTurn, EngineView, Extension, Extensions
+from rolecall.errors import InputError
+from rolecall.extending import EndedTurn, Endpoints, EngineView, Extension, Extensions
 from rolecall.gvk import Gvk
 from rolecall.reconcile import Outcome, TurnTrail
 from rolecall.runner import Ending, RunResult
@@ -59,6 +60,40 @@ class NotAsked(Extension):
     @classmethod
     def begin(cls, engine: EngineView) -> None:
         return None
+
+
+class Listening(Extension):
+    """Opens a port, and is ready once this replica leads."""
+
+    name = "listening"
+
+    def __init__(self, engine: EngineView) -> None:
+        super().__init__(engine)
+        self.wrong = "does not lead"
+
+    @asynccontextmanager
+    async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
+        endpoints.ports["listening"] = 1234
+        endpoints.checks["listening"] = lambda: self.wrong
+        try:
+            yield
+        finally:
+            del endpoints.ports["listening"]
+
+    def on_leading_change(self) -> None:
+        self.wrong = ""
+
+    def begin_end(self) -> None:
+        self.wrong = "ends"
+
+
+class Unopened(Extension):
+    name = "unopened"
+
+    @asynccontextmanager
+    async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
+        raise InputError("the port is taken")
+        yield
 
 
 TOLD: list[Told] = []
@@ -119,3 +154,23 @@ async def test_extension_that_fails_takes_nothing_from_the_others(
 
 async def test_nothing_runs_for_extensions_that_override_nothing(tmp_path: Path) -> None:
     assert Extensions([NotAsked], engine_view(tmp_path)).parts() == {}
+
+
+async def test_extension_has_its_listeners_open_until_the_engine_ends(tmp_path: Path) -> None:
+    host, endpoints = Extensions([Listening], engine_view(tmp_path)), Endpoints()
+    async with host.opened(endpoints):
+        assert endpoints.ports == {"listening": 1234}
+        readiness = [endpoints.checks["listening"]()]
+        for step in (host.on_leading_change, host.begin_end):
+            step()
+            readiness.append(endpoints.checks["listening"]())
+    assert readiness == ["does not lead", "", "ends"]
+    assert endpoints.ports == {}
+
+
+async def test_extension_that_cannot_open_ends_the_start(tmp_path: Path) -> None:
+    host, endpoints = Extensions([Listening, Unopened], engine_view(tmp_path)), Endpoints()
+    with pytest.raises(InputError, match="the port is taken"):
+        async with host.opened(endpoints):
+            raise AssertionError("the engine started")
+    assert endpoints.ports == {}
