@@ -71,7 +71,7 @@ OF_CORE = (
     *(
         f"tests/unit/{room}"
         for room in (
-            *("admission", "app", "checks", "collection", "extensions", "logs", "reconcile"),
+            *("app", "checks", "collection", "extensions", "logs", "reconcile"),
             *("record", "roles", "runner", "runner_warm"),
         )
     ),

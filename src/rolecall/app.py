@@ -20,7 +20,6 @@ from functools import partial
 from typing import Any
 
 from rolecall import __version__
-from rolecall.admission import AnswerPorts
 from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
@@ -33,7 +32,6 @@ from rolecall.lifetime import Stop, run_parts, signals_asking, take_signals
 from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
-from rolecall.migration import EngineMigration
 from rolecall.page import OperatorPage, PagePorts
 from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
@@ -66,18 +64,15 @@ from rolecall.sharing import (
     division_of,
 )
 from rolecall.startup import (
-    ProjectFiles,
-    asked_of,
     files_of,
     limits_for,
     memory_for_runs,
     project_of,
-    with_folder_for_admission,
     with_search_paths,
 )
 from rolecall.supervisor import Supervisor
 from rolecall.warm_state import WarmStateReport, find_own_pod
-from rolecall.webhooks import WebhookPorts, WebhookServer
+from rolecall.watches import Watch
 from rolecall.workqueue import Key, Queue, Turn
 
 # After the last turn, for shards to change hands, and for their Leases to say so.
@@ -106,8 +101,8 @@ async def serve(
         stop = Stop()
         signals = signals_asking(stop)
         retake_signals = partial(take_signals, stop)
-    project = project_of(settings, environment)
-    runner = with_search_paths(settings, environment, project.watches)
+    watches = project_of(settings, environment)
+    runner = with_search_paths(settings, environment, watches)
     settings = replace(settings, runner=runner)
     credentials = Credentials.load(environment)
     server = (await credentials.current()).server
@@ -122,11 +117,9 @@ async def serve(
             runner = replace(runner, environment=variables, memory_bytes=memory_bytes)
             proxy = replace(settings.proxy, folder=stack.enter_context(folder_of_engine()))
             settings = replace(settings, runner=runner, proxy=proxy)
-            webhooks = with_folder_for_admission(settings, project.watches, stack)
-            settings = replace(settings, webhooks=webhooks)
             engine = Engine(
                 settings,
-                project,
+                watches,
                 credentials,
                 metrics,
                 plays,
@@ -152,7 +145,7 @@ class Engine:
     def __init__(  # noqa: PLR0913 - all that comes from outside
         self,
         settings: Settings,
-        project: ProjectFiles,
+        watches: list[Watch],
         credentials: Credentials,
         metrics: EngineMetrics,
         plays: PlayLog,
@@ -162,7 +155,7 @@ class Engine:
         retake_signals: Callable[[], None] | None,
     ) -> None:
         self._settings = settings
-        self._watches = watches = project.watches
+        self._watches = watches
         self._environment = environment
         self._metrics = metrics
         self._clock = clock = SystemClock()
@@ -204,7 +197,6 @@ class Engine:
         self._last_runs = LastRuns(settings.runner.root)
         self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor(retake_signals)
-        self._webhooks = self._made_webhooks(project)
         self._page: OperatorPage | None = None
         self._shards = self._connected_shards()
 
@@ -222,7 +214,6 @@ class Engine:
         endpoints = listeners.endpoints
         endpoints.notes["warm"] = self._warm_state.note
         endpoints.notes["dependents"] = self._dependents.note_of_lacking
-        await listeners.open_to_api_server(stack, self._webhooks)
         await stack.enter_async_context(self._extensions.opened(endpoints))
         self._page = await listeners.open_page(stack, self._made_page)
         if self._shards is not None:
@@ -251,8 +242,6 @@ class Engine:
         }
         if self._shards is not None:
             parts["shards"] = keep("shards", self._shards.run)
-        if self._webhooks.is_open:
-            parts["webhooks"] = keep("webhooks", self._webhooks.run)
         if self._page is not None:
             parts["page"] = keep("page", self._page.run)
         if (limit_s := self._settings.loop_limit_s) is not None:
@@ -263,7 +252,6 @@ class Engine:
         return parts
 
     async def drain(self, is_patient: bool, reason: str) -> None:
-        self._webhooks.begin_end()
         self._extensions.begin_end()
         patience_s = self._settings.graceful_shutdown_s if is_patient else 0.0
         # Others take what nobody works at any more, while the last runs still go on.
@@ -334,7 +322,7 @@ class Engine:
             metrics=self._metrics,
             kept=self._extensions,
             remembering=(self._reconciler, self._extensions, self._metrics),
-            on_first=self._on_leading_change,
+            on_first=self._extensions.on_leading_change,
             posting_for=lambda: self._events.posting_for,
             drop_foreign=lambda: self._reactor.newest.keep_only(election.is_ours),
         )
@@ -379,12 +367,6 @@ class Engine:
             works = self._supervisor.keep("workers", lambda: self._workers.run(most))
             tasks.create_task(works, name="workers")
             tasks.create_task(self._sweep(), name="leftovers")
-            if self._settings.migrates_storage:
-                migration = self._made_migration()
-                migrates = self._supervisor.keep(
-                    "storage migration", lambda: self._first_work.run(migration.run)
-                )
-                tasks.create_task(migrates, name="storage migration")
 
     async def _sweep(self) -> None:
         """What CRs left that went while no engine looked; with shards, while another one had them."""
@@ -403,12 +385,6 @@ class Engine:
             wait_leading=self._election.wait_leading,
         )
 
-    def _made_migration(self) -> EngineMigration:
-        kinds, reactor = [watch.gvk for watch in self._watches], self._reactor
-        return EngineMigration(
-            self._first_client, kinds, self._clock, is_listed=lambda: reactor.is_synced
-        )
-
     def _made_extensions(self) -> Extensions:
         view = EngineView(
             version=__version__,
@@ -417,11 +393,18 @@ class Engine:
             watches=self._watches,
             clock=self._clock,
             client=self._client,
+            leading_client=self._first_client,
+            unfenced_client=self._lease_client,
+            leads=self._election.holds_first,
+            while_leading=self._first_work.run,
             events=self._events,
             metrics=self._metrics,
             supervisor=self._supervisor,
             keys=self._keys,
             dependents=self._dependents,
+            is_listed=lambda: self._reactor.is_synced,
+            runner=self._runner,
+            issue_read_access=self._proxy.issue_read_access,
             notes_in_flight=lambda: self._reconciler.notes_in_flight(),  # noqa: PLW0108 - made later
             hand_for=self._election.hand_for,
             run_again=lambda key: self._extensions.run_again(key),  # noqa: PLW0108 - made later
@@ -454,19 +437,6 @@ class Engine:
             clock=self._clock,
             on_change=self._on_leading,
         )
-
-    def _made_webhooks(self, project: ProjectFiles) -> WebhookServer:
-        ports = WebhookPorts(
-            client=self._lease_client,
-            leading=self._first_client,
-            tells=self._election.holds_first,
-            clock=self._clock,
-            on_conversion=self._metrics.converted,
-        )
-        issue = self._proxy.issue_read_access
-        plays = AnswerPorts(self._runner, issue, self._metrics, self._clock)
-        settings = self._settings.webhooks
-        return WebhookServer(settings, asked_of(project, settings, plays), ports)
 
     def _made_page(self, local_token: str, is_tls: bool) -> OperatorPage:
         credentials = self._client.credentials
@@ -532,13 +502,9 @@ class Engine:
 
     def _on_leading(self, leads: bool) -> None:
         self._metrics.leads(self._settings.election.id, leads=leads)
-        self._on_leading_change()
+        self._extensions.on_leading_change()
         if not leads:
             self._reconciler.interrupt_runs("this replica is not the leader now")
-
-    def _on_leading_change(self) -> None:
-        self._webhooks.wake()
-        self._extensions.on_leading_change()
 
     def _started(self, ports: Mapping[str, int]) -> dict[str, object]:
         namespaces = self._settings.reactor.namespaces

@@ -38,7 +38,6 @@ from rolecall.page import OperatorPage
 from rolecall.proxy import Proxy
 from rolecall.reactor import Reactor, SyncState
 from rolecall.settings import Settings
-from rolecall.webhooks import WebhookServer
 
 NewPage = Callable[[str, bool], OperatorPage]  # of a local token, and whether it is served with TLS
 
@@ -47,8 +46,6 @@ _LOOPBACK = "127.0.0.1"
 # Where `osdk_metric` sends to by itself; any other port it must be told, by this variable.
 KNOWN_PORT = 5050
 _VARIABLE = "ROLECALL_ROLE_METRICS"
-# Longer than the API server waits for an answer by itself would end the process too late.
-_WEBHOOK_PATIENCE_S = 10.0
 
 
 class Listeners:
@@ -98,24 +95,6 @@ class Listeners:
         shown = where if self._settings.webhooks.is_in_pod else page.address
         _logger.info("page to look at", extra=log_fields(address=shown))
         return page
-
-    async def open_to_api_server(self, stack: AsyncExitStack, webhooks: WebhookServer) -> None:
-        """Open the webhook server, where there is something to be asked for."""
-        address = parse_address(webhooks.settings.bind, "webhook-bind-address")
-        if not webhooks.asked or address is None:
-            return
-        app = webhooks.app()
-        listener = served(
-            app, address, what="webhooks", tls=webhooks.tls, patience_s=_WEBHOOK_PATIENCE_S
-        )
-        self.endpoints.ports["webhooks"] = port = await stack.enter_async_context(listener)
-        stack.push_async_callback(webhooks.linger)
-        await webhooks.open(port)
-        self.endpoints.checks["webhooks"] = webhooks.wrong
-        self.endpoints.notes["webhooks"] = webhooks.note
-        self.endpoints.late_kinds.update(
-            (each.group, each.kind) for each in webhooks.asked.conversions
-        )
 
     async def open(
         self, stack: AsyncExitStack, client: Client, reactor: Reactor, proxy: Proxy

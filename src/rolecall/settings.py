@@ -116,7 +116,6 @@ class WebhookSettings:
     is_in_pod: bool = False
     period_s: float = 60.0  # looked at again: certificates, and what the API server was told
     max_admission_runs: int | None = None  # plays of admission in flight; None: one for each CPU
-    plays_folder: Path | None = None  # where they run; None: there are none
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,9 @@ import logging
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from rolecall.admission import AnswerPorts, PlayAnswers, Slots, webhooks_of
 from rolecall.capacity import (
     ENGINE_BYTES,
     STOCK_RUN_BYTES,
@@ -19,13 +17,9 @@ from rolecall.capacity import (
     runs_within,
     waiting_within,
 )
-from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.extending import extension_classes
 from rolecall.log_fields import log_fields
-from rolecall.runner import (
-    claimed_for_admission,
-)
-from rolecall.settings import RunnerSettings, Settings, WebhookSettings
+from rolecall.settings import RunnerSettings, Settings
 from rolecall.watches import (
     Watch,
     WatchDefaults,
@@ -33,33 +27,22 @@ from rolecall.watches import (
     load_watches,
     search_paths,
 )
-from rolecall.webhooks import Asked
 from rolecall.workqueue import Limits
 
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFiles:
-    """What the files say that the engine reads at its start, and never again."""
-
-    watches: list[Watch]
-    conversions: list[Conversion]
-
-
-def project_of(settings: Settings, environment: Mapping[str, str]) -> ProjectFiles:
-    """All of it checked; raises `ProblemsError` with all that is wrong with a file."""
+def project_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch]:
+    """The watches, with all files checked that are read at the start; raises `ProblemsError`."""
+    watches = watches_of(settings, environment)
     for extension in extension_classes():
         extension.check(settings)
-    return ProjectFiles(watches_of(settings, environment), conversions_of(settings))
+    return watches
 
 
 def files_of(settings: Settings) -> dict[str, Path]:
     """The files that are read at the start alone, by what people call them."""
-    files = {
-        "watches file": settings.watches_file,
-        "conversions file": settings.watches_file.parent / CONVERSIONS_FILE,
-    }
+    files = {"watches file": settings.watches_file}
     for extension in extension_classes():
         files |= extension.files(settings)
     return files
@@ -80,32 +63,6 @@ def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch
     for warning in warnings:
         _logger.warning("%s", warning)
     return watches
-
-
-def conversions_of(settings: Settings) -> list[Conversion]:
-    """What conversions.yaml beside watches.yaml says; raises `ProblemsError` with all that is wrong."""
-    file = settings.watches_file.parent / CONVERSIONS_FILE
-    return load_conversions(file) if file.exists() else []
-
-
-def with_folder_for_admission(
-    settings: Settings, watches: Sequence[Watch], stack: ExitStack | AsyncExitStack
-) -> WebhookSettings:
-    """The settings with the folder where plays of admission run, ours until the stack ends."""
-    if not webhooks_of(watches):
-        return settings.webhooks
-    folder = stack.enter_context(claimed_for_admission(settings.runner.root))
-    return replace(settings.webhooks, plays_folder=folder)
-
-
-def asked_of(project: ProjectFiles, settings: WebhookSettings, ports: AnswerPorts) -> Asked:
-    """What the API server may ask this engine."""
-    webhooks, folder = webhooks_of(project.watches), settings.plays_folder
-    if folder is None:
-        return Asked(project.conversions)
-    most = settings.max_admission_runs or math.ceil(read_capacity().cpus)
-    answers = PlayAnswers(project.watches, ports, Slots(folder, most))
-    return Asked(project.conversions, webhooks, answers)
 
 
 def with_search_paths(

@@ -16,10 +16,11 @@ from typing import TypeVar
 import aiohttp
 import pytest
 
+from rolecall.certificates import PemPair, new_server
+from rolecall.extensions.versions.webhooks.certificates import ANNOTATION
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import ApiError, Client, NotFoundError
-from rolecall.webhooks import ANNOTATION, PemPair, new_server
 from tests.e2e.balancer import Balancer
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import EngineProcess

@@ -60,9 +60,6 @@ ENGINE_COMMANDS = {
     "stop": _command("stop", "stop the current run of a CR", Purpose.ACT),
     "pause": _command("pause", "pause a CR: run nothing for it", Purpose.ACT),
     "resume": _command("pause", "resume a CR that is paused", Purpose.ACT),
-    "migrate-storage": _command(
-        "migrate_storage", "rewrite the CRs of a kind at its storage version", Purpose.ACT
-    ),
     "run": _command("run", "run the operator of this folder", Purpose.RUN),
     "completion": _command(
         "completion", "print a script for completion in the shell", Purpose.OTHER

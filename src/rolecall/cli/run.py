@@ -96,7 +96,7 @@ def _validate(settings: Settings, environment: Mapping[str, str]) -> int:
     """What would end the start, without a cluster: for the build of an image."""
     from rolecall.startup import project_of, with_search_paths  # noqa: PLC0415 - as below
 
-    watches = project_of(settings, environment).watches
+    watches = project_of(settings, environment)
     with_search_paths(settings, environment, watches)
     _logger.info("valid", extra=log_fields(kinds=len(watches)))
     return 0

@@ -20,8 +20,9 @@ from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
 from rolecall.proxy import Owner
 from rolecall.reactor import DependentInformers, Sink
-from rolecall.reconcile import EndedRun, EventRecorder, Outcome, TurnView
+from rolecall.reconcile import EndedRun, EventRecorder, Outcome, RunAccess, TurnView
 from rolecall.record import ObjectPlace, RunNotes, RunRecord
+from rolecall.runner import Runner
 from rolecall.settings import Settings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
@@ -29,6 +30,10 @@ from rolecall.workqueue import Key, Turn
 
 # Runs until it is cancelled; begun anew when it fails.
 BackgroundPart = Callable[[], Awaitable[None]]
+
+
+# The kubeconfig of a run, by its id, while the context lasts.
+IssueAccess = Callable[[str, Json, Watch], AbstractAsyncContextManager[RunAccess]]
 
 
 class MetricsView(Protocol):
@@ -51,11 +56,20 @@ class EngineView:
     watches: Sequence[Watch]
     clock: Clock
     client: Client  # writes only while this replica may
+    leading_client: Client  # writes only while this replica leads; with shards: has the first one
+    unfenced_client: Client  # writes on every replica
+    leads: Callable[[], bool]
+    while_leading: Callable[
+        [BackgroundPart], Awaitable[None]
+    ]  # does it whenever this replica leads
     events: EventRecorder
     metrics: MetricsView
     supervisor: Supervisor
     keys: Sink
     dependents: DependentInformers
+    is_listed: Callable[[], bool]  # every watched kind was listed once
+    runner: Runner
+    issue_read_access: IssueAccess  # for a play that may only read
     # What each run in flight asked for so far.
     notes_in_flight: Callable[[], Mapping[Key, RunNotes]]
     # The right to act for a CR; None: it is another replica's.

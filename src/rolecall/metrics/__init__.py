@@ -5,13 +5,14 @@ from rolecall.metrics.certificate import tls_for_server
 from rolecall.metrics.collectors import FigureRow
 from rolecall.metrics.engine_metrics import EngineMetrics, ShardFigures
 from rolecall.metrics.loop_monitor import LoopMonitor
-from rolecall.metrics.names import NAMES, MetricKind, MetricSpec
+from rolecall.metrics.names import CALL_BUCKETS, NAMES, MetricKind, MetricSpec
 from rolecall.metrics.probes import Probe, ProbeCheck
 from rolecall.metrics.review import Reviewer
 from rolecall.metrics.role_metrics import RoleMetricError, RoleMetrics
 from rolecall.metrics.server import metrics_app, probes_app, role_metrics_app, served
 
 __all__ = [
+    "CALL_BUCKETS",
     "NAMES",
     "Address",
     "EngineMetrics",

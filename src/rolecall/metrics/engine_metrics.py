@@ -203,20 +203,6 @@ class EngineMetrics:
         self.of(names.REST_REQUESTS, **labels).inc()
         self.of(names.API_CALL, resource=resource, verb=verb).observe(seconds)
 
-    def converted(self, kind: str, is_success: bool, count: int, seconds: float) -> None:
-        """The API server had so many objects of a kind converted."""
-        labels = {"kind": kind, "result": "success" if is_success else "failure"}
-        self.of(names.CONVERSION, **labels).observe(seconds)
-        self.of(names.CONVERTED, **labels).inc(count)
-
-    def admission_answered(
-        self, gvk: Gvk, *, review: str, operation: str, result: str, seconds: float
-    ) -> None:
-        """The API server asked about an object, and got a verdict or none."""
-        labels = {"GVK": str(gvk), "review": review}
-        self.of(names.ADMISSION_REQUESTS, **labels, operation=operation, result=result).inc()
-        self.of(names.ADMISSION_TIME, **labels).observe(seconds)
-
     def leads(self, lease: str, leads: bool) -> None:
         """This replica began or ceased to lead."""
         self.of(names.MASTER_STATUS, name=lease).set(1 if leads else 0)

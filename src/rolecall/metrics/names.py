@@ -233,19 +233,6 @@ PART_RESTARTS = MetricSpec(
     ("part",),
     "How often a part (a stream, the workers) was restarted after an internal error; see the log.",
 )
-CONVERSION = MetricSpec(
-    "rolecall_conversion_seconds",
-    MetricKind.HISTOGRAM,
-    ("kind", "result"),
-    "Seconds that conversions took, one for each request of the API server; result: success, failure.",
-    CALL_BUCKETS,
-)
-CONVERTED = MetricSpec(
-    "rolecall_converted_objects_total",
-    MetricKind.COUNTER,
-    ("kind", "result"),
-    "Objects that the API server sent to be converted; a list comes in one request.",
-)
 DEPENDENTS_LACKING = MetricSpec(
     "rolecall_dependents_lacking",
     MetricKind.GAUGE,
@@ -266,20 +253,6 @@ LOOP_HELD = MetricSpec(
     CALL_BUCKETS,
 )
 
-ADMISSION_REQUESTS = MetricSpec(
-    "rolecall_admission_requests_total",
-    MetricKind.COUNTER,
-    ("GVK", "review", "operation", "result"),
-    "Requests of the API server for admission that plays answered, by `validate` or `mutate`, and by"
-    " allowed, denied or failed: no verdict, so that `failurePolicy` decided.",
-)
-ADMISSION_TIME = MetricSpec(
-    "rolecall_admission_seconds",
-    MetricKind.HISTOGRAM,
-    ("GVK", "review"),
-    "Seconds that answers to requests for admission took, waiting included.",
-    (0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
-)
 SHARDS = MetricSpec(
     "rolecall_shards",
     MetricKind.GAUGE,
@@ -360,10 +333,6 @@ NAMES = (
     DEPENDENTS_LACKING,
     DRIFTED_OBJECTS,
     LOOP_HELD,
-    CONVERSION,
-    CONVERTED,
-    ADMISSION_REQUESTS,
-    ADMISSION_TIME,
     SHARDS,
     SHARDS_HELD,
     SHARDS_UNHELD,

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rolecall.clock import SystemClock
+from rolecall.extensions.versions.migration.by_engine import EngineMigration
 from rolecall.kube import Client, Credentials
-from rolecall.migration import EngineMigration
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.migration.stored_objects import TwoVersions, two_versions
 from tests.fixtures.eventually import eventually_async

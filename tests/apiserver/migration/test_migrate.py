@@ -8,17 +8,11 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.versions.migration.rewrite import MigrationCounts
+from rolecall.extensions.versions.migration.stored import read_stored, version_hash
+from rolecall.extensions.versions.migration.whole_kind import MigrationError, Pace, migrate, tried
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, GoneError, Page
-from rolecall.migration import (
-    MigrationCounts,
-    MigrationError,
-    Pace,
-    migrate,
-    read_stored,
-    tried,
-)
-from rolecall.migration.stored import version_hash
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.migration.stored_objects import TwoVersions, two_versions
 from tests.fixtures.cluster import ServiceAccountKubeconfig

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from rolecall.admission import Webhook
+from rolecall.extensions.versions.webhooks.reach import reach_of
+from rolecall.registrations import Webhook, registration_of
 from rolecall.settings import WebhookSettings
-from rolecall.webhooks.reach import reach_of
-from rolecall.webhooks.registrations import registration_of
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import unique_name
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from rolecall.admission import Webhook
 from rolecall.cli import main
+from rolecall.registrations import Webhook
 from rolecall_dev.bundle import FromRoles, Identity, lost_under_olm, make_bundle, split
 from tests.unit.bundle.conftest import WriteBundle, change_csv, csv_path
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from rolecall.admission import Webhook
 from rolecall.cli import main
+from rolecall.registrations import Webhook
 from rolecall_dev.webhook_manifests import (
     DEFAULT_OVERLAY,
     FOLDER,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
+from rolecall.registrations import not_by
 from rolecall.watches import Admission, AdmissionRule, Watch
-from rolecall.webhooks import not_by
 
 _API_VERSION = "admissionregistration.k8s.io/v1"
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rolecall.admission import Webhook
 from rolecall.errors import InputError
 from rolecall.json_object import Json
+from rolecall.registrations import Webhook
 from rolecall_dev.bundle.manifests import Manifests, name_of
 from rolecall_dev.bundle.webhooks import is_converted, webhook_definitions
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rolecall.admission import Webhook
 from rolecall.errors import InputError
 from rolecall.json_object import Json
+from rolecall.registrations import Webhook
 from rolecall_dev.bundle.manifests import Manifests, name_of
 
 _SERVICE_VARIABLE = "ROLECALL_WEBHOOK_SERVICE"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import yaml
 
-from rolecall.admission import webhooks_of
 from rolecall.conversion import Conversion
 from rolecall.errors import InputError
 from rolecall.json_object import Json
+from rolecall.registrations import webhooks_of
 from rolecall.watches import Watch
 from rolecall_dev.admission_rules import policies_of, with_rules
 from rolecall_dev.checks.crds import Crd

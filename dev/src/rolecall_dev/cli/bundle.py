@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall import __version__
-from rolecall.admission import webhooks_of
 from rolecall.errors import InputError, Problem
+from rolecall.registrations import webhooks_of
 from rolecall.watches import Watch, WatchDefaults, load_watches
 from rolecall_dev import localcluster
 from rolecall_dev.bundle import (

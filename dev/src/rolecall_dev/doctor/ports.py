@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.admission import webhooks_of
 from rolecall.conversion import CONVERSIONS_FILE
 from rolecall.history import roots_of
 from rolecall.local_engine import engines_of
 from rolecall.metrics import parse_address
+from rolecall.registrations import webhooks_of
 from rolecall.settings import Settings
 from rolecall_dev.doctor.diagnosis import Diagnosis, done, to_do
 from rolecall_dev.doctor.surroundings import Surroundings

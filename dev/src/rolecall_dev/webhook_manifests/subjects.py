@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rolecall.admission import Webhook
 from rolecall.json_object import Json
+from rolecall.registrations import Webhook
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Answers what the API server asks over webhooks, with a certificate that it trusts."""
