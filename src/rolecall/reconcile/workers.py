@@ -67,14 +67,10 @@ class Workers:
 
     async def run(self, count: int) -> None:
         """Work until the queue is closed and every turn is over."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                self._tasks = [
-                    group.create_task(self._work(), name=f"worker {number}")
-                    for number in range(count)
-                ]
-        finally:
-            self._tasks = []
+        async with asyncio.TaskGroup() as group:
+            self._tasks = [
+                group.create_task(self._work(), name=f"worker {number}") for number in range(count)
+            ]
 
     async def drain(self, patience_s: float, reason: str = "the operator is stopping") -> None:
         """Take no more keys, wait for the turns under way, and end their runs when it takes too long.

@@ -64,12 +64,11 @@ class Lane:
         self.keys[waiting.key] = waiting
         heapq.heappush(self._turns, (waiting.round, waiting.order, waiting.key))
 
-    def remove(self, key: Key) -> Waiting:
-        waiting = self.keys.pop(key)
+    def remove(self, key: Key) -> None:
+        del self.keys[key]
         if len(self._turns) > 2 * len(self.keys) + _FEW:  # mostly of keys that moved up
             self._turns = [(each.round, each.order, key) for key, each in self.keys.items()]
             heapq.heapify(self._turns)
-        return waiting
 
     def oldest(self) -> Waiting:
         return next(iter(self.keys.values()))

@@ -120,8 +120,6 @@ class Queue:
         except asyncio.CancelledError:
             if taker.done() and not taker.cancelled() and taker.exception() is None:
                 self._give_back(taker.result())
-            elif taker in self._takers:
-                self._takers.remove(taker)
             raise
 
     def done(self, key: Key) -> None:

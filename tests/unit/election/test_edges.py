@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from rolecall.election import Election
+from rolecall.election.division import Division
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
+from rolecall.workqueue import Key
 from tests.unit.election.replicas import RETRY_S, SETTINGS, Replicas
 
 
@@ -98,3 +101,24 @@ async def test_standby_asks_no_more_often_than_every_two_seconds(
     await world.pass_time(100 * SETTINGS.retry_s)
 
     assert 80 <= len(asked) <= 101
+
+
+@pytest.mark.parametrize(
+    ("holder", "division"),
+    [
+        ("shards/3", Division("3")),
+        ("shards/3/4af1", Division("3", "4af1")),
+        ("operator-7d9f-x2x", None),
+        ("", None),
+    ],
+)
+def test_lease_says_how_replicas_divide_the_crs(holder: str, division: Division | None) -> None:
+    assert Division.of(holder) == division
+    assert division is None or str(division) == holder
+
+
+def test_only_replica_acts_for_each_cr() -> None:
+    election, a_cr = Election(), Key(Gvk("g", "v1", "Kind"), "ns", "name")
+    assert election.is_ours(a_cr)
+    hand = election.hand_for(a_cr)
+    assert hand is not None and hand.holds()

@@ -59,7 +59,9 @@ async def test_new_object_is_sent_with_its_owner_and_its_kind_is_followed(
     assert play.told.dependents == [("ConfigMap", False, "prod")]
     looks = [one for one in play.upstream.received if one.method == "GET" and "made" in one.target]
     assert [one.target for one in looks] == ([] if method == "POST" else [f"{OWN}/made"])
-    assert all("as=PartialObjectMetadata" in one.headers["accept"] for one in looks)
+    first = "application/json;as=PartialObjectMetadata;"
+    assert all(one.headers["accept"].startswith(first) for one in looks)
+    assert play.told.asked == [("App", "shop", "", "configmaps", "prod", "made")]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from rolecall.proxy import Proxy, World
 from rolecall.proxy.adoption import WasOwned, never_owned
 from rolecall.reconcile import RunAccess
 from rolecall.settings import ProxySettings
+from rolecall.workqueue import Key
 from tests.fixtures.eventually import eventually_async
 from tests.unit.proxy.crs import app, watch
 
@@ -129,6 +130,7 @@ class Told:
 
     dependents: list[Any] = field(default_factory=list)
     own_writes: list[Any] = field(default_factory=list)
+    asked: list[Any] = field(default_factory=list)
     events: list[Any] = field(default_factory=list)
 
     def note(
@@ -136,8 +138,8 @@ class Told:
     ) -> None:
         self.dependents.append((dependent_kind.kind, by_annotation, namespace))
 
-    def note_asked(self, *_: object) -> None:
-        """A run asked for an object."""
+    def note_asked(self, owner: Key, *place: str) -> None:
+        self.asked.append((owner.gvk.kind, owner.name, *place))
 
     def note_own_write(self, uid: str, resource_version: str) -> None:
         self.own_writes.append((uid, resource_version))

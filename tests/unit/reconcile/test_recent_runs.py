@@ -95,3 +95,14 @@ async def test_ends_of_runs_are_kept_no_longer_than_they_matter(clock: VirtualCl
         recent.ended(Key(APP, "shop", str(number)), 1.0)
         await clock.advance(0.1)
     assert len(recent) <= 11
+
+
+async def test_end_of_a_run_is_forgotten_though_a_key_that_ran_before_it_runs_again(
+    clock: VirtualClock,
+) -> None:
+    recent = RecentRuns(clock)
+    for name, delay_s in (("a", 1.0), ("b", 1.0), ("a", 10.0)):
+        recent.ended(Key(APP, "shop", name), delay_s)
+    await clock.advance(2.0)
+    recent.ended(Key(APP, "shop", "c"), 1.0)
+    assert len(recent) == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.errors import NotLeadingError
 from rolecall.reconcile import Outcome, RunDefaults
 from rolecall.runner import Ending, RunResult, TaskFailure
 from tests.unit.reconcile.cluster_contract import Shop
@@ -255,6 +256,25 @@ async def test_run_that_gets_no_access_is_told_as_unable_to_run(setting: Setting
     assert message.startswith("Unable to run reconciliation: access")
     assert outcome.error == message
     assert setting.runner.requests == []
+
+
+async def test_replica_that_stops_leading_reports_no_failure_of_a_run_that_got_no_access(
+    setting: Setting, fake: FakeCluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    await setting.shop.create()
+    setting.access.error = OSError("disk full")
+    writes: list[str] = []
+
+    async def stops_leading(verb: str, _: str) -> None:
+        writes.append(verb)
+        if len(writes) > 1:
+            raise NotLeadingError(verb)
+
+    fake.intruder = stops_leading
+    await setting.turn()
+
+    assert len(writes) == 2
+    assert "could not write status" not in caplog.text
 
 
 async def test_recap_and_phases_are_passed_on(setting: Setting) -> None:

@@ -169,3 +169,22 @@ async def test_snapshot_tells_depth_age_and_waits_by_urgency() -> None:
     assert seen.in_hand == {APP: 1}
     assert (seen.delayed, seen.backing_off, seen.max_runs) == (1, 1, 1)
     queue.close()
+
+
+async def test_queue_of_which_nothing_was_taken_is_drained() -> None:
+    queue = queue_of(VirtualClock())
+    queue.add(key("a"), Urgency.EDIT)
+    async with asyncio.timeout(5):
+        await queue.wait_drained()
+
+
+async def test_key_goes_to_the_worker_that_still_waits() -> None:
+    queue = queue_of(VirtualClock())
+    gone, stays = (asyncio.create_task(take_name(queue)) for _ in range(2))
+    await asyncio.sleep(0)
+    gone.cancel()
+    await asyncio.sleep(0)
+
+    queue.add(key("a"), Urgency.EDIT)
+
+    assert await stays == "a"
