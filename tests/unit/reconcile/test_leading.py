@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rolecall.errors import NotLeadingError
 from rolecall.reconcile import Outcome
 from rolecall.runner import RunRequest
 from rolecall.workqueue import START, Urgency
@@ -42,3 +43,18 @@ async def test_run_that_outlived_its_leader_is_told_nowhere(setting: Setting, re
     assert setting.events.reasons == []
     assert setting.telemetry.runs == []
     assert (await setting.told("Running"))[:2] == ("True", "Running")
+
+
+async def test_replica_that_stops_leading_reports_no_error_of_a_status_that_it_may_not_write(
+    setting: Setting, fake: FakeCluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    period = "ansible.sdk.operatorframework.io/reconcile-period"
+    await setting.shop.create(annotations={period: "soon"})
+
+    async def stops_leading(verb: str, _: str) -> None:
+        raise NotLeadingError(verb)
+
+    fake.intruder = stops_leading
+    await setting.turn()
+
+    assert "could not write status" not in caplog.text

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.errors import NotLeadingError
 from rolecall.reconcile import Outcome, RunDefaults
 from rolecall.runner import Ending, RunResult, TaskFailure
 from tests.unit.reconcile.cluster_contract import Shop
@@ -256,21 +255,6 @@ async def test_run_that_gets_no_access_is_told_as_unable_to_run(setting: Setting
     assert message.startswith("Unable to run reconciliation: access")
     assert outcome.error == message
     assert setting.runner.requests == []
-
-
-async def test_replica_that_stops_leading_reports_no_error_of_a_status_that_it_may_not_write(
-    setting: Setting, fake: FakeCluster, caplog: pytest.LogCaptureFixture
-) -> None:
-    period = "ansible.sdk.operatorframework.io/reconcile-period"
-    await setting.shop.create(annotations={period: "soon"})
-
-    async def stops_leading(verb: str, _: str) -> None:
-        raise NotLeadingError(verb)
-
-    fake.intruder = stops_leading
-    await setting.turn()
-
-    assert "could not write status" not in caplog.text
 
 
 async def test_recap_and_phases_are_passed_on(setting: Setting) -> None:
