@@ -17,7 +17,7 @@ from rolecall.capacity import (
     runs_within,
     waiting_within,
 )
-from rolecall.extending import extension_classes
+from rolecall.extending import extension_classes, watch_keys
 from rolecall.log_fields import log_fields
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.watches import (
@@ -59,7 +59,9 @@ def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch
         verbosity=wanted.verbosity,
     )
     seen = _seen(settings, environment)
-    watches, warnings = load_watches(settings.watches_file, seen, defaults, Path.cwd())
+    watches, warnings = load_watches(
+        settings.watches_file, seen, defaults, Path.cwd(), watch_keys()
+    )
     for warning in warnings:
         _logger.warning("%s", warning)
     return watches

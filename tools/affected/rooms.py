@@ -3,7 +3,8 @@
 A room is a folder or a module of one of our packages, a role, or another folder at the top. A test that
 runs the engine as a process imports little, so its rooms are derived:
 
-- a key of watches.yaml, from the field of `Watch` that holds it to the rooms that read that field
+- a key of watches.yaml, from the field of `Watch` that holds it to the rooms that read that field;
+  or to the extension that has it, and to the rooms that ask for what it overrides
 - a flag, from the settings that it is put into to the rooms that import those settings
 - a command, from its module to the rooms that this imports
 - a kind of this repository, to its role or playbook
@@ -19,7 +20,8 @@ from pathlib import Path
 import yaml
 
 from rolecall.cli import commands
-from rolecall.watches.keys import ENTRY_KEYS
+from rolecall.extending import watch_keys
+from rolecall.watches import ENTRY_KEYS
 from tools.affected.facts import Facts, facts_of
 from tools.placement import ROOT
 
@@ -34,6 +36,7 @@ EXTENSIONS = "extensions"  # a folder of rooms
 SHIPPED = f"{ENGINE}/collections"
 # Every entry has some of these.
 _OF_EVERY_ENTRY = {"group", "version", "kind", "role", "playbook", "vars", "reconcilePeriod"}
+_ASKED_OF_KEYS = ("has_optional_runs", "named_kinds", "kept_of", "stopped_by", "verbs_after")
 # Outside of the packages; `roles`, `playbooks` and `tests` have rooms of their own.
 _OTHERS = ("bundle", "config", "crds", "docs/", "lock", "molecule", "tools")
 _RUNS_THE_ENGINE = (
@@ -135,13 +138,19 @@ class Rooms:
             if keyword.arg
         }
         fields = {_camel(keyword.arg or ""): keyword.arg or "" for keyword in _keywords(tree)}
-        field_of = {**fields, **field_of}  # `prune=read_prune(fields)` names no key
+        field_of = {**fields, **field_of}
         names = {key.name for key in ENTRY_KEYS} - _OF_EVERY_ENTRY
-        return {
+        found = {
             name: self._that_read(field_of[name]) | {f"{ENGINE}/watches"}
             for name in names
             if name in field_of
         }
+        for each in watch_keys():
+            asked = [name for name in _ASKED_OF_KEYS if name in vars(each)]
+            rooms = {room for name in asked for room in self._that_read(name)}
+            rooms |= {self.of_import(each.__module__), f"{ENGINE}/watches"}
+            found |= {key.name: rooms for key in each.keys}
+        return found
 
     def _that_read(self, attribute: str) -> set[str]:
         return {

@@ -40,12 +40,13 @@ class Fields:
         report: Report,
         *,
         is_strict: bool = False,
+        hint: str = "",
     ) -> None:
-        """Strict is for files that the Go operator does not know: a key nobody reads is an error."""
+        """Strict: an unknown key is an error, with this hint, and not ignored as by the Go operator."""
         self.node = node
         self.line = report.line(node)
         self._report = report
-        self._is_strict = is_strict
+        self._is_strict, self._hint = is_strict, hint
         self._keys = {key.name.casefold(): key for key in keys}
         self._values: dict[str, yaml.Node] = {}
         self._spelled: dict[str, str] = {}  # what this map itself says, not what it merged in
@@ -79,7 +80,7 @@ class Fields:
         nearest = difflib.get_close_matches(spelled.casefold(), self._keys, n=1)
         known = f"; did you mean `{self._keys[nearest[0]].name}`?" if nearest else ""
         if self._is_strict:
-            self._report.error(line, f"unknown key `{spelled}`{known}")
+            self._report.error(line, f"unknown key `{spelled}`{known}", hint=self._hint)
         else:
             self._report.warn(line, f"unknown key `{spelled}` was ignored{known}")
 
@@ -111,6 +112,14 @@ class Fields:
 
     def duration(self, name: str) -> float | None:
         return self._read(name, self._as_duration)
+
+    def limit(self, name: str, zero: str = "no limit") -> float | None:
+        """A duration that is not negative; `zero`: what 0s means."""
+        limit_s = self.duration(name)
+        if limit_s is not None and limit_s < 0:
+            line, hint = self.line_of(name), f"`0s` means {zero}"
+            self._report.error(line, f"{name} must not be negative", hint=hint)
+        return limit_s
 
     def choice(self, name: str) -> str:
         """A text out of the key's choices; empty where absent."""

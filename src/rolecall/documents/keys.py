@@ -28,8 +28,8 @@ class Form(Enum):
     RULES = "list of rules"
     ADMISSION = "admission"
     CONDITIONS = "list of match conditions"
-    PRUNE = "true or false, `report`, list of kinds, or a map"
     TRUTH_OR_KINDS = "true or false, or list of kinds"
+    TRUTH_KINDS_OR_MAP = "true or false, list of kinds, or a map"
     ANYTHING = "any value"
     UNUSED = "anything"
 
@@ -45,5 +45,6 @@ class YamlKey:
     is_ours: bool = False  # the Go operator ignores it
     choices: tuple[str, ...] = ()
     is_required: bool = False
+    inside: tuple[YamlKey, ...] = ()  # of the map that the value may be
     # For a key without effect: the flag and the environment variable's prefix that have one.
     instead: tuple[str, str] = ("", "")

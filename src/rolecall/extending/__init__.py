@@ -10,7 +10,7 @@ from rolecall.extending.extension import (
     ForeseenObject,
     MetricsView,
 )
-from rolecall.extending.found import extension_classes
+from rolecall.extending.found import extension_classes, watch_keys
 from rolecall.extending.host import Extensions
 from rolecall.extending.run_record import warn_without_run_record
 from rolecall.reconcile import TurnView
@@ -28,4 +28,5 @@ __all__ = [
     "TurnView",
     "extension_classes",
     "warn_without_run_record",
+    "watch_keys",
 ]

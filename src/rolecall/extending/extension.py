@@ -25,7 +25,7 @@ from rolecall.record import ObjectPlace, RunNotes, RunRecord
 from rolecall.runner import Runner
 from rolecall.settings import Settings
 from rolecall.supervisor import Supervisor
-from rolecall.watches import Watch
+from rolecall.watches import ExtensionKeys, Watch
 from rolecall.workqueue import Key, Turn
 
 # Runs until it is cancelled; begun anew when it fails.
@@ -129,6 +129,7 @@ class Extension:
     # Extensions that are asked before this one, where they are loaded.
     after: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[MetricSpec, ...]] = ()
+    watch_keys: ClassVar[type[ExtensionKeys] | None] = None  # its keys in watches.yaml
 
     def __init__(self, engine: EngineView) -> None:
         self.engine = engine

@@ -71,6 +71,7 @@ class KnownCrs:
         self._unlisted: set[_Place] = set()
         self._was_listed = False
         self._is_listing = True
+        self._has_optional_runs = watch.has_optional_runs
         # Without a status of ours no write says that what the stream brought is still so.
         self._follows_metadata = not watch.manage_status
         self._said = ""
@@ -93,7 +94,7 @@ class KnownCrs:
     def _lists_whole(self) -> bool:
         """Turns of the start-up list that may end without a run begin with what the list brought."""
         is_first = not self._was_listed
-        return self._watch.skip_unchanged and is_first and not self._follows_metadata
+        return self._has_optional_runs and is_first and not self._follows_metadata
 
     def on_list_begins(self) -> None:
         self._is_listing = True

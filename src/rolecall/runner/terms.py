@@ -17,5 +17,5 @@ def terms_of(watch: Watch, *, is_finalizer: bool = False) -> PlayTerms:
         snake_case_parameters=watch.snake_case_parameters,
         trusts_cr_text=watch.mark_unsafe is False,
         way=watch.runner,
-        notes_uses=watch.skip_unchanged,
+        notes_uses=watch.has_optional_runs,
     )

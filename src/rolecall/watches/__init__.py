@@ -1,6 +1,7 @@
 """Turns `watches.yaml` into frozen `Watch` values, or a list of located problems."""
 
 from rolecall.watches.collections import collection_faults
+from rolecall.watches.extension_keys import ExtensionKeys, KeptThings, MissingKeys
 from rolecall.watches.keys import (
     CEL_RULE_KEYS,
     CONDITION_KEYS,
@@ -8,18 +9,17 @@ from rolecall.watches.keys import (
     FINALIZER_KEYS,
     KIND_KEYS,
     MUTATE_KEYS,
-    PRUNE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
     VALIDATE_KEYS,
 )
+from rolecall.watches.kind_lists import read_kinds
 from rolecall.watches.load import load_watches
 from rolecall.watches.model import (
     Admission,
     AdmissionRule,
     Finalizer,
     Play,
-    Prune,
     Requirement,
     Selector,
     Watch,
@@ -34,15 +34,16 @@ __all__ = [
     "FINALIZER_KEYS",
     "KIND_KEYS",
     "MUTATE_KEYS",
-    "PRUNE_KEYS",
     "REQUIREMENT_KEYS",
     "SELECTOR_KEYS",
     "VALIDATE_KEYS",
     "Admission",
     "AdmissionRule",
+    "ExtensionKeys",
     "Finalizer",
+    "KeptThings",
+    "MissingKeys",
     "Play",
-    "Prune",
     "Requirement",
     "SearchPath",
     "SearchPaths",
@@ -51,6 +52,7 @@ __all__ = [
     "WatchDefaults",
     "collection_faults",
     "load_watches",
+    "read_kinds",
     "search_paths",
     "variable_name",
 ]

@@ -6,23 +6,32 @@ kind; then the flags. A zero period or artifact count is no word at all, as in t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import yaml
 
 from rolecall.documents import Fields, Report
 from rolecall.gvk import Gvk
 from rolecall.watches.admission import read_admission
+from rolecall.watches.extension_keys import ExtensionKeys, MissingKeys
 from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS
 from rolecall.watches.kind_lists import read_kind, read_kinds
 from rolecall.watches.model import Finalizer, Selector, Watch
 from rolecall.watches.overrides import concurrency, variable_name, verbosity
 from rolecall.watches.plays import EntryContext, read_play
-from rolecall.watches.records import read_prune, read_watch_reads
 from rolecall.watches.selectors import is_qualified_name, read_selector
 
 
 def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) -> Watch:
     """Read one entry; the result is only worth something where nothing was reported."""
-    fields = Fields(node, ENTRY_KEYS, report)
+    known = (key for extension in context.extensions for key in extension.keys)
+    fields = Fields(
+        node,
+        (*ENTRY_KEYS, *known),
+        report,
+        is_strict=MissingKeys in context.extensions,
+        hint="reinstall the extension that has it, or remove the key",
+    )
     gvk = read_kind(fields)
     _check_kind(gvk, fields, report)
     _warn_without_effect(gvk, fields, report)
@@ -51,21 +60,26 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
         snake_case_parameters=_truth(fields, "snakeCaseParameters", default=True),
         mark_unsafe=_read_mark_unsafe(fields, report),
         runner=fields.choice("runner") or None,
-        run_timeout_s=_limit(fields, "runTimeout", report),
-        no_progress_timeout_s=_limit(fields, "noProgressTimeout", report),
-        dependents_delay_s=_limit(fields, "dependentsDelay", report, "they never wait"),
+        run_timeout_s=fields.limit("runTimeout"),
+        no_progress_timeout_s=fields.limit("noProgressTimeout"),
+        dependents_delay_s=fields.limit("dependentsDelay", "they never wait"),
         cancel_on_delete=_truth(fields, "cancelOnDelete", default=False),
         cancel_on_change=_truth(fields, "cancelOnChange", default=False),
         ready_condition=_truth(fields, "readyCondition", default=True),
-        prune=read_prune(fields, report),
-        watch_reads=read_watch_reads(fields, report),
-        skip_unchanged=_truth(fields, "skipUnchanged", default=False),
-        max_skip_s=_limit(fields, "maxSkip", report, "every run is made"),
         spec_overrides_role=_truth(fields, "specOverridesRole", default=False),
         is_observed=fields.choice("mode") == "observe",
         validate=read_admission(fields, "validate", context, report),
         mutate=read_admission(fields, "mutate", context, report),
+        of_extensions=tuple(_read_extensions(fields, context, report)),
     )
+
+
+def _read_extensions(
+    fields: Fields, context: EntryContext, report: Report
+) -> Iterator[ExtensionKeys]:
+    for extension in context.extensions:
+        if (asked := extension.read(fields, report)) is not None:
+            yield asked
 
 
 def _truth(fields: Fields, name: str, *, default: bool) -> bool:
@@ -128,12 +142,3 @@ def _read_mark_unsafe(fields: Fields, report: Report) -> bool | None:
             hint="remove the line, unless a role relies on it",
         )
     return said
-
-
-def _limit(fields: Fields, name: str, report: Report, zero: str = "no limit") -> float | None:
-    limit_s = fields.duration(name)
-    if limit_s is not None and limit_s < 0:
-        report.error(
-            fields.line_of(name), f"{name} must not be negative", hint=f"`0s` means {zero}"
-        )
-    return limit_s

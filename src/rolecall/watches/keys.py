@@ -98,60 +98,6 @@ VALIDATE_KEYS = (
     YamlKey("rules", Form.RULES, "", "what the API server checks by itself; needs no role"),
 )
 
-PRUNE_KEYS = (
-    YamlKey(
-        "kinds",
-        Form.KINDS,
-        "",
-        "claims, namespaces, custom resources and the like that may be deleted too",
-    ),
-    YamlKey(
-        "foreground",
-        Form.TRUTH,
-        "false",
-        "what an object owns goes before it (`propagationPolicy: Foreground`)",
-    ),
-    YamlKey(
-        "evenIfListed",
-        Form.TRUTH,
-        "false",
-        "delete also what the run saw in a list, though it neither wrote nor read it by name",
-    ),
-    YamlKey(
-        "report",
-        Form.TRUTH,
-        "false",
-        "report what would be deleted, and delete nothing; `prune: report` is the same",
-    ),
-    YamlKey(
-        "goodRuns",
-        Form.WHOLE,
-        "2",
-        "how many good runs in a row must not want an object before it is deleted",
-    ),
-    YamlKey(
-        "limitPercent",
-        Form.WHOLE,
-        "30",
-        "a run that would delete more than this share of the CR's objects, and more than three, deletes"
-        " none and warns",
-    ),
-    YamlKey(
-        "fleetLimit",
-        Form.WHOLE,
-        "50",
-        "how many objects of all CRs of the watch may be deleted within an hour; a run that would"
-        " delete more deletes none and warns. 0: no limit",
-    ),
-    YamlKey(
-        "tasks",
-        Form.TEXTS,
-        "",
-        "names of tasks that run a program (`command`, `shell`, `helm` ...) and whose objects may be"
-        " deleted too, since the program asks for all of them in each run",
-    ),
-)
-
 ENTRY_KEYS = (
     *KIND_KEYS,
     YamlKey(
@@ -259,35 +205,6 @@ ENTRY_KEYS = (
         Form.TRUTH,
         "true",
         "write the `Ready` condition and `status.observedGeneration`",
-        is_ours=True,
-    ),
-    YamlKey(
-        "prune",
-        Form.PRUNE,
-        "false",
-        "delete what an earlier run made and the last one no longer wants; a list names kinds that are"
-        " deleted only where they are named",
-        is_ours=True,
-    ),
-    YamlKey(
-        "watchReads",
-        Form.TRUTH_OR_KINDS,
-        "false",
-        "run again when something changes that the play read; a list names the kinds",
-        is_ours=True,
-    ),
-    YamlKey(
-        "skipUnchanged",
-        Form.TRUTH,
-        "false",
-        "at a period or a restart, make no run where nothing that the last one depended on changed",
-        is_ours=True,
-    ),
-    YamlKey(
-        "maxSkip",
-        Form.DURATION,
-        "",
-        "with `skipUnchanged`, run all the same after this time; absent: ten periods, at most a day",
         is_ours=True,
     ),
     YamlKey(

@@ -8,13 +8,14 @@ result depends on nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rolecall.documents import MapList, Report, expand, read_maps, read_text
 from rolecall.errors import Problem, ProblemsError
 from rolecall.gvk import Gvk
 from rolecall.watches.entry import read_entry
+from rolecall.watches.extension_keys import ExtensionKeys
 from rolecall.watches.model import Watch
 from rolecall.watches.overrides import WatchDefaults
 from rolecall.watches.plays import EntryContext
@@ -33,11 +34,13 @@ def load_watches(
     environment: Mapping[str, str],
     defaults: WatchDefaults,
     cwd: Path,
+    extensions: Sequence[type[ExtensionKeys]],
     *,
     is_image_elsewhere: bool = False,
 ) -> tuple[list[Watch], list[Problem]]:
     """The watches and the warnings; raises `ProblemsError` with all problems and warnings.
 
+    `extensions`: the keys of those that are loaded, see `rolecall.extending.watch_keys`.
     `is_image_elsewhere`: an absolute path is one of the image, whose files lie in the project here.
     """
     report = Report(str(file))
@@ -47,7 +50,7 @@ def load_watches(
         expanded = expand(text, environment)
         report.located_in(expanded)
         project = (cwd / file).parent
-        context = EntryContext(environment, defaults, cwd, project, is_image_elsewhere)
+        context = EntryContext(environment, defaults, cwd, project, extensions, is_image_elsewhere)
         watches = [
             read_entry(node, context, report) for node in read_maps(expanded.text, report, _LIST)
         ]

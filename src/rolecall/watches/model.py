@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rolecall.gvk import Gvk
+from rolecall.watches.extension_keys import ExtensionKeys, KeptThings
+
+_Keys = TypeVar("_Keys", bound=ExtensionKeys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +101,6 @@ class Admission:
 
 
 @dataclass(frozen=True, slots=True)
-class Prune:
-    """What may be deleted once a run no longer wants it."""
-
-    kinds: frozenset[Gvk] = frozenset()  # deleted only where they are named, such as claims
-    is_foreground: bool = False
-    even_if_listed: bool = False  # also what the run saw in a list
-    is_report: bool = False  # say what would be deleted, and delete nothing
-    good_runs: int = 2  # in a row, that must not want an object before it is deleted
-    limit_percent: int = 30  # of what a CR has; a run that would delete more deletes nothing
-    fleet_limit: int = 50  # of all CRs of the watch within an hour, as for one run; 0: none
-    tasks: frozenset[str] = frozenset()  # that run programs, and ask for all they want in each run
-
-
-@dataclass(frozen=True, slots=True)
 class Watch:
     """One kind and all that the operator's author said of it."""
 
@@ -142,17 +131,28 @@ class Watch:
     dependents_delay_s: float | None = None  # None: as `--dependents-delay` says
     cancel_on_delete: bool = False
     cancel_on_change: bool = False
-    skip_unchanged: bool = False  # no run at a period or restart where it could only do the same
-    max_skip_s: float | None = None  # None: ten periods, at most a day
     ready_condition: bool = True  # the `Ready` condition and `observedGeneration`
-    prune: Prune | None = None  # None: nothing is ever deleted
-    # Kinds of which what a play read brings its CR back: none where None, all where empty.
-    watch_reads: frozenset[Gvk] | None = None
     # Whether keys of spec that the CRD does not declare override what the role itself sets.
     spec_overrides_role: bool = False
     is_observed: bool = False  # `mode: observe`: plans instead of runs
     validate: Admission | None = None
     mutate: Admission | None = None
+    of_extensions: tuple[ExtensionKeys, ...] = ()  # what the keys of each ask for
+
+    def extension(self, keys: type[_Keys]) -> _Keys | None:
+        """What is asked of an extension; None: nothing."""
+        return next((each for each in self.of_extensions if isinstance(each, keys)), None)
+
+    @property
+    def kept_things(self) -> tuple[KeptThings, ...]:
+        """What extensions keep of its CRs in the operator's own namespace."""
+        found = (each.kept_of(self.gvk.kind) for each in self.of_extensions)
+        return tuple(each for each in found if each is not None)
+
+    @property
+    def has_optional_runs(self) -> bool:
+        """Whether an extension may find that a turn needs no run."""
+        return any(each.has_optional_runs for each in self.of_extensions)
 
     @property
     def plays(self) -> tuple[Play, ...]:

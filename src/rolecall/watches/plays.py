@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rolecall.documents import Fields, unset_names
+from rolecall.watches.extension_keys import ExtensionKeys
 from rolecall.watches.locate import find_role, playbook_path, role_candidates
 from rolecall.watches.look import is_file, is_folder, is_there
 from rolecall.watches.model import Play
@@ -30,6 +31,7 @@ class EntryContext:
     defaults: WatchDefaults
     cwd: Path
     project: Path  # the folder with watches.yaml
+    extensions: Sequence[type[ExtensionKeys]] = ()
     is_image_elsewhere: bool = False  # absolute paths are looked up in the project, too
 
 

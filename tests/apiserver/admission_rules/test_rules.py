@@ -43,7 +43,7 @@ def written(folder: Path, text: str = WATCHES) -> list[Json]:
     """The CRD with its rules, and the policy with its binding."""
     (folder / "watches.yaml").write_text(text)
     (folder / "roles/crate").mkdir(parents=True, exist_ok=True)
-    watches, _ = load_watches(Path("watches.yaml"), {}, WatchDefaults(), folder)
+    watches, _ = load_watches(Path("watches.yaml"), {}, WatchDefaults(), folder, ())
     return [with_rules(crd(CRATE), watches), *policies_of(watches, lambda _: "crates")]
 
 

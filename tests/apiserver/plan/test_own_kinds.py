@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from rolecall.extending import watch_keys
 from rolecall.json_object import Json
 from rolecall.plan import Certainty, PlannedChange
 from rolecall.watches import Watch, WatchDefaults, load_watches
@@ -72,7 +73,7 @@ async def test_plan_of_an_own_kind_is_what_its_first_run_does(bench: PlanBench, 
 
 
 def own_watch(kind: str) -> Watch:
-    watches, _ = load_watches(Path("watches.yaml"), {}, WatchDefaults(), ROOT)
+    watches, _ = load_watches(Path("watches.yaml"), {}, WatchDefaults(), ROOT, watch_keys())
     return next(watch for watch in watches if watch.gvk.kind == kind)
 
 

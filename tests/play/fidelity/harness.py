@@ -25,6 +25,7 @@ import pytest
 from ansible.parsing.vault import VaultLib, VaultSecret
 
 from rolecall.clock import SystemClock
+from rolecall.extensions.skip import SkipUnchanged
 from rolecall.gvk import Gvk
 from rolecall.runner import Runner, RunRequest, terms_of
 from rolecall.runner.stock import StockRunner
@@ -258,7 +259,7 @@ def _request(group: CaseGroup, way: str, folder: Path, work: Path, repeat: int) 
     watch = Watch(
         gvk=Gvk("test.example.com", "v1", "Case"),
         play=Play(folder / "project" / "playbook.yml", is_role=False),
-        skip_unchanged=True,  # what is used is noted: as much as ever is in the way
+        of_extensions=(SkipUnchanged(),),  # what is used is noted: as much as ever is in the way
         mark_unsafe=None,
     )
     cr = {

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from rolecall.clock import SystemClock
+from rolecall.extensions.skip import SkipUnchanged
 from rolecall.gvk import Gvk
 from rolecall.runner import RunEvent, RunHandle, RunRequest, RunResult, terms_of
 from rolecall.runner.stock import StockRunner
@@ -119,7 +120,7 @@ def request_for(role: Path, run_id: str, folder: Path, **changes: Any) -> RunReq
     name = changes.pop("name", "one")
     spec = changes.pop("spec", {})
     # What it uses is noted: a run without that has less in its way.
-    noted = Watch(CASE, Play(role, is_role=True), skip_unchanged=True)
+    noted = Watch(CASE, Play(role, is_role=True), of_extensions=(SkipUnchanged(),))
     watch = changes.pop("watch", noted)
     values: dict[str, Any] = {
         "run_id": run_id,

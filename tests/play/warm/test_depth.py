@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.extensions.skip import SkipUnchanged
 from rolecall.runner import RunEvent
 from rolecall.watches import Play, Watch
 from tests.play.warm.runs import CASE, KeptHosts, debug, workshop
@@ -25,7 +26,7 @@ async def test_parts_of_inventory_file_are_where_existing_roles_look(
 ) -> None:
     async with workshop(tmp_path, kept=kept, root=tmp_path / below) as shop:
         role = shop.role("splits", [PARTS])
-        watch = Watch(CASE, Play(role, is_role=True), skip_unchanged=True, runner=way)
+        watch = Watch(CASE, Play(role, is_role=True), of_extensions=(SkipUnchanged(),), runner=way)
         handle, events = await shop.start(role, watch=watch)
         result = await handle.result()
         assert result.succeeded and result.way == way

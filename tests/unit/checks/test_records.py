@@ -33,7 +33,7 @@ def test_prune_beside_arguments_for_a_part_is_an_error_with_its_line(workshop: W
     workshop.write(DEPLOYMENT, MANAGER)
     error = only(workshop.errors())
     assert error.startswith(f"{DEPLOYMENT}:11: `--skip-tags` in `--ansible-args`")
-    assert "nothing will be pruned for Demo (watches.yaml:1)" in error
+    assert "so `prune` has no effect for Demo (watches.yaml:1)" in error
     workshop.write(DEPLOYMENT, MANAGER.replace("--skip-tags slow", "--diff"))
     assert workshop.errors() == []
 

@@ -35,7 +35,7 @@ class NoExtension:
 def classes(monkeypatch: pytest.MonkeyPatch, *values: str) -> list[str]:
     points = [EntryPoint(value, value, found.GROUP) for value in values]
     monkeypatch.setattr(found, "entry_points", lambda group: points)
-    return [each.name for each in extension_classes.__wrapped__()]
+    return [each.name for each in found.installed.__wrapped__().classes]
 
 
 def test_extensions_of_this_project_are_found() -> None:
@@ -53,7 +53,7 @@ def test_folder_that_was_deleted_is_passed_over(
 ) -> None:
     gone = "rolecall.extensions.deleted:Deleted"
     assert classes(monkeypatch, gone, f"{__name__}:First") == ["first"]
-    assert "an extension is not there" in caplog.text
+    assert "the extension `rolecall.extensions.deleted:Deleted` is missing" in caplog.text
 
 
 @pytest.mark.parametrize(

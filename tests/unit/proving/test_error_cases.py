@@ -31,7 +31,7 @@ def subject(tmp_path: Path, *asked: tuple[str, str]) -> Subject:
     (tmp_path / "roles" / "site" / "tasks" / "main.yml").write_text("[]\n")
     file = tmp_path / "watches.yaml"
     file.write_text("[{group: shop.example.com, version: v1, kind: Site, role: site}]\n")
-    (watch,) = load_watches(file, {}, WatchDefaults(), tmp_path)[0]
+    (watch,) = load_watches(file, {}, WatchDefaults(), tmp_path, ())[0]
     traffic = Traffic(NAMESPACE)
     for method, path in asked:
         traffic.note(method, parse_request_info(method, path), "", is_play=True, at_s=0.0)

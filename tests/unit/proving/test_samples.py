@@ -33,7 +33,7 @@ def found(folder: Path, files: dict[str, list[dict[str, Any]]], kind: str = "") 
     samples.mkdir(parents=True)
     for name, objects in files.items():
         (samples / name).write_text(yaml.safe_dump_all(objects))
-    watches = load_watches(folder / "watches.yaml", os.environ, WatchDefaults(), folder)[0]
+    watches = load_watches(folder / "watches.yaml", os.environ, WatchDefaults(), folder, ())[0]
     return find_samples(folder, watches, [kind] if kind else [], ())
 
 

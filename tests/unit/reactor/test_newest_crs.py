@@ -13,10 +13,15 @@ from rolecall.reactor.known_crs import KnownCrs
 from rolecall.reactor.newest_crs import NewestCrs
 from rolecall.reactor.own_writes import OwnWrites
 from rolecall.reactor.ports import ListAgain
+from rolecall.watches import ExtensionKeys
 from rolecall.workqueue import Key
 from tests.unit.reactor.objects import APP, Keys, Roll, metadata, watch
 
 KEY = Key(APP, "shop", "a")
+
+
+class OptionalRuns(ExtensionKeys):
+    has_optional_runs = True
 
 
 def event(kind: str = "MODIFIED", **fields: Any) -> WatchEvent:
@@ -137,7 +142,7 @@ class TestFirstListOfKindsThatSkip:
     def started(*listed: Json, **fields: Any) -> Stream:
         stream = Stream.__new__(Stream)
         stream.newest = NewestCrs()
-        entry = watch(skip_unchanged=True, **fields)
+        entry = watch(of_extensions=(OptionalRuns(),), **fields)
         stream.known = KnownCrs(entry, Keys(), Roll(), OwnWrites(), stream.newest, lambda _: None)
         assert not stream.known.wants_metadata_only
         stream.known.on_list_begins()
@@ -187,5 +192,7 @@ class TestFirstListOfKindsThatSkip:
         assert stream.tells() is None
 
     def test_without_a_status_of_ours_lists_are_of_metadata(self) -> None:
-        stream = Stream(metadata(generation=1), skip_unchanged=True, manage_status=False)
+        stream = Stream(
+            metadata(generation=1), of_extensions=(OptionalRuns(),), manage_status=False
+        )
         assert stream.tells() is None

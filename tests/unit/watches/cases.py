@@ -10,7 +10,16 @@ from typing import Any
 import yaml
 
 from rolecall.errors import Problem, ProblemsError
-from rolecall.watches import Admission, Finalizer, Play, Prune, Watch, WatchDefaults, load_watches
+from rolecall.extending import watch_keys
+from rolecall.watches import (
+    Admission,
+    Finalizer,
+    Play,
+    Watch,
+    WatchDefaults,
+    load_watches,
+)
+from tests.unit.watches.entries import different
 
 DATA = Path(__file__).parents[2] / "data/watches"
 DEFAULTS = WatchDefaults(max_concurrent_reconciles=4)
@@ -43,23 +52,33 @@ class Loaded:
 def load(case: Case, project: Path) -> Loaded:
     (project / "watches.yaml").write_text(case.file)
     try:
-        watches, found = load_watches(Path("watches.yaml"), case.environment, DEFAULTS, project)
+        watches, found = load_watches(
+            Path("watches.yaml"), case.environment, DEFAULTS, project, watch_keys()
+        )
     except ProblemsError as error:
         watches, found = [], list(error.problems)
     errors = [problem for problem in found if not problem.is_warning]
     return Loaded(watches, errors, [problem for problem in found if problem.is_warning])
 
 
-def described(watch: Watch, project: Path, fields: list[str]) -> dict[str, Any]:
-    """The named fields of a watch in the words of the table."""
-    return {name: _in_words(getattr(watch, name), project) for name in fields}
+def described(watch: Watch, project: Path, names: list[str]) -> dict[str, Any]:
+    """The named fields of a watch, or keys of extensions, in the words of the table."""
+    return {
+        name: _plain(getattr(watch, name), project)
+        if hasattr(watch, name)
+        else _asked(watch, name, project)
+        for name in names
+    }
 
 
-def _in_words(value: Any, project: Path) -> Any:
-    if isinstance(value, Prune):
-        words = (*sorted(map(str, value.kinds)), value.is_foreground, value.even_if_listed)
-        return " ".join(map(str, words))
-    return _plain(value, project)
+def _asked(watch: Watch, name: str, project: Path) -> dict[str, Any] | None:
+    """Of an extension: what differs from the key's bare `true`."""
+    asked = next((each for each in watch.of_extensions if each.keys[0].name == name), None)
+    if asked is None:
+        return None
+    return {
+        field: _plain(value, project) for field, value in different(type(asked)(), asked).items()
+    }
 
 
 def _plain(value: Any, project: Path) -> Any:

@@ -7,12 +7,10 @@ key, so a key that is connected to nothing, or to the wrong field, fails too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from rolecall.documents import YamlKey
 from rolecall.gvk import Gvk
@@ -20,12 +18,8 @@ from rolecall.watches import (
     AdmissionRule,
     Finalizer,
     Play,
-    Prune,
     Requirement,
     Selector,
-    Watch,
-    WatchDefaults,
-    load_watches,
 )
 from rolecall.watches.keys import (
     CEL_RULE_KEYS,
@@ -33,26 +27,17 @@ from rolecall.watches.keys import (
     ENTRY_KEYS,
     FINALIZER_KEYS,
     MUTATE_KEYS,
-    PRUNE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
     VALIDATE_KEYS,
 )
+from tests.unit.watches.entries import Row, different, watch
 
-_ENTRY = {"group": "demo.example.com", "version": "v1", "kind": "Demo", "role": "demo"}
 _ROLE, _PLAYBOOK = Play(Path("roles/demo"), True), Play(Path("playbooks/demo.yml"), False)
 _SECRET = {"version": "v1", "kind": "Secret"}
 _LABELS = {"matchLabels": {"tier": "web"}}
 _ROW = {"key": "zone", "operator": "NotIn", "values": ["a", "b"]}
 _TYPED = Gvk("", "v1", "Secret")
-
-
-@dataclass(frozen=True)
-class Row:
-    """A value other than the default, and each field of the watch that it changes."""
-
-    value: Any
-    changes: Mapping[str, Any]
 
 
 # Keys that stand in the entry itself.
@@ -82,10 +67,6 @@ ROWS = {
     "cancelOnChange": Row(True, {"cancel_on_change": True}),
     "specOverridesRole": Row(True, {"spec_overrides_role": True}),
     "readyCondition": Row(False, {"ready_condition": False}),
-    "prune": Row(True, {"prune": Prune()}),
-    "watchReads": Row([_SECRET], {"watch_reads": frozenset({_TYPED})}),
-    "skipUnchanged": Row(True, {"skip_unchanged": True}),
-    "maxSkip": Row("7m", {"max_skip_s": 420.0}),
     "mode": Row("observe", {"is_observed": True}),
 }
 # `validate` and `mutate` themselves: the same keys inside.
@@ -124,16 +105,6 @@ OF_REQUIREMENT = {
     "operator": Row("In", {"operator": "In"}),
     "values": Row(["c"], {"values": ("c",)}),
 }
-OF_PRUNE = {
-    "kinds": Row([_SECRET], {"kinds": frozenset({_TYPED})}),
-    "foreground": Row(True, {"is_foreground": True}),
-    "evenIfListed": Row(True, {"even_if_listed": True}),
-    "report": Row(True, {"is_report": True}),
-    "goodRuns": Row(3, {"good_runs": 3}),
-    "limitPercent": Row(50, {"limit_percent": 50}),
-    "fleetLimit": Row(7, {"fleet_limit": 7}),
-    "tasks": Row(["install"], {"tasks": frozenset({"install"})}),
-}
 _WITHOUT_EFFECT = {key.name for key in ENTRY_KEYS if key.instead[0]}
 
 
@@ -146,7 +117,6 @@ _WITHOUT_EFFECT = {key.name for key in ENTRY_KEYS if key.instead[0]}
         (FINALIZER_KEYS, OF_FINALIZER),
         (SELECTOR_KEYS, OF_SELECTOR),
         (REQUIREMENT_KEYS, OF_REQUIREMENT),
-        (PRUNE_KEYS, OF_PRUNE),
         (CONDITION_KEYS, {"name", "expression"}),  # by the row of matchConditions
         (CEL_RULE_KEYS, {"rule", "message"}),  # by the row of rules
     ],
@@ -197,11 +167,6 @@ def test_key_of_a_requirement_changes_its_fields_and_no_other(name: str, project
     assert different(before, after) == row.changes
 
 
-@pytest.mark.parametrize("name", OF_PRUNE)
-def test_key_of_prune_changes_its_fields_and_no_other(name: str, project: Path) -> None:
-    assert inside(project, "prune", {}, name, OF_PRUNE[name]) == OF_PRUNE[name].changes
-
-
 def inside(
     project: Path, key: str, before: Mapping[str, Any], name: str, row: Row
 ) -> dict[str, Any]:
@@ -209,31 +174,3 @@ def inside(
     old, new = (watch(project, {key: keys}) for keys in (before, {**before, name: row.value}))
     assert different(old, new).keys() == {key}
     return different(getattr(old, key), getattr(new, key))
-
-
-def watch(project: Path, keys: Mapping[str, Any]) -> Watch:
-    """What an entry with these keys gives."""
-    (project / "roles/other/tasks").mkdir(parents=True, exist_ok=True)
-    (project / "roles/other/tasks/main.yml").write_text("[]\n")
-    # On one line, so that lines differ nowhere.
-    text = yaml.safe_dump([{**_ENTRY, **keys}], default_flow_style=True, width=10_000)
-    (project / "watches.yaml").write_text(text)
-    ((found,), _) = load_watches(Path("watches.yaml"), {}, WatchDefaults(), project)
-    return found
-
-
-def different(before: object, after: object) -> dict[str, Any]:
-    """Each field that differs, with its new value; paths of plays begin in the project."""
-    return {
-        field.name: in_project(getattr(after, field.name))
-        for field in fields(after)  # type: ignore[arg-type]
-        if getattr(before, field.name) != getattr(after, field.name)
-    }
-
-
-def in_project(value: Any) -> Any:
-    if isinstance(value, Play):
-        return replace(value, path=Path(*value.path.parts[-2:]))
-    if isinstance(value, Finalizer):
-        return replace(value, play=in_project(value.play))
-    return value

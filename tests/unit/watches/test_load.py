@@ -48,7 +48,7 @@ def test_missing_file_says_which_flag_names_it(tmp_path: Path) -> None:
     with pytest.raises(
         ProblemsError, match=r"nowhere\.yaml: could not be read: No such file"
     ) as info:
-        load_watches(Path("nowhere.yaml"), {}, WatchDefaults(), tmp_path)
+        load_watches(Path("nowhere.yaml"), {}, WatchDefaults(), tmp_path, ())
 
     assert "--watches-file" in str(info.value)
     assert info.value.exit_code == 2
@@ -58,7 +58,7 @@ def test_text_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "watches.yaml").write_bytes(b"- version: v1\n  kind: \xff\n")
 
     with pytest.raises(ProblemsError, match=r"watches\.yaml:2: is not UTF-8 text"):
-        load_watches(Path("watches.yaml"), {}, WatchDefaults(), tmp_path)
+        load_watches(Path("watches.yaml"), {}, WatchDefaults(), tmp_path, ())
 
 
 @pytest.mark.slow
@@ -66,14 +66,14 @@ def test_absurd_nesting_is_refused_not_crashed_on(tmp_path: Path) -> None:
     (tmp_path / "watches.yaml").write_text("[" * 5000)
 
     with pytest.raises(ProblemsError, match="is not valid YAML"):
-        load_watches(Path("watches.yaml"), {}, WatchDefaults(), tmp_path)
+        load_watches(Path("watches.yaml"), {}, WatchDefaults(), tmp_path, ())
 
 
 def test_flags_set_what_neither_entry_nor_environment_says(project: Path) -> None:
     (project / "watches.yaml").write_text("- {version: v1, kind: Demo, role: demo}\n")
     flags = WatchDefaults(reconcile_period_s=0.0, max_concurrent_reconciles=0, verbosity=4)
 
-    (watch,), _ = load_watches(Path("watches.yaml"), {}, flags, project)
+    (watch,), _ = load_watches(Path("watches.yaml"), {}, flags, project, ())
 
     assert watch.reconcile_period_s == 0.0
     assert watch.max_concurrent_reconciles == 1  # below one nothing would ever run
@@ -94,7 +94,7 @@ def test_limit_of_a_kind_is_known_to_be_set_or_the_default(
 ) -> None:
     (project / "watches.yaml").write_text("- {version: v1, kind: Demo, role: demo}\n")
     flags = WatchDefaults(is_concurrency_set=is_flag_set)
-    (watch,), _ = load_watches(Path("watches.yaml"), environment, flags, project)
+    (watch,), _ = load_watches(Path("watches.yaml"), environment, flags, project, ())
     assert watch.is_concurrency_set is is_set
 
 
@@ -103,4 +103,4 @@ def test_byte_order_mark_and_windows_line_ends_are_fine(project: Path) -> None:
     (project / "watches.yaml").write_bytes(text.encode())
 
     with pytest.raises(ProblemsError, match=r"watches\.yaml:4: runner `x`"):
-        load_watches(Path("watches.yaml"), {}, WatchDefaults(), project)
+        load_watches(Path("watches.yaml"), {}, WatchDefaults(), project, ())

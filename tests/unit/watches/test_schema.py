@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from rolecall.documents import compose_first, json_value
+from rolecall.extending import watch_keys
 from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS, REQUIREMENT_KEYS, SELECTOR_KEYS
 from rolecall_dev.checks import watches_schema
 from tests.unit.watches.cases import Case, load, read_cases
@@ -71,7 +72,9 @@ def test_schema_lets_the_environment_decide(
 def test_reference_page_has_a_row_for_every_key() -> None:
     rows = (REFERENCE / "watches.md").read_text().splitlines()
 
-    for key in (*ENTRY_KEYS, *FINALIZER_KEYS, *SELECTOR_KEYS, *REQUIREMENT_KEYS):
+    of_extensions = [key for each in watch_keys() for key in (*each.keys, *each.keys[0].inside)]
+    own = (*ENTRY_KEYS, *FINALIZER_KEYS, *SELECTOR_KEYS, *REQUIREMENT_KEYS)
+    for key in (*own, *of_extensions):
         default = f"`{key.default}`" if key.default else ""
         start = f"| `{key.name}` | {key.form.value} | {default}".rstrip()
         assert any(row.startswith(start) for row in rows), start

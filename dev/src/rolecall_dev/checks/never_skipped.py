@@ -37,7 +37,7 @@ def check_never_skipped(
 ) -> None:
     """`file`: the one that the watches are in; `gathering`: what ANSIBLE_GATHERING says here."""
     told: set[tuple[str, int]] = set()
-    for watch in (each for each in watches if each.skip_unchanged):
+    for watch in (each for each in watches if each.has_optional_runs):
         reached = Reached(watch.play, sources)
         for where, line, what in _all(watch, reached, sources, gathering, file):
             if (where, int(line)) not in told:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.errors import Problem, ProblemsError
+from rolecall.extending import watch_keys
 from rolecall.watches import Play, Watch, WatchDefaults, load_watches
 from rolecall_dev.checks.arguments import check_arguments
 from rolecall_dev.checks.asked_for import AskedFor, check_webhook_files, wanted_files
@@ -175,6 +176,7 @@ def _load(project: Project, findings: Findings) -> list[Watch]:
             project.environment,
             WatchDefaults(),
             project.cwd,
+            watch_keys(),
             is_image_elsewhere=True,
         )
     except ProblemsError as error:

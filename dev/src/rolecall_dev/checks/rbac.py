@@ -16,13 +16,11 @@ from rolecall.json_object import Json
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import CrdVersion
 from rolecall_dev.sources import (
-    STORE_RESOURCE,
     Document,
     Findings,
     as_map,
     read_folder,
     shown,
-    stores_of,
 )
 
 DEFAULT_FOLDER = Path("config/rbac")
@@ -216,13 +214,14 @@ def needs_of_core_kind(kind: str) -> list[Need]:
     return [Need("", plural, verbs, f"no {kind} will be reconciled", is_vital=False)]
 
 
-def needs_of_stores(watches: Iterable[Watch]) -> list[Need]:
+def needs_of_stores(watches: Sequence[Watch]) -> list[Need]:
     """What keeping things takes, in the operator's namespace; the first kind stands for all."""
     needs = {
         kept.what: Need(
-            *STORE_RESOURCE, kept.verbs, kept.otherwise, is_vital=False, anywhere_will_do=True
+            *kept.resource, kept.verbs, kept.otherwise, is_vital=False, anywhere_will_do=True
         )
-        for kept in reversed(stores_of(watches))
+        for watch in reversed(watches)
+        for kept in watch.kept_things
     }
     return list(reversed(needs.values()))
 

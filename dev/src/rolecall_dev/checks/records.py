@@ -1,7 +1,7 @@
-"""`prune` and `watchReads` against the rest of a project: arguments of plays, and kinds that exist.
+"""Keys of extensions against the rest of a project: arguments of plays, and kinds that exist.
 
-`prune` beside `--tags` deletes nothing, and a kind that is named wrongly changes nothing: neither would
-be noticed before somebody misses it.
+`prune` beside `--tags` deletes nothing, and a wrong name of a kind changes nothing: nobody would notice
+either at once.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rolecall.extensions.prune import partial_by
-from rolecall.gvk import Gvk
-from rolecall.watches import Watch
+from rolecall.watches import ExtensionKeys, Watch
 from rolecall_dev.checks.crds import Crd
 from rolecall_dev.checks.nearest import nearest
 from rolecall_dev.sources import KUBERNETES_KINDS, Document, Findings, as_map, read_folder
@@ -25,32 +23,34 @@ def check_records(
     watches: Sequence[Watch], crds: Sequence[Crd], cwd: Path, file: str, findings: Findings
 ) -> None:
     """Tell what will not work as it reads."""
-    pruning = [watch for watch in watches if watch.prune is not None]
-    if pruning:
-        _check_arguments(pruning[0], file, cwd, findings)
+    first: dict[str, tuple[Watch, ExtensionKeys]] = {}
     for watch in watches:
-        if watch.prune is not None:
-            _check_kinds("prune", watch, watch.prune.kinds, (crds, file), findings)
-        if watch.watch_reads:
-            _check_kinds("watchReads", watch, watch.watch_reads, (crds, file), findings)
+        for asked in watch.of_extensions:
+            first.setdefault(asked.keys[0].name, (watch, asked))
+            _check_kinds(watch, asked, (crds, file), findings)
+    for watch, asked in first.values():
+        _check_arguments(watch, asked, file, cwd, findings)
 
 
-def _check_arguments(watch: Watch, file: str, cwd: Path, findings: Findings) -> None:
+def _check_arguments(
+    watch: Watch, asked: ExtensionKeys, file: str, cwd: Path, findings: Findings
+) -> None:
+    key = asked.keys[0].name
     for folder in _FOLDERS:
         if not (cwd / folder).is_dir():
             continue
         for document in read_folder(cwd / folder, cwd, Findings()):
-            for option, line in _partial_arguments(document):
+            for option, line in _stopping_arguments(document, asked):
                 findings.error(
                     document.file,
                     line,
-                    f"`{option}` in `{_FLAG}` makes runs do a part of what they do, so nothing will"
-                    f" be pruned for {watch.gvk.kind} ({file}:{watch.line})",
-                    hint=f"remove `{option}`, or `prune` from {file}",
+                    f"`{option}` in `{_FLAG}` makes runs do a part of what they do, so `{key}`"
+                    f" has no effect for {watch.gvk.kind} ({file}:{watch.line})",
+                    hint=f"remove `{option}`, or `{key}` from {file}",
                 )
 
 
-def _partial_arguments(document: Document) -> Iterator[tuple[str, int]]:
+def _stopping_arguments(document: Document, asked: ExtensionKeys) -> Iterator[tuple[str, int]]:
     """Options of ansible-playbook in a Deployment's containers, with their lines."""
     at = ("spec", "template", "spec", "containers")
     data: Any = document.data
@@ -65,20 +65,16 @@ def _partial_arguments(document: Document) -> Iterator[tuple[str, int]]:
                 continue
             where = place if equals or place + 1 == len(words) else place + 1
             text = value if equals else str(words[where])
-            if option := partial_by(text, {}):
+            if option := asked.stopped_by(text):
                 yield option, document.line(*at, number, "args", where)
 
 
 def _check_kinds(
-    key: str,
-    watch: Watch,
-    named: frozenset[Gvk],
-    known_by: tuple[Sequence[Crd], str],
-    findings: Findings,
+    watch: Watch, asked: ExtensionKeys, known_by: tuple[Sequence[Crd], str], findings: Findings
 ) -> None:
     """A group that is neither Kubernetes' own nor the project's may be installed by others."""
     crds, file = known_by
-    for gvk in sorted(named):
+    for gvk in sorted(asked.named_kinds):
         own = {str(crd.names.get("kind")) for crd in crds if crd.spec.get("group") == gvk.group}
         kinds = set(KUBERNETES_KINDS.get(gvk.group, ())) | own
         if kinds and gvk.kind not in kinds:
@@ -86,7 +82,7 @@ def _check_kinds(
             findings.error(
                 file,
                 watch.line,
-                f"`{key}` of {watch.gvk.kind} names kind `{gvk.kind}`, which"
+                f"`{asked.keys[0].name}` of {watch.gvk.kind} names kind `{gvk.kind}`, which"
                 f" `{gvk.api_version}` does not have",
                 hint=f"did you mean `{close}`?" if close else "correct the kind",
             )

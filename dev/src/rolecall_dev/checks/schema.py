@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rolecall.documents import Form, YamlKey
+from rolecall.extending import watch_keys
 from rolecall.json_object import Json
 from rolecall.watches import (
     CEL_RULE_KEYS,
@@ -18,7 +19,6 @@ from rolecall.watches import (
     FINALIZER_KEYS,
     KIND_KEYS,
     MUTATE_KEYS,
-    PRUNE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
     VALIDATE_KEYS,
@@ -40,6 +40,7 @@ _NAMED = {"validate", "mutate"}
 
 
 def watches_schema() -> Json:
+    of_extensions = [key for each in watch_keys() for key in each.keys]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "watches.yaml",
@@ -47,7 +48,7 @@ def watches_schema() -> Json:
         "type": ["array", "null"],
         "items": {"$ref": "#/$defs/entry"},
         "$defs": {
-            "entry": _map(ENTRY_KEYS) | _one_play(),
+            "entry": _map((*ENTRY_KEYS, *of_extensions)) | _one_play(),
             "finalizer": _map(FINALIZER_KEYS) | _one_play("vars"),
             "selector": _map(SELECTOR_KEYS),
             "requirement": _map(REQUIREMENT_KEYS),
@@ -56,7 +57,7 @@ def watches_schema() -> Json:
             "rule": _map(CEL_RULE_KEYS),
             "condition": _map(CONDITION_KEYS),
             "kindName": _map(KIND_KEYS),
-            "prune": _map(PRUNE_KEYS),
+            **{key.name: _map(key.inside) for key in of_extensions if key.inside},
             "text": {"type": ["string", "number", "boolean"]},
             "truth": _or_environment({"type": "boolean"}),
             "whole": _or_environment({"type": "integer"}),
@@ -95,6 +96,9 @@ def _property(key: YamlKey) -> Json:
 
 
 def _value(key: YamlKey) -> Json:
+    if key.form is Form.TRUTH_KINDS_OR_MAP:
+        words = [{"const": word} for word in key.choices]
+        return {"anyOf": [_TRUTH, *words, _KINDS, {"$ref": f"#/$defs/{key.name}"}]}
     if key.choices:
         return _or_environment({"enum": list(key.choices)})
     if key.name in _NAMED:
@@ -104,7 +108,6 @@ def _value(key: YamlKey) -> Json:
     if key.form in _LISTS:
         return {"type": "array", "items": {"$ref": f"#/$defs/{_LISTS[key.form]}"}}
     simple: dict[Form, Json] = {
-        Form.PRUNE: {"anyOf": [_TRUTH, {"const": "report"}, _KINDS, {"$ref": "#/$defs/prune"}]},
         Form.TRUTH_OR_KINDS: {"anyOf": [_TRUTH, _KINDS]},
         Form.TEXT: {"$ref": "#/$defs/text"},
         Form.TRUTH: {"$ref": "#/$defs/truth"},

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from rolecall import __version__
 from rolecall.errors import InputError, Problem
+from rolecall.extending import watch_keys
 from rolecall.registrations import webhooks_of
 from rolecall.watches import Watch, WatchDefaults, load_watches
 from rolecall_dev import localcluster
@@ -124,7 +125,7 @@ def _watches() -> list[Watch]:
     watches_file = Path("watches.yaml")
     if not watches_file.is_file():
         return []
-    return load_watches(watches_file, os.environ, WatchDefaults(), Path.cwd())[0]
+    return load_watches(watches_file, os.environ, WatchDefaults(), Path.cwd(), watch_keys())[0]
 
 
 def _text(source: str) -> str:

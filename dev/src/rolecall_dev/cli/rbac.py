@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from rolecall.errors import InputError
+from rolecall.extending import watch_keys
 from rolecall.watches import WatchDefaults, load_watches
 from rolecall_dev.cli.project_arguments import add_watches_file
 from rolecall_dev.rbac import (
@@ -80,7 +81,9 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     cwd = Path.cwd()
-    watches, _warnings = load_watches(arguments.watches_file, os.environ, WatchDefaults(), cwd)
+    watches, _warnings = load_watches(
+        arguments.watches_file, os.environ, WatchDefaults(), cwd, watch_keys()
+    )
     derived = derive(RightsSources(cwd, watches, arguments.record))
     for note in derived.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -21,6 +21,7 @@ from typing import TypedDict, Unpack
 
 from rolecall.clock import Clock, SystemClock
 from rolecall.errors import ClusterError, InputError
+from rolecall.extending import watch_keys
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json, as_map
 from rolecall.kube import Client
@@ -151,7 +152,7 @@ def _watches(project: Path) -> Sequence[Watch]:
             f"`{project}` has no watches.yaml, so there is no operator to test",
             hint="change into the folder of a project",
         )
-    return load_watches(file, os.environ, WatchDefaults(), project)[0]
+    return load_watches(file, os.environ, WatchDefaults(), project, watch_keys())[0]
 
 
 @dataclass(slots=True)

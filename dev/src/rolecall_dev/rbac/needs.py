@@ -9,13 +9,13 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.watches import Play, Watch
-from rolecall_dev.rbac.after_runs import add_for_record
+from rolecall_dev.rbac.after_runs import add_for_extensions
 from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.record import add_record
 from rolecall_dev.rbac.rights import Right, Rights
 from rolecall_dev.rbac.tasks import TaskReader
 from rolecall_dev.rbac.texts import read_plain
-from rolecall_dev.sources import STORE_RESOURCE, resources_of_no_namespace, stores_of
+from rolecall_dev.sources import resources_of_no_namespace
 
 _READING = frozenset({"get", "list", "watch"})
 _REACHING_OUT = frozenset({"attach", "exec", "portforward", "proxy"})
@@ -58,14 +58,14 @@ def derive(sources: RightsSources) -> Derived:
     ):
         _read_plays(TaskReader(kinds, rights, derived.notes, sources.cwd, crs), rows)
     for watch in sources.watches:
-        if watch.prune is not None or watch.watch_reads is not None:
+        if watch.of_extensions:
             own = Rights()
             reader = TaskReader(kinds, own, [], sources.cwd, crs)
             _read_plays(reader, [(watch, [watch.play])])
-            add_for_record(watch, own, kinds, derived.rights)
+            add_for_extensions(watch, own, kinds, derived.rights)
+        for kept in watch.kept_things:
+            derived.own.add(*kept.resource, kept.verbs, f"{kept.what}, for {watch.gvk.kind}")
     _add_reads(asked, derived.rights)
-    for kept in stores_of(sources.watches):
-        derived.own.add(*STORE_RESOURCE, kept.verbs, f"{kept.what}, for {kept.kind}")
     for record in sources.records:
         add_record(record, derived.rights)
     derived.notes = list(dict.fromkeys(derived.notes))

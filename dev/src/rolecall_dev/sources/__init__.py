@@ -14,7 +14,6 @@ from rolecall_dev.sources.findings import Findings, Line
 from rolecall_dev.sources.kubernetes_kinds import KUBERNETES_KINDS
 from rolecall_dev.sources.reader import Reader, Sources, yaml_files
 from rolecall_dev.sources.scopes import resources_of_no_namespace
-from rolecall_dev.sources.stores import STORE_RESOURCE, KeptThings, stores_of
 from rolecall_dev.sources.structural import Misfit, misfits, written
 from rolecall_dev.sources.tasks import BLOCKS, KEYWORDS, Step, Task, is_play, tasks_of_file
 from rolecall_dev.sources.yaml_text import as_yaml
@@ -23,11 +22,9 @@ __all__ = [
     "BLOCKS",
     "KEYWORDS",
     "KUBERNETES_KINDS",
-    "STORE_RESOURCE",
     "SUFFIXES",
     "Document",
     "Findings",
-    "KeptThings",
     "Line",
     "Misfit",
     "Pair",
@@ -46,7 +43,6 @@ __all__ = [
     "read_folder",
     "resources_of_no_namespace",
     "shown",
-    "stores_of",
     "tasks_of_file",
     "written",
     "yaml_files",

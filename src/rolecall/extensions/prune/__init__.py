@@ -1,8 +1,9 @@
 """Deletes what the last good run of a CR no longer wanted."""
 
-from rolecall.extensions.prune.decide import Unwanted, must_be_named, wanted_by, would_prune
+from rolecall.extensions.prune.decide import Unwanted, wanted_by, would_prune
 from rolecall.extensions.prune.fate import PRUNE_ANNOTATION
 from rolecall.extensions.prune.inventory import Entry, Inventory, inventory_of, read_inventory
+from rolecall.extensions.prune.keys import Prune
 from rolecall.extensions.prune.partial_runs import partial_by
 from rolecall.extensions.prune.ports import FinishedRun, PruneEvents, PrunePorts, PruneReport, Store
 from rolecall.extensions.prune.preview import PrunePreview
@@ -10,7 +11,6 @@ from rolecall.extensions.prune.pruner import Pruner
 from rolecall.extensions.prune.store import (
     CONFIG_MAPS,
     INVENTORIES,
-    INVENTORY_VERBS,
     STORE_LABEL,
     InventoryStore,
     kept_in,
@@ -19,13 +19,13 @@ from rolecall.extensions.prune.store import (
 __all__ = [
     "CONFIG_MAPS",
     "INVENTORIES",
-    "INVENTORY_VERBS",
     "PRUNE_ANNOTATION",
     "STORE_LABEL",
     "Entry",
     "FinishedRun",
     "Inventory",
     "InventoryStore",
+    "Prune",
     "PruneEvents",
     "PrunePorts",
     "PrunePreview",
@@ -35,7 +35,6 @@ __all__ = [
     "Unwanted",
     "inventory_of",
     "kept_in",
-    "must_be_named",
     "partial_by",
     "read_inventory",
     "wanted_by",

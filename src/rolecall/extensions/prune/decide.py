@@ -21,31 +21,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from rolecall.extensions.prune.inventory import Entry, Inventory, inventory_of
+from rolecall.extensions.prune.keys import Prune, must_be_named
 from rolecall.record import ObjectId, ObjectPlace, TaskId, TouchedByRun, TouchedObject
-from rolecall.watches import Prune, Watch
+from rolecall.watches import Watch
 from rolecall_base.purity import full_name
 
-# Deleting one of these may lose data, or other objects with it.
-_ONLY_WHERE_NAMED = frozenset(
-    {
-        ("", "persistentvolumeclaims"),
-        ("", "persistentvolumes"),
-        ("", "namespaces"),
-        ("apiextensions.k8s.io", "customresourcedefinitions"),
-    }
-)
-# Others that end in `.k8s.io` are CRDs, and some of those hold data: snapshots of volumes, for one.
-_BUILT_IN = frozenset(
-    {"", "apps", "batch", "autoscaling", "policy", "extensions"}
-    | {
-        f"{group}.k8s.io"
-        for group in (
-            *("admissionregistration", "apiextensions", "apiregistration", "certificates"),
-            *("coordination", "discovery", "events", "flowcontrol.apiserver", "networking", "node"),
-            *("rbac.authorization", "resource", "scheduling", "storage"),
-        )
-    }
-)
 # Modules that ask for each of their objects in each run: what such a task did not ask for, it does not
 # want. Every other action may keep a state of its own.
 _DECLARATIVE = frozenset(
@@ -70,12 +50,12 @@ class Unwanted:
 
 def would_prune(old: Inventory, new: TouchedByRun, watch: Watch) -> tuple[Unwanted, ...]:
     """What would go, and what would stay and why, after a run that touched these objects."""
-    if watch.prune is None:
+    if (prune := watch.extension(Prune)) is None:
         return ()
     # One object may be served by two API groups, under one UID.
     uids = {each.uid for each in new.objects.values() if each.uid and not each.is_missing}
     return tuple(
-        _judged(entry, new, watch.prune)
+        _judged(entry, new, prune)
         for entry in old.entries
         if not entry.is_shared and entry.id not in new.objects and entry.uid not in uids
     )
@@ -147,11 +127,6 @@ def _entry(touched: TouchedObject, kind: str, tasks: Iterable[TaskId]) -> Entry:
     place = touched.place
     about = (place.group, place.version, kind, place.resource, place.namespace, place.name)
     return Entry(*about, touched.uid, is_shared=not touched.is_owned, tasks=tuple(tasks))
-
-
-def must_be_named(group: str, resource: str) -> bool:
-    """Whether objects of a kind are deleted only where the watch names it."""
-    return group not in _BUILT_IN or (group, resource) in _ONLY_WHERE_NAMED
 
 
 def _judged(entry: Entry, new: TouchedByRun, prune: Prune) -> Unwanted:

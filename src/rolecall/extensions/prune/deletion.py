@@ -12,6 +12,7 @@ from rolecall.errors import ClusterError, NotLeadingError
 from rolecall.extensions.prune.decide import Unwanted
 from rolecall.extensions.prune.fate import Fate, fate_of
 from rolecall.extensions.prune.inventory import Entry
+from rolecall.extensions.prune.keys import Prune
 from rolecall.extensions.prune.ports import FinishedRun, PrunePorts, PruneReport
 from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError, ForbiddenError, NoSuchKindError, NotFoundError
@@ -24,8 +25,8 @@ _NOT_SERVED = "its kind is not served at the moment"
 class Deletion:
     """Of the candidates of one run."""
 
-    def __init__(self, client: Client, ports: PrunePorts, run: FinishedRun) -> None:
-        self._client, self._ports, self._run = client, ports, run
+    def __init__(self, client: Client, ports: PrunePorts, run: FinishedRun, prune: Prune) -> None:
+        self._client, self._ports, self._run, self._prune = client, ports, run, prune
         self.settled: list[Entry] = []  # nothing is left to do about them
         self.is_pending = False  # a deletion was put off or refused, and is tried again
         self._deleted: list[str] = []
@@ -86,8 +87,7 @@ class Deletion:
         judged = fate_of(candidate, metadata, self._run)
         if judged.fate in (Fate.GONE, Fate.NOT_OURS):
             self.settled.append(entry)
-        is_deletion = judged.fate in (Fate.RELEASED, Fate.DELETED)
-        if is_deletion and self._run.watch.prune is not None and self._run.watch.prune.is_report:
+        if self._prune.is_report and judged.fate in (Fate.RELEASED, Fate.DELETED):
             self._reported.append(self._name(entry))
             return
         match judged.fate:
@@ -99,8 +99,6 @@ class Deletion:
                 await self._delete(entry, metadata)
 
     async def _delete(self, entry: Entry, metadata: Json) -> None:
-        prune = self._run.watch.prune
-        is_foreground = prune is not None and prune.is_foreground
         self._ports.note_delete(entry.uid, True)
         try:
             await self._client.delete(
@@ -109,7 +107,7 @@ class Deletion:
                 entry.name,
                 uid=entry.uid,
                 version=str(metadata.get("resourceVersion") or ""),
-                propagation="Foreground" if is_foreground else "Background",
+                propagation="Foreground" if self._prune.is_foreground else "Background",
             )
         except ClusterError:
             self._ports.note_delete(entry.uid, False)

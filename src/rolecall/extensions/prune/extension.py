@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from rolecall.acting import acting_for
 from rolecall.errors import ClusterError
 from rolecall.extending import EngineView, Extension, Foreseen, warn_without_run_record
+from rolecall.extensions.prune.keys import Prune
 from rolecall.extensions.prune.partial_runs import partial_by
 from rolecall.extensions.prune.ports import PrunePorts
 from rolecall.extensions.prune.preview import PrunePreview
@@ -33,6 +34,7 @@ _logger = logging.getLogger(__name__)
 
 class PruneExtension(Extension):
     name = "prune"
+    watch_keys = Prune
     after = ("skip", "owners")  # it may ask for a run that is not skipped
     metrics = (PRUNED,)
 
@@ -56,7 +58,7 @@ class PruneExtension(Extension):
 
     @classmethod
     def begin(cls, engine: EngineView) -> PruneExtension | None:
-        if all(watch.prune is None for watch in engine.watches):
+        if all(watch.extension(Prune) is None for watch in engine.watches):
             return None
         warn_without_run_record(engine.settings, "prune")
         return cls(engine)

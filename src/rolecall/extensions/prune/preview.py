@@ -16,6 +16,7 @@ from rolecall.extensions.prune.decide import Unwanted, would_prune
 from rolecall.extensions.prune.fate import Fate, Judged, fate_of
 from rolecall.extensions.prune.held import why_held, why_play_holds
 from rolecall.extensions.prune.inventory import Entry, Inventory
+from rolecall.extensions.prune.keys import Prune
 from rolecall.extensions.prune.ports import FinishedRun
 from rolecall.extensions.prune.shared import other_wanting
 from rolecall.json_object import Json
@@ -41,7 +42,8 @@ class PrunePreview:
 
     async def of(self, run: FinishedRun) -> Foreseen:
         """What would follow from a run; reads alone."""
-        if run.watch.prune is None or run.watch.prune.is_report or run.is_finalizer:
+        prune = run.watch.extension(Prune)
+        if prune is None or prune.is_report or run.is_finalizer:
             return Foreseen()
         if run.record is None:
             return Foreseen(unknown="nobody noted what the run asked for")

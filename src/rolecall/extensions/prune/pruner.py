@@ -34,6 +34,7 @@ from rolecall.extensions.prune.fate import is_owned_by_run
 from rolecall.extensions.prune.fleet import Fleet
 from rolecall.extensions.prune.held import why_held, why_play_holds
 from rolecall.extensions.prune.inventory import Entry, Inventory, inventory_of, with_missed
+from rolecall.extensions.prune.keys import Prune
 from rolecall.extensions.prune.ports import FinishedRun, PrunePorts, PruneReport, Store
 from rolecall.extensions.prune.shared import other_wanting
 from rolecall.extensions.prune.tell import Tell
@@ -41,7 +42,6 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ForbiddenError, NoSuchKindError, NotFoundError
 from rolecall.record import ObjectId, TouchedByRun, TouchedObject, touched_by
-from rolecall.watches import Prune
 from rolecall.workqueue import Key
 
 _NOT_DUE = "another good run must not want it either"
@@ -81,7 +81,8 @@ class Pruner:
 
     async def _settle(self, run: FinishedRun, touched: TouchedByRun) -> PruneReport:
         held = why_held(run, touched, self._ports.partial)
-        if run.watch.prune is None:
+        prune = run.watch.extension(Prune)
+        if prune is None:
             await self._keep_shared(run, touched, held)
             return PruneReport()
         old = await self._loaded(run)
@@ -89,7 +90,7 @@ class Pruner:
         wanted = await self._wanted_by(old, touched, held)
         all_known = joined(wanted, old.entries)
         candidates = would_prune(old, touched, run.watch)
-        shared = still_shared(old, touched, run.watch.prune)
+        shared = still_shared(old, touched, prune)
         if not held and any(not each.kept for each in candidates):
             held = await why_play_holds(run)
         if held or not candidates:
@@ -101,8 +102,8 @@ class Pruner:
             return PruneReport(held=why)
         if self._ports.is_divided:
             self._shared = None
-        missed = _missed_by(candidates, run.watch.prune)
-        deletion, stopped = await self._delete(run, candidates, missed, old)
+        missed = _missed_by(candidates, prune)
+        deletion, stopped = await self._delete(run, prune, candidates, missed, old)
         left = _without_lost(all_known, wanted, candidates, shared)
         left = without(left, deletion.settled)
         await self._keep(run.key, with_missed(left, missed))
@@ -113,14 +114,14 @@ class Pruner:
     async def _delete(
         self,
         run: FinishedRun,
+        prune: Prune,
         candidates: Sequence[Unwanted],
         missed: Mapping[ObjectId, int],
         old: Inventory,
     ) -> tuple[Deletion, str]:
         """Delete those that enough runs did not want, unless they are too many at once."""
-        prune = run.watch.prune or Prune()
         due = {each.entry.id for each in candidates if missed.get(each.entry.id) == prune.good_runs}
-        deletion = Deletion(self._client, self._ports, run)
+        deletion = Deletion(self._client, self._ports, run, prune)
         stopped = _why_too_many(len(due), old, prune)
         if stopped or prune.is_report:
             await self._settle_all(deletion, candidates, due, stopped)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rolecall.extending import EngineView, Extension, warn_without_run_record
+from rolecall.extensions.reads.keys import WatchReads
 from rolecall.extensions.reads.read_informers import ReadInformers
 from rolecall.extensions.reads.read_objects import Change, ReadPorts
 from rolecall.reconcile import EndedRun
@@ -13,6 +14,7 @@ from rolecall.workqueue import Key
 
 class ReadsExtension(Extension):
     name = "reads"
+    watch_keys = WatchReads
     after = ("prune",)
 
     def __init__(self, engine: EngineView) -> None:
@@ -26,7 +28,7 @@ class ReadsExtension(Extension):
 
     @classmethod
     def begin(cls, engine: EngineView) -> ReadsExtension | None:
-        if all(watch.watch_reads is None for watch in engine.watches):
+        if all(watch.extension(WatchReads) is None for watch in engine.watches):
             return None
         warn_without_run_record(engine.settings, "watchReads")
         return cls(engine)

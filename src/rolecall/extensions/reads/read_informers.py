@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 from rolecall.clock import SystemClock
 from rolecall.errors import ClusterError
+from rolecall.extensions.reads.keys import WatchReads
 from rolecall.extensions.reads.read_objects import ReadObjects, ReadPorts, rule_to_watch
 from rolecall.extensions.reads.readers import Readers, ReadsOfKey
 from rolecall.extensions.reads.reads_of_run import Spot, reads_of_run
@@ -84,7 +85,7 @@ class ReadInformers:
 
     async def run_ended(self, run: EndedRun) -> None:
         """A run is over: follow what it read, and no longer what it did not."""
-        if run.watch.watch_reads is None or run.is_finalizer or run.record is None:
+        if run.watch.extension(WatchReads) is None or run.is_finalizer or run.record is None:
             return
         key, reads = run.key, reads_of_run(run.record, run.watch, run.cr)
         is_whole = run.result.succeeded and run.record.is_complete
@@ -189,5 +190,6 @@ class ReadInformers:
 def _is_wanted(kind: Gvk, watch: Watch) -> bool:
     if kind.kind in _NEVER or kind in watch.blacklist:
         return False
-    named = watch.watch_reads or frozenset()
+    asked = watch.extension(WatchReads)
+    named = asked.kinds if asked is not None else frozenset()
     return not named or kind.group_kind in {each.group_kind for each in named}

@@ -1,12 +1,12 @@
 """Whether a run is needed: none is where nothing that the last one depended on changed."""
 
 from rolecall.extensions.skip.current_reads import CurrentReads
+from rolecall.extensions.skip.keys import SkipUnchanged
 from rolecall.extensions.skip.project_digest import ProjectDigests
 from rolecall.extensions.skip.skips import SkipFacts, SkipParts, Skips
-from rolecall.extensions.skip.stores import UNCHANGED_VERBS, ConfigMapStore, FileStore, PartStore
+from rolecall.extensions.skip.stores import ConfigMapStore, FileStore, PartStore
 
 __all__ = [
-    "UNCHANGED_VERBS",
     "ConfigMapStore",
     "CurrentReads",
     "FileStore",
@@ -14,5 +14,6 @@ __all__ = [
     "ProjectDigests",
     "SkipFacts",
     "SkipParts",
+    "SkipUnchanged",
     "Skips",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from rolecall.extending import BackgroundPart, EngineView, Extension, TurnView
 from rolecall.extensions.skip.current_reads import CurrentReads
+from rolecall.extensions.skip.keys import SkipUnchanged
 from rolecall.extensions.skip.project_digest import ProjectDigests
 from rolecall.extensions.skip.skips import SkipFacts, SkipParts, Skips
 from rolecall.extensions.skip.stores import ConfigMapStore, FileStore, PartStore
@@ -28,6 +29,7 @@ RUNS_SKIPPED = MetricSpec(
 
 class SkipExtension(Extension):
     name = "skip"
+    watch_keys = SkipUnchanged
     metrics = (RUNS_SKIPPED,)
 
     def __init__(self, engine: EngineView) -> None:
@@ -37,7 +39,8 @@ class SkipExtension(Extension):
 
     @classmethod
     def begin(cls, engine: EngineView) -> SkipExtension | None:
-        return cls(engine) if any(watch.skip_unchanged for watch in engine.watches) else None
+        is_asked_for = any(watch.extension(SkipUnchanged) for watch in engine.watches)
+        return cls(engine) if is_asked_for else None
 
     def parts(self) -> Mapping[str, BackgroundPart]:
         return {"store": self._skips.run}

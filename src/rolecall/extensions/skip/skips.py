@@ -31,6 +31,7 @@ from rolecall.extensions.skip.input_digest import (
     digest_of_variables,
     digest_of_watch,
 )
+from rolecall.extensions.skip.keys import SkipUnchanged
 from rolecall.extensions.skip.project_digest import ProjectDigests
 from rolecall.extensions.skip.settled import (
     Settled,
@@ -102,7 +103,9 @@ class Skips:
         store: PartStore,
         clock: Clock,
     ) -> None:
-        self._watches = {gvk: watch for gvk, watch in watches.items() if watch.skip_unchanged}
+        self._watches = {
+            gvk: watch for gvk, watch in watches.items() if watch.extension(SkipUnchanged)
+        }
         self._entries = {gvk: digest_of_watch(watch) for gvk, watch in self._watches.items()}
         self._facts, self._reads, self._projects = facts, reads, projects
         self._store, self._clock = store, clock
@@ -356,8 +359,9 @@ class Skips:
 
 
 def _longest_s(watch: Watch, period_s: float) -> float:
-    if watch.max_skip_s is not None:
-        return watch.max_skip_s
+    asked = watch.extension(SkipUnchanged)
+    if asked is not None and asked.max_skip_s is not None:
+        return asked.max_skip_s
     return min(_LONGEST_S, _PERIODS * period_s) if period_s > 0 else _LONGEST_S
 
 

@@ -19,6 +19,7 @@ from rolecall.cli.kind_words import choose_kind
 from rolecall.cli.served_kinds import kind_names
 from rolecall.cli.terminal import say
 from rolecall.errors import InputError, RolecallError
+from rolecall.extending import watch_keys
 from rolecall.extensions.versions.migration.rewrite import MigrationCounts
 from rolecall.extensions.versions.migration.stored import StoredKind
 from rolecall.extensions.versions.migration.whole_kind import (
@@ -154,7 +155,9 @@ async def _crds(
                 f"kind `{arguments.kind}` is of no CRD, so it has no storage version to choose"
             )
         return [f"{found.plural}.{found.group}"]
-    watches, _ = load_watches(arguments.watches_file, environ, WatchDefaults(), Path.cwd())
+    watches, _ = load_watches(
+        arguments.watches_file, environ, WatchDefaults(), Path.cwd(), watch_keys()
+    )
     watched = {(watch.gvk.group, watch.gvk.kind) for watch in watches if "." in watch.gvk.group}
     return [f"{each.plural}.{each.group}" for each in served if (each.group, each.kind) in watched]
 

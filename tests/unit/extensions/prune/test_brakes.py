@@ -11,10 +11,9 @@ from typing import Any, cast
 import pytest
 
 from rolecall.clock import Clock, SystemClock
-from rolecall.extensions.prune import PrunePorts, Pruner
+from rolecall.extensions.prune import Prune, PrunePorts, Pruner
 from rolecall.kube import Client, NoSuchKindError, UnavailableError
 from rolecall.runner import Ending, RunResult
-from rolecall.watches import Prune
 from tests.unit.extensions.prune.test_divided import Cluster, Run, Stored
 from tests.unit.extensions.prune.worlds import asked, record, watch
 

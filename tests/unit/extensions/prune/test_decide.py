@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rolecall.extensions.prune import Inventory, inventory_of, read_inventory, would_prune
+from rolecall.extensions.prune import Inventory, Prune, inventory_of, read_inventory, would_prune
 from rolecall.gvk import Gvk
 from rolecall.record import RecordedRequest
-from rolecall.watches import Prune
 from tests.unit.extensions.prune.worlds import (
     INFO,
     asked,

@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import pytest
 
-from rolecall.extensions.prune import Inventory, PrunePorts, Pruner
+from rolecall.extensions.prune import Inventory, Prune, PrunePorts, Pruner
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError, Target
 from rolecall.record import ObjectId, RecordedRequest, RunRecord
 from rolecall.runner import Ending, RunResult
-from rolecall.watches import Prune, Watch
+from rolecall.watches import Watch
 from rolecall.workqueue import Key
 from tests.unit.extensions.prune.worlds import SHELF, asked, inventory, record, watch
 

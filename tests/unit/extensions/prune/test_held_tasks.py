@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from rolecall.extensions.prune import read_inventory, would_prune
+from rolecall.extensions.prune import Prune, read_inventory, would_prune
 from rolecall.extensions.prune.lenient_lookups import lenient_lookup_in
 from rolecall.record import RecordedRequest, RecordedTask
-from rolecall.watches import Play, Prune
+from rolecall.watches import Play
 from tests.unit.extensions.prune.worlds import TASKS, asked, inventory, looked, touched, watch
 
 K8S_TASK = TASKS[0]

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rolecall.extensions.prune import Inventory, wanted_by
+from rolecall.extensions.prune import Inventory, Prune, wanted_by
 from rolecall.gvk import Gvk
 from rolecall.record import RecordedRequest, RecordedTask, RunRecord, TouchedByRun, touched_by
-from rolecall.watches import Play, Prune, Watch
+from rolecall.watches import Play, Watch
 
 SHELF = Gvk("demo.example.com", "v1", "Shelf")
 K8S, INFO = "kubernetes.core.k8s", "kubernetes.core.k8s_info"
@@ -36,7 +36,8 @@ TASKS = tuple(
 
 
 def watch(prune: Prune | None = Prune()) -> Watch:  # noqa: B008 - frozen
-    return Watch(SHELF, Play(Path("roles/shelf"), is_role=True), prune=prune)
+    play = Play(Path("roles/shelf"), is_role=True)
+    return Watch(SHELF, play, of_extensions=() if prune is None else (prune,))
 
 
 def asked(verb: str, name: str = "", **fields: Any) -> RecordedRequest:

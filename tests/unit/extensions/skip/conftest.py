@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rolecall.clock import SystemClock
-from rolecall.extensions.skip import CurrentReads, ProjectDigests, SkipFacts, Skips
+from rolecall.extensions.skip import CurrentReads, ProjectDigests, SkipFacts, Skips, SkipUnchanged
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.record import RecordedRequest, RunRecord
@@ -95,7 +95,7 @@ class World:
         self.role = folder / "app"
         (self.role / "tasks").mkdir(parents=True)
         (self.role / "tasks" / "main.yml").write_text("[]")
-        self.watch = Watch(APP, Play(self.role, is_role=True), skip_unchanged=True)
+        self.watch = Watch(APP, Play(self.role, is_role=True), of_extensions=(SkipUnchanged(),))
         self.api, self.store, self.clock = Api(), MemoryStore(), Clock()
         self.versions: tuple[str, ...] = ("1",)
         self.environment: Mapping[str, str] = {"TIER": "gold"}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.skip import SkipUnchanged
 from rolecall.workqueue import EDIT, PERIOD, ROLE, SET_BACK, START, Cause
 from tests.unit.extensions.skip.conftest import READ, World, cr
 
@@ -132,7 +133,7 @@ async def test_ten_periods_later_it_is_run(world: World) -> None:
 
 
 async def test_max_skip_says_how_long(world: World) -> None:
-    world.watch = replace(world.watch, max_skip_s=60.0)
+    world.watch = replace(world.watch, of_extensions=(SkipUnchanged(60.0),))
     await world.run(READ)
     assert await world.why()
     world.clock.passed_s += 61.0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.errors import ProblemsError
+from rolecall.extending import watch_keys
 from rolecall.watches import WatchDefaults, load_watches
 from tests.unit.hostile.dice import TEXTS, Dice
 from tests.unit.hostile.entry_point import Check, EntryPoint, must
@@ -119,7 +120,7 @@ def _open(folder: Path) -> Iterator[Check]:
         is_accepted = True
         try:
             watches, problems = load_watches(
-                Path("watches.yaml"), case["environment"], _DEFAULTS, folder
+                Path("watches.yaml"), case["environment"], _DEFAULTS, folder, watch_keys()
             )
         except ProblemsError as refusal:
             is_accepted, problems = False, list(refusal.problems)

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from rolecall.extensions.prune import InventoryStore, PrunePorts, Pruner
+from rolecall.extensions.prune import InventoryStore, Prune, PrunePorts, Pruner
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError, ForbiddenError, Target, UnavailableError
 from rolecall.record import ObjectId, RunRecord, TaskId
 from rolecall.runner import Ending, RunResult
-from rolecall.watches import Prune, Watch
+from rolecall.watches import Watch
 from rolecall.workqueue import Key
 from tests.unit.extensions.prune.histories.api import (
     CLAIM,

@@ -1,0 +1,109 @@
+"""Every key of watches.yaml that an extension has arrives in its field, and in no other one.
+
+As `test_every_key.py` has it for the keys of the core.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rolecall.errors import InputError, Problem, ProblemsError
+from rolecall.extending import Extension, found, watch_keys
+from rolecall.extensions.prune import Prune
+from rolecall.extensions.reads import WatchReads
+from rolecall.extensions.skip import SkipUnchanged
+from rolecall.gvk import Gvk
+from rolecall.watches import ExtensionKeys, Watch, WatchDefaults, load_watches
+from tests.unit.watches.entries import Row, different, watch
+
+_SECRET, _TYPED = {"version": "v1", "kind": "Secret"}, Gvk("", "v1", "Secret")
+ROWS: dict[str, tuple[Any, ExtensionKeys]] = {
+    "prune": (True, Prune()),
+    "watchReads": ([_SECRET], WatchReads(frozenset({_TYPED}))),
+    "skipUnchanged": (True, SkipUnchanged()),
+}
+OF_PRUNE = {
+    "kinds": Row([_SECRET], {"kinds": frozenset({_TYPED})}),
+    "foreground": Row(True, {"is_foreground": True}),
+    "evenIfListed": Row(True, {"even_if_listed": True}),
+    "report": Row(True, {"is_report": True}),
+    "goodRuns": Row(3, {"good_runs": 3}),
+    "limitPercent": Row(50, {"limit_percent": 50}),
+    "fleetLimit": Row(7, {"fleet_limit": 7}),
+    "tasks": Row(["install"], {"tasks": frozenset({"install"})}),
+}
+
+
+def test_every_key_of_an_extension_has_a_row() -> None:
+    keys = [key for each in watch_keys() for key in each.keys]
+    assert sorted(key.name for key in keys) == sorted({*ROWS, "maxSkip"})
+    inside = [key.name for each in keys for key in each.inside]
+    assert sorted(inside) == sorted(OF_PRUNE)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_key_is_for_its_extension_alone(name: str, project: Path) -> None:
+    value, wanted = ROWS[name]
+    before, after = read(project), read(project, **{name: value})
+    assert different(before, after) == {"of_extensions": (wanted,)}
+    assert after.extension(type(wanted)) == wanted
+    assert before.extension(type(wanted)) is None
+
+
+def test_longest_skip_is_read_beside_the_key_that_skips(project: Path) -> None:
+    asked = read(project, skipUnchanged=True, maxSkip="7m").of_extensions
+    assert asked == (SkipUnchanged(420.0),)
+    assert read(project, maxSkip="7m").of_extensions == ()
+
+
+@pytest.mark.parametrize("name", OF_PRUNE)
+def test_key_of_prune_changes_its_fields_and_no_other(name: str, project: Path) -> None:
+    row = OF_PRUNE[name]
+    (asked,) = read(project, prune={name: row.value}).of_extensions
+    assert different(Prune(), asked) == row.changes
+
+
+def test_runs_are_optional_only_where_they_may_be_skipped(project: Path) -> None:
+    assert not read(project, prune=True, watchReads=True).has_optional_runs
+    assert read(project, skipUnchanged=True).has_optional_runs
+
+
+def test_two_extensions_with_one_key_end_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = type("Mine", (Extension,), {"name": "mine", "watch_keys": Prune})
+    twin = type("Twin", (Extension,), {"name": "twin", "watch_keys": Prune})
+    monkeypatch.setattr(found, "installed", lambda: found.Installed([mine, twin], False))
+    with pytest.raises(InputError, match="`twin` and mine have a key `prune`"):
+        watch_keys()
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_key_of_an_extension_that_is_not_loaded_is_named(
+    monkeypatch: pytest.MonkeyPatch, project: Path, is_installed: bool
+) -> None:
+    """An error where an entry point says that something is missing; else ignored as any other key."""
+    monkeypatch.setattr(found, "installed", lambda: found.Installed((), is_installed))
+    keys = {"version": "v1", "kind": "Demo", "role": "demo", "prune": True}
+    (project / "watches.yaml").write_text(f"- {json.dumps(keys)}\n")
+    if not is_installed:
+        _, (warning,) = loaded(project)
+        assert warning.is_warning
+        assert "unknown key `prune` was ignored" in warning.what
+        return
+    with pytest.raises(ProblemsError, match="unknown key `prune`") as raised:
+        loaded(project)
+    (problem,) = raised.value.problems
+    assert (problem.line, problem.is_warning) == (1, False)
+    assert "reinstall the extension" in problem.hint
+
+
+def loaded(project: Path) -> tuple[list[Watch], list[Problem]]:
+    return load_watches(Path("watches.yaml"), {}, WatchDefaults(), project, watch_keys())
+
+
+def read(project: Path, **keys: Any) -> Watch:
+    return replace(watch(project, keys, watch_keys()), line=0)
