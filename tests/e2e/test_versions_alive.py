@@ -16,7 +16,8 @@ from typing import TypeVar
 import aiohttp
 import pytest
 
-from rolecall.certificates import PemPair, new_server
+from rolecall.certificates import PemPair
+from rolecall.extensions.versions.webhooks.certificate_steps import new_server
 from rolecall.extensions.versions.webhooks.certificates import ANNOTATION
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json

@@ -123,7 +123,8 @@ async def test_metrics_of_engine_and_roles_are_one_page() -> None:
 
 
 async def test_mounted_certificate_is_served(tmp_path: Path) -> None:
-    pem = self_signed(NOW)
+    pair = self_signed(NOW)
+    pem = pair.key + pair.certificate
     for name in ("tls.crt", "tls.key"):
         (tmp_path / name).write_bytes(pem)
     app = metrics_app(EngineMetrics("1"), RoleMetrics(lambda: 0.0), None)
@@ -202,7 +203,8 @@ def test_strict_checkers_accept_the_certificate_that_metrics_make_for_themselves
     tmp_path: Path,
 ) -> None:
     trusted = tmp_path / "trusted.pem"
-    trusted.write_bytes(self_signed(NOW))
+    pair = self_signed(NOW)
+    trusted.write_bytes(pair.key + pair.certificate)
     found = x509.load_pem_x509_certificate(trusted.read_bytes()).extensions
     assert found.get_extension_for_class(x509.KeyUsage).critical
     assert found.get_extension_for_class(x509.AuthorityKeyIdentifier).value.key_identifier

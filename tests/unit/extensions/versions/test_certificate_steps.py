@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rolecall.certificates import PemPair, new_authority, new_server
+from rolecall.certificates import PemPair
 from rolecall.extensions.versions.webhooks.certificate_steps import (
     TRUSTED,
     certificates,
     may_be_shown,
+    new_authority,
+    new_server,
     next_content,
     to_trust,
 )

@@ -7,20 +7,23 @@
 
 A new authority waits as the next one until `trusted.crt` has it, and signs only then. So each step may
 be the last one for a while, or be done by any replica: whatever was written last, servers show what the
-API server trusts.
+API server trusts. The API server is told of authorities alone: the server's certificate is made anew
+without anybody having to be told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from rolecall.certificates import PemPair, new_authority, new_server
+from rolecall.certificates import Holder, PemPair, issue
 
 TRUSTED = "trusted.crt"
+_AUTHORITY_LIFE = timedelta(days=3650)
+_SERVER_LIFE = timedelta(days=90)
 _PAIRS = ("ca", "next-ca", "tls")
 KEYS = (*(f"{name}.{end}" for name in _PAIRS for end in ("crt", "key")), TRUSTED)
 
@@ -51,6 +54,15 @@ def next_content(
         if pair is not None:
             result |= {f"{name}.crt": pair.certificate, f"{name}.key": pair.key}
     return result
+
+
+def new_authority(now: datetime) -> PemPair:
+    return issue(Holder("rolecall webhooks"), now, _AUTHORITY_LIFE)
+
+
+def new_server(authority: PemPair, names: Sequence[str], now: datetime) -> PemPair:
+    """A certificate for these names, signed by the authority."""
+    return issue(Holder(names[0][:64], hosts=names), now, _SERVER_LIFE, authority)
 
 
 def to_trust(content: Content) -> bytes:

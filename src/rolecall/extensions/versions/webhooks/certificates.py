@@ -10,11 +10,11 @@ from __future__ import annotations
 import base64
 import binascii
 import ssl
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from rolecall.certificates import PemPair, show
 from rolecall.clock import Clock
 from rolecall.errors import ClusterError, InputError
 from rolecall.extensions.versions.webhooks.certificate_steps import (
@@ -59,7 +59,7 @@ class MountedCertificate:
             seen = tuple(number for stat in found for number in (stat.st_ino, stat.st_mtime_ns))
             if seen != self._seen:
                 certificate, key = (file.read_bytes() for file in self._files)
-                _show(context, certificate, key)
+                show(context, PemPair(certificate, key))
                 self._seen = seen
         except (OSError, ValueError) as failure:
             why = getattr(failure, "reason", None) or str(failure)
@@ -92,7 +92,7 @@ class OwnCertificate:
         now = self._clock.now()
         if content["tls.crt"] == self._shown or not may_be_shown(content, self._shown, now):
             return
-        _show(context, content["tls.crt"], content["tls.key"])
+        show(context, PemPair(content["tls.crt"], content["tls.key"]))
         self._shown = content["tls.crt"]
 
     async def note_trusted(self, bundle: bytes) -> None:
@@ -142,21 +142,6 @@ class OwnCertificate:
             if key != ANNOTATION
         }
         await self._client.replace(SECRET, {**found, "metadata": metadata, "data": encoded})
-
-
-def _show(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Both or neither: one of them alone would take away what is shown now."""
-    trial = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.NamedTemporaryFile(suffix=".pem") as file:  # made 0600
-        file.write(key + b"\n" + certificate)
-        file.flush()
-        for each in (trial, context):
-            each.load_cert_chain(file.name, password=_refuse_password)
-
-
-def _refuse_password() -> str:
-    """Else OpenSSL would ask the terminal, and wait."""
-    raise ValueError("the key is encrypted")
 
 
 def _decoded(secret: Json) -> dict[str, bytes]:

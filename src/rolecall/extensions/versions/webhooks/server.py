@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from rolecall.certificates import server_tls
 from rolecall.errors import ClusterError, InputError, RolecallError
 from rolecall.extending import Endpoints, EngineView
 from rolecall.extensions.versions.webhooks.certificates import (
@@ -199,7 +200,7 @@ class WebhookServer:
 
 def tls_for_webhooks(client_ca: Path | None) -> ssl.SSLContext:
     """Raises `InputError` for authorities that cannot be read."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context = server_tls()
     if client_ca is not None:
         try:
             context.load_verify_locations(client_ca)
@@ -209,6 +210,4 @@ def tls_for_webhooks(client_ca: Path | None) -> ssl.SSLContext:
                 hint="name the PEM file of the authority of the API server's client certificate",
             ) from failure
         context.verify_mode = ssl.CERT_REQUIRED
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
     return context
