@@ -6,9 +6,15 @@ from rolecall.extending.extension import (
     Endpoints,
     EngineView,
     Extension,
+    MetricsView,
+)
+from rolecall.extending.foreseen import (
+    CommandView,
+    Foresee,
     Foreseen,
     ForeseenObject,
-    MetricsView,
+    foresee_nothing,
+    foreseen_by,
 )
 from rolecall.extending.found import extension_classes, watch_keys
 from rolecall.extending.host import Extensions
@@ -17,16 +23,20 @@ from rolecall.reconcile import TurnView
 
 __all__ = [
     "BackgroundPart",
+    "CommandView",
     "EndedTurn",
     "Endpoints",
     "EngineView",
     "Extension",
     "Extensions",
+    "Foresee",
     "Foreseen",
     "ForeseenObject",
     "MetricsView",
     "TurnView",
     "extension_classes",
+    "foresee_nothing",
+    "foreseen_by",
     "warn_without_run_record",
     "watch_keys",
 ]

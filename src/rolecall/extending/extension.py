@@ -15,13 +15,14 @@ from typing import Any, ClassVar, Protocol, Self
 
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock
+from rolecall.extending.foreseen import CommandView, Foresee, Foreseen
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
 from rolecall.proxy import Owner
 from rolecall.reactor import DependentInformers, Sink
 from rolecall.reconcile import EndedRun, EventRecorder, Outcome, RunAccess, TurnView
-from rolecall.record import ObjectPlace, RunNotes, RunRecord
+from rolecall.record import RunNotes, RunRecord
 from rolecall.runner import Runner
 from rolecall.settings import Settings
 from rolecall.supervisor import Supervisor
@@ -90,23 +91,6 @@ class Endpoints:
     late_kinds: set[tuple[str, str]] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class ForeseenObject:
-    """One that would be deleted, or (`after`) given up."""
-
-    place: ObjectPlace
-    before: Json
-    after: Json | None  # None: it is deleted
-
-
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """What extensions would do after a run that is only planned."""
-
-    objects: tuple[ForeseenObject, ...] = ()
-    unknown: str = ""  # why it is not known
-
-
 @dataclass(frozen=True)
 class EndedTurn:
     """A turn that is over: it had a run, or its CR is gone."""
@@ -169,6 +153,11 @@ class Extension:
     async def foresee(self, run: EndedRun) -> Foreseen:  # noqa: ARG002 - for those that override it
         """What `run_ended` would do after a run that was only planned; writes nothing."""
         return Foreseen()
+
+    @classmethod
+    def foresees(cls, command: CommandView) -> Foresee | None:  # noqa: ARG003 - as above
+        """`foresee` for a command; None: it would do nothing."""
+        return None
 
     def run_again(self, key: Key) -> None:
         """The last run of a CR says nothing of the next: it was stopped, or left something to do."""

@@ -19,8 +19,8 @@ from rolecall.extending.extension import (
     Endpoints,
     EngineView,
     Extension,
-    Foreseen,
 )
+from rolecall.extending.foreseen import Foreseen, foreseen_by
 from rolecall.log_fields import log_fields
 from rolecall.proxy import Owner
 from rolecall.reconcile import EndedRun, Outcome, TurnView
@@ -81,15 +81,11 @@ class Extensions:
 
     async def run_ended(self, run: EndedRun) -> None:
         for each in self._following_runs:
-            with self._costing_nothing(each):
+            with self._costing_nothing(each, passes_on=True):
                 await each.run_ended(run)
 
     async def foresee(self, run: EndedRun) -> Foreseen:
-        found = [await each.foresee(run) for each in self._loaded]
-        return Foreseen(
-            tuple(one for each in found for one in each.objects),
-            "; ".join(each.unknown for each in found if each.unknown),
-        )
+        return await foreseen_by((each.foresee for each in self._loaded), run)
 
     def run_again(self, key: Key) -> None:
         for each in self._loaded:
@@ -110,12 +106,12 @@ class Extensions:
 
     async def on_gone(self, key: Key) -> None:
         for each in self._loaded:
-            with self._costing_nothing(each):
+            with self._costing_nothing(each, passes_on=True):
                 await each.on_gone(key)
 
     async def sweep(self) -> None:
         for each in self._loaded:
-            with self._costing_nothing(each):
+            with self._costing_nothing(each, passes_on=True):
                 await each.sweep()
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
@@ -154,7 +150,9 @@ class Extensions:
         """Tell of the turns that ended last, then close; bounded."""
         await asyncio.wait([in_thread(self._finish)], timeout=CLOSING_S)
         if self._ended_turns.is_behind:
-            _logger.warning("usage and traces of the last runs could not be written in time")
+            names = ", ".join(each.name for each in self._wanting_turns)
+            fields = log_fields(extensions=names)
+            _logger.warning("extensions did not finish with the last runs in time", extra=fields)
 
     def _finish(self) -> None:
         self._ended_turns.work_off()
@@ -175,12 +173,13 @@ class Extensions:
         ]
 
     @contextmanager
-    def _costing_nothing(self, extension: Extension) -> Iterator[None]:
+    def _costing_nothing(self, extension: Extension, *, passes_on: bool = False) -> Iterator[None]:
+        """`passes_on`: errors of the cluster are raised, as the engine does the step again for them."""
         try:
             yield
-        except RolecallError:
-            raise  # of the cluster, or this replica may not write: the turn comes back for it
         except Exception as error:
+            if passes_on and isinstance(error, RolecallError):
+                raise
             self._on_fault(f"extension {extension.name}")
             _logger.exception(
                 "internal error: an extension failed",

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import Clock
+from rolecall.extending import Foresee, foresee_nothing
 from rolecall.json_object import Json
 from rolecall.plan.model import PlannedRun, PlanNote, TaskPlace
 from rolecall.plan.overlay import ObjectIdentity, versioned
-from rolecall.plan.ports import KindFinder, PlanAccess, Prunes, prunes_nothing
-from rolecall.plan.told import LeftOut, objects_of_plan, pruned_of_plan, refused_notes
+from rolecall.plan.ports import KindFinder, PlanAccess
+from rolecall.plan.told import LeftOut, foreseen_of_plan, objects_of_plan, refused_notes
 from rolecall.plan.world import PlanWorld
 from rolecall.reconcile import AllKeys, EndedRun, SpecKeyFilter
 from rolecall.runner import (
@@ -64,14 +65,14 @@ class Planner:
         access: PlanAccess,
         kinds: KindFinder,
         clock: Clock,
-        prunes: Prunes = prunes_nothing,
+        foresee: Foresee = foresee_nothing,
         spec_keys: SpecKeyFilter | None = None,
     ) -> None:
         self._runner = runner
         self._access = access
         self._kinds = kinds
         self._clock = clock
-        self._prunes = prunes
+        self._foresee = foresee
         self._spec_keys = spec_keys or AllKeys()
 
     async def plan(self, request: PlanRequest) -> PlannedRun:
@@ -121,10 +122,10 @@ class Planner:
         objects = objects_of_plan(world, record, left, (watch.gvk, about), redactor.value)
         key = Key(watch.gvk, about.namespace, about.name)
         ended = EndedRun(key, watch, request.cr, request.cr, request.is_finalizer, result, notes)
-        foreseen = await self._prunes(ended)
-        objects += pruned_of_plan(foreseen, world, record, left, redactor.value)
+        foreseen = await self._foresee(ended)
+        objects += foreseen_of_plan(foreseen, world, record, left, redactor.value)
         if foreseen.unknown:
-            unknown.append(PlanNote("not shown", f"pruning: {foreseen.unknown}", TaskPlace()))
+            unknown.append(PlanNote("not shown", foreseen.unknown, TaskPlace()))
         return PlannedRun(
             watch.gvk.kind,
             about.namespace,

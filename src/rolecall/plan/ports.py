@@ -5,12 +5,11 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from rolecall.extending import Foreseen
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Resource
 from rolecall.proxy import World
-from rolecall.reconcile import EndedRun, RunAccess
+from rolecall.reconcile import RunAccess
 from rolecall.watches import Watch
 
 
@@ -26,14 +25,3 @@ class KindFinder(Protocol):
     """How the API server calls kinds; the client is the real one."""
 
     async def resource_for(self, gvk: Gvk) -> Resource: ...
-
-
-class Prunes(Protocol):
-    """What pruning would take away after a run; the extensions know."""
-
-    async def __call__(self, run: EndedRun) -> Foreseen: ...
-
-
-async def prunes_nothing(run: EndedRun) -> Foreseen:  # noqa: ARG001 - a port
-    """Where nothing is pruned."""
-    return Foreseen()

@@ -44,14 +44,14 @@ def objects_of_plan(
     return [each for each in planned if each is not None]
 
 
-def pruned_of_plan(
+def foreseen_of_plan(
     foreseen: Foreseen,
     world: PlanWorld,
     record: RunRecord,
     left_out: Sequence[LeftOut],
     hide: Callable[[Any], Any],
 ) -> list[PlannedObject]:
-    """What no task deletes, and pruning would after such a run."""
+    """What no task deletes, and an extension would after such a run."""
     planned: list[PlannedObject] = []
     for each in foreseen.objects:
         place = each.place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from rolecall.clock import SystemClock
 from rolecall.errors import InputError
 from rolecall.extending import EndedTurn, Endpoints, EngineView, Extension, Extensions
 from rolecall.gvk import Gvk
-from rolecall.reconcile import Outcome, TurnTrail
+from rolecall.kube import UnavailableError
+from rolecall.reconcile import EndedRun, Outcome, TurnTrail
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Key, Turn, Urgency
 from tests.fixtures.eventually import eventually_async
@@ -52,6 +53,30 @@ class Broken(Extension):
 
     def close(self, timeout_s: float) -> None:
         raise ValueError("another one")
+
+
+class Refused(Extension):
+    """Gets an error of the API server at each step."""
+
+    name = "refused"
+
+    async def run_ended(self, run: EndedRun) -> None:
+        raise UnavailableError("the API server does not answer")
+
+    async def on_gone(self, key: Key) -> None:
+        raise UnavailableError("the API server does not answer")
+
+    async def sweep(self) -> None:
+        raise UnavailableError("the API server does not answer")
+
+    async def stop(self) -> None:
+        raise UnavailableError("the API server does not answer")
+
+    async def write_parts(self, parts: Collection[int]) -> None:
+        raise UnavailableError("the API server does not answer")
+
+    def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
+        raise UnavailableError("the API server does not answer")
 
 
 class NotAsked(Extension):
@@ -150,6 +175,26 @@ async def test_extension_that_fails_takes_nothing_from_the_others(
     assert TOLD[0].is_closed
     assert faults == ["extension broken"] * 2
     assert "a bug of this extension" in caplog.text
+
+
+@pytest.mark.parametrize("step", ["run_ended", "on_gone", "sweep"])
+async def test_error_of_the_cluster_is_raised_where_the_engine_comes_again(
+    step: str, tmp_path: Path
+) -> None:
+    host = Extensions([Refused], engine_view(tmp_path))
+    with pytest.raises(UnavailableError):
+        await getattr(host, step)(*() if step == "sweep" else (TURN.key,))
+
+
+async def test_error_of_the_cluster_costs_other_steps_nothing(tmp_path: Path) -> None:
+    faults: list[str] = []
+    host = Extensions([Refused, Told], engine_view(tmp_path), faults.append)
+    await host.stop()
+    await host.write_parts({1})
+    host.turn_over(TURN, outcome())
+    await host.close()
+    assert len(TOLD[0].turns) == 1
+    assert faults == ["extension refused"] * 3
 
 
 async def test_nothing_runs_for_extensions_that_override_nothing(tmp_path: Path) -> None:

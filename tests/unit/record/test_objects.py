@@ -6,21 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from rolecall.record import ObjectsOfRun, RecordedRequest, RunRecord, objects_of
+from rolecall.record import ObjectsOfRun, RunRecord, objects_of
+from tests.fixtures.requests import recorded
 
-_REQUEST = RecordedRequest(
-    number=0,
-    at_s=0.0,
-    seconds=0.0,
-    verb="get",
-    group="apps",
-    version="v1",
-    resource="deployments",
-    subresource="",
-    namespace="a",
-    name="web",
-    code=200,
-)
+_REQUEST = recorded(group="apps", resource="deployments", name="web")
 
 
 def fold(*requests: dict[str, Any], incomplete: str = "") -> ObjectsOfRun:

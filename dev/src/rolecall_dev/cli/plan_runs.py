@@ -9,17 +9,17 @@ import uuid
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 
 from rolecall.capacity import read_capacity
 from rolecall.clock import SystemClock
-from rolecall.extensions.prune import PrunePreview, partial_by
+from rolecall.extending import CommandView, extension_classes, foreseen_by
 from rolecall.kube import Client, Credentials
 from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
 from rolecall.runner import SpecKeys, create_runner, folder_of_command, folder_of_engine, terms_of
 from rolecall.settings import ProxySettings, RunnerSettings, Settings
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
-from rolecall_dev.cli.plan_inventories import ListedInventories
 from rolecall_dev.cli.role_access import Nobody
 
 OnPlan = Callable[[PlannedRun | SkippedCr], None]
@@ -61,11 +61,11 @@ async def _planner(
     watches = [each.watch for each in asked_for if isinstance(each, PlanRequest)]
     if watches:
         await runner.warm_up([terms_of(each) for each in watches[:1]])
-    listed = ListedInventories(client)  # where the operator lives is not known here
-    partial = partial_by(settings.runner.ansible_args, os.environ)
-    prunes = PrunePreview(client, lambda: listed, partial)
+    command = CommandView(client, settings, os.environ)
+    found = [each.foresees(command) for each in extension_classes()]
+    foresee = partial(foreseen_by, [each for each in found if each is not None])
     clock = SystemClock()
-    return Planner(runner, proxy, client, clock, prunes.of, SpecKeys(client, clock))
+    return Planner(runner, proxy, client, clock, foresee, SpecKeys(client, clock))
 
 
 def _warm(settings: RunnerSettings) -> RunnerSettings:

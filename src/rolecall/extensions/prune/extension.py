@@ -7,8 +7,16 @@ from collections.abc import Callable, Sequence
 
 from rolecall.acting import acting_for
 from rolecall.errors import ClusterError
-from rolecall.extending import EngineView, Extension, Foreseen, warn_without_run_record
+from rolecall.extending import (
+    CommandView,
+    EngineView,
+    Extension,
+    Foresee,
+    Foreseen,
+    warn_without_run_record,
+)
 from rolecall.extensions.prune.keys import Prune
+from rolecall.extensions.prune.listed_inventories import ListedInventories
 from rolecall.extensions.prune.partial_runs import partial_by
 from rolecall.extensions.prune.ports import PrunePorts
 from rolecall.extensions.prune.preview import PrunePreview
@@ -69,6 +77,13 @@ class PruneExtension(Extension):
     async def foresee(self, run: EndedRun) -> Foreseen:
         """With a store of its own for each look: the engine that operates may be another one."""
         return await PrunePreview(self.engine.client, self._new_store, self._partial).of(run)
+
+    @classmethod
+    def foresees(cls, command: CommandView) -> Foresee:
+        """From the inventories of all operators: where this one lives is not known here."""
+        listed = ListedInventories(command.client)
+        partial = partial_by(command.settings.runner.ansible_args, command.environment)
+        return PrunePreview(command.client, lambda: listed, partial).of
 
     async def on_gone(self, key: Key) -> None:
         await self._pruner.forget(key)

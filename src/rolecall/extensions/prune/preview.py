@@ -46,7 +46,7 @@ class PrunePreview:
         if prune is None or prune.is_report or run.is_finalizer:
             return Foreseen()
         if run.record is None:
-            return Foreseen(unknown="nobody noted what the run asked for")
+            return Foreseen(unknown="pruning: nobody noted what the run asked for")
         touched = touched_by(run.record)
         if why_held(run, touched, self._partial):
             return Foreseen()
@@ -63,7 +63,7 @@ class PrunePreview:
             found = [await self._foreseen(each, run) for each in wanted]
         except ClusterError as failure:
             hint = f" ({failure.hint})" if failure.hint else ""
-            return Foreseen(unknown=f"{failure.message}{hint}")
+            return Foreseen(unknown=f"pruning: {failure.message}{hint}")
         return Foreseen(tuple(each for each in found if each is not None))
 
     async def _foreseen(self, candidate: Unwanted, run: FinishedRun) -> ForeseenObject | None:

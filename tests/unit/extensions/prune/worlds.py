@@ -12,22 +12,10 @@ from rolecall.extensions.prune import Inventory, Prune, wanted_by
 from rolecall.gvk import Gvk
 from rolecall.record import RecordedRequest, RecordedTask, RunRecord, TouchedByRun, touched_by
 from rolecall.watches import Play, Watch
+from tests.fixtures.requests import recorded
 
 SHELF = Gvk("demo.example.com", "v1", "Shelf")
 K8S, INFO = "kubernetes.core.k8s", "kubernetes.core.k8s_info"
-_ASKED = RecordedRequest(
-    number=0,
-    at_s=0.0,
-    seconds=0.0,
-    verb="get",
-    group="",
-    version="v1",
-    resource="configmaps",
-    subresource="",
-    namespace="a",
-    name="",
-    code=200,
-)
 _FILE = "roles/shelf/tasks/main.yml"
 TASKS = tuple(
     RecordedTask(action, f"run {action}", f"{_FILE}:{line}", action, 0.0, 1.0, "ok")
@@ -47,7 +35,7 @@ def asked(verb: str, name: str = "", **fields: Any) -> RecordedRequest:
     )
     if verb in ("create", "patch", "update"):
         shown["task"] = 0
-    return replace(_ASKED, verb=verb, name=name, **(shown | fields))
+    return recorded(verb=verb, name=name, **(shown | fields))
 
 
 def looked(name: str, action: str = K8S, **fields: Any) -> RecordedRequest:

@@ -20,25 +20,12 @@ from rolecall.record import RecordedRequest, RunRecord
 from rolecall.runner import Ending, RunResult
 from rolecall.watches import Play, Watch
 from rolecall.workqueue import EDIT, PERIOD, Cause, Key, Turn, Urgency
+from tests.fixtures.requests import recorded
 
 APP = Gvk("demo.example.com", "v1", "App")
 KEY = Key(APP, "shop", "web")
 RUN = RunResult("1", Ending.FINISHED, 0, impure="", way="warm")
-READ = RecordedRequest(
-    number=0,
-    at_s=0.0,
-    seconds=0.0,
-    verb="get",
-    group="",
-    version="v1",
-    resource="secrets",
-    subresource="",
-    namespace="shop",
-    name="key",
-    code=200,
-    object_version="7",
-    uid="u7",
-)
+READ = recorded(resource="secrets", namespace="shop", name="key", object_version="7", uid="u7")
 
 
 class Api:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rolecall.errors import ClusterError
-from rolecall.extensions.prune import CONFIG_MAPS, INVENTORIES, Inventory, inventory_of, kept_in
+from rolecall.extensions.prune.inventory import Inventory, inventory_of
+from rolecall.extensions.prune.store import CONFIG_MAPS, INVENTORIES, kept_in
 from rolecall.kube import Client
 from rolecall.record import ObjectId
 from rolecall.workqueue import Key
