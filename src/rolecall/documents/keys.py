@@ -26,7 +26,6 @@ class Form(Enum):
     KINDS = "list of kinds"
     STEPS = "list of steps"
     RULES = "list of rules"
-    ADMISSION = "admission"
     CONDITIONS = "list of match conditions"
     TRUTH_OR_KINDS = "true or false, or list of kinds"
     TRUTH_KINDS_OR_MAP = "true or false, list of kinds, or a map"
@@ -45,6 +44,6 @@ class YamlKey:
     is_ours: bool = False  # the Go operator ignores it
     choices: tuple[str, ...] = ()
     is_required: bool = False
-    inside: tuple[YamlKey, ...] = ()  # of the map that the value may be
+    inside: tuple[YamlKey, ...] = ()  # of the map, or the maps of a list, that the value may be
     # For a key without effect: the flag and the environment variable's prefix that have one.
     instead: tuple[str, str] = ("", "")

@@ -3,42 +3,33 @@
 from rolecall.watches.collections import collection_faults
 from rolecall.watches.extension_keys import ExtensionKeys, KeptThings, MissingKeys
 from rolecall.watches.keys import (
-    CEL_RULE_KEYS,
-    CONDITION_KEYS,
     ENTRY_KEYS,
     FINALIZER_KEYS,
     KIND_KEYS,
-    MUTATE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
-    VALIDATE_KEYS,
 )
 from rolecall.watches.kind_lists import read_kinds
 from rolecall.watches.load import load_watches
 from rolecall.watches.model import (
-    Admission,
-    AdmissionRule,
     Finalizer,
-    Play,
     Requirement,
     Selector,
     Watch,
 )
-from rolecall.watches.overrides import WatchDefaults, variable_name
+from rolecall.watches.overrides import EntryContext, WatchDefaults, variable_name
+from rolecall.watches.play import Play
+from rolecall.watches.plays import read_play
 from rolecall.watches.search import SearchPath, SearchPaths, search_paths
+from rolecall.watches.selectors import is_qualified_name, read_selector
 
 __all__ = [
-    "CEL_RULE_KEYS",
-    "CONDITION_KEYS",
     "ENTRY_KEYS",
     "FINALIZER_KEYS",
     "KIND_KEYS",
-    "MUTATE_KEYS",
     "REQUIREMENT_KEYS",
     "SELECTOR_KEYS",
-    "VALIDATE_KEYS",
-    "Admission",
-    "AdmissionRule",
+    "EntryContext",
     "ExtensionKeys",
     "Finalizer",
     "KeptThings",
@@ -51,8 +42,11 @@ __all__ = [
     "Watch",
     "WatchDefaults",
     "collection_faults",
+    "is_qualified_name",
     "load_watches",
     "read_kinds",
+    "read_play",
+    "read_selector",
     "search_paths",
     "variable_name",
 ]

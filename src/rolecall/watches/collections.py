@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from rolecall.errors import Problem
-from rolecall.watches.model import Play
+from rolecall.watches.play import Play
 from rolecall.watches.search import SearchPath
 from rolecall.watches.versions import satisfies
 

@@ -6,30 +6,34 @@ kind; then the flags. A zero period or artifact count is no word at all, as in t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import yaml
 
 from rolecall.documents import Fields, Report
 from rolecall.gvk import Gvk
-from rolecall.watches.admission import read_admission
 from rolecall.watches.extension_keys import ExtensionKeys, MissingKeys
 from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS
 from rolecall.watches.kind_lists import read_kind, read_kinds
 from rolecall.watches.model import Finalizer, Selector, Watch
-from rolecall.watches.overrides import concurrency, variable_name, verbosity
-from rolecall.watches.plays import EntryContext, read_play
+from rolecall.watches.overrides import EntryContext, concurrency, variable_name, verbosity
+from rolecall.watches.plays import read_play
 from rolecall.watches.selectors import is_qualified_name, read_selector
 
 
-def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) -> Watch:
+def read_entry(
+    node: yaml.MappingNode,
+    context: EntryContext,
+    extensions: Sequence[type[ExtensionKeys]],
+    report: Report,
+) -> Watch:
     """Read one entry; the result is only worth something where nothing was reported."""
-    known = (key for extension in context.extensions for key in extension.keys)
+    known = (key for extension in extensions for key in extension.keys)
     fields = Fields(
         node,
         (*ENTRY_KEYS, *known),
         report,
-        is_strict=MissingKeys in context.extensions,
+        is_strict=MissingKeys in extensions,
         hint="reinstall the extension that has it, or remove the key",
     )
     gvk = read_kind(fields)
@@ -68,18 +72,12 @@ def read_entry(node: yaml.MappingNode, context: EntryContext, report: Report) ->
         ready_condition=_truth(fields, "readyCondition", default=True),
         spec_overrides_role=_truth(fields, "specOverridesRole", default=False),
         is_observed=fields.choice("mode") == "observe",
-        validate=read_admission(fields, "validate", context, report),
-        mutate=read_admission(fields, "mutate", context, report),
-        of_extensions=tuple(_read_extensions(fields, context, report)),
+        of_extensions=tuple(
+            asked
+            for extension in extensions
+            if (asked := extension.read(fields, context, report)) is not None
+        ),
     )
-
-
-def _read_extensions(
-    fields: Fields, context: EntryContext, report: Report
-) -> Iterator[ExtensionKeys]:
-    for extension in context.extensions:
-        if (asked := extension.read(fields, report)) is not None:
-            yield asked
 
 
 def _truth(fields: Fields, name: str, *, default: bool) -> bool:

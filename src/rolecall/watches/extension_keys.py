@@ -11,6 +11,8 @@ from typing import ClassVar, Self
 
 from rolecall.documents import Fields, Report, YamlKey
 from rolecall.gvk import Gvk
+from rolecall.watches.overrides import EntryContext
+from rolecall.watches.play import Play
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,14 @@ class ExtensionKeys:
     purpose: ClassVar[str] = ""  # of the rights that `verbs_after` adds
 
     @classmethod
-    def read(cls, fields: Fields, report: Report) -> Self | None:
+    def read(cls, fields: Fields, context: EntryContext, report: Report) -> Self | None:
         """What the entry says; None: nothing is asked for."""
         raise NotImplementedError
+
+    @property
+    def reading_plays(self) -> tuple[Play, ...]:
+        """Plays that run for no CR and only read."""
+        return ()
 
     @property
     def named_kinds(self) -> frozenset[Gvk]:
@@ -67,5 +74,5 @@ class MissingKeys(ExtensionKeys):
     keys = ()
 
     @classmethod
-    def read(cls, fields: Fields, report: Report) -> None:  # noqa: ARG003 - nothing is known
+    def read(cls, fields: Fields, context: EntryContext, report: Report) -> None:  # noqa: ARG003 - nothing is known
         return None

@@ -17,8 +17,7 @@ from rolecall.gvk import Gvk
 from rolecall.watches.entry import read_entry
 from rolecall.watches.extension_keys import ExtensionKeys
 from rolecall.watches.model import Watch
-from rolecall.watches.overrides import WatchDefaults
-from rolecall.watches.plays import EntryContext
+from rolecall.watches.overrides import EntryContext, WatchDefaults
 
 _NAME_IT = "name the file with `--watches-file`, or start in the project's folder"
 _LIST = MapList(
@@ -50,9 +49,10 @@ def load_watches(
         expanded = expand(text, environment)
         report.located_in(expanded)
         project = (cwd / file).parent
-        context = EntryContext(environment, defaults, cwd, project, extensions, is_image_elsewhere)
+        context = EntryContext(environment, defaults, cwd, project, is_image_elsewhere)
         watches = [
-            read_entry(node, context, report) for node in read_maps(expanded.text, report, _LIST)
+            read_entry(node, context, extensions, report)
+            for node in read_maps(expanded.text, report, _LIST)
         ]
     _check_duplicates(watches, report)
     found = report.in_order()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rolecall.watches.look import is_folder
-from rolecall.watches.model import Play
+from rolecall.watches.play import Play
 from rolecall.watches.search import DEFAULT, SearchPaths, search_paths
 
 _COLLECTIONS = "/usr/share/ansible/collections"

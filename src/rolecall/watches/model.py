@@ -8,24 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 from rolecall.gvk import Gvk
 from rolecall.watches.extension_keys import ExtensionKeys, KeptThings
+from rolecall.watches.play import Play
 
 _Keys = TypeVar("_Keys", bound=ExtensionKeys)
-
-
-@dataclass(frozen=True, slots=True)
-class Play:
-    """What to run: a role's folder or a playbook's file."""
-
-    path: Path
-    is_role: bool
-    # `namespace.collection.role` where the watch named it so: it then runs inside its collection,
-    # so that short names of that collection's modules resolve.
-    fqcn: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +62,6 @@ class Finalizer:
 
 
 @dataclass(frozen=True, slots=True)
-class AdmissionRule:
-    """One CEL expression, which the API server checks by itself."""
-
-    rule: str
-    message: str
-    line: int = 0
-    # With `self`: a validation rule of the CRD. Else one of a ValidatingAdmissionPolicy.
-    is_of_schema: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """What the API server asks before it stores an object, and which requests it asks about."""
-
-    play: Play | None = None  # None: rules alone
-    line: int = 0
-    operations: Sequence[str] = ("CREATE", "UPDATE")
-    subresources: Sequence[str] = ()
-    failure_policy: str = "Fail"
-    timeout_s: int = 10
-    match_conditions: Sequence[Mapping[str, str]] = ()  # name and expression
-    # As the API has them, checked.
-    namespace_selector: Mapping[str, Any] = field(default_factory=dict)
-    object_selector: Mapping[str, Any] = field(default_factory=dict)
-    rules: Sequence[AdmissionRule] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Watch:
     """One kind and all that the operator's author said of it."""
 
@@ -135,8 +96,6 @@ class Watch:
     # Whether keys of spec that the CRD does not declare override what the role itself sets.
     spec_overrides_role: bool = False
     is_observed: bool = False  # `mode: observe`: plans instead of runs
-    validate: Admission | None = None
-    mutate: Admission | None = None
     of_extensions: tuple[ExtensionKeys, ...] = ()  # what the keys of each ask for
 
     def extension(self, keys: type[_Keys]) -> _Keys | None:
@@ -156,8 +115,8 @@ class Watch:
 
     @property
     def plays(self) -> tuple[Play, ...]:
-        """All that may be run: for a CR, or before one is stored."""
-        return (*self.cr_plays, *self.admission_plays)
+        """All that may be run, for a CR or by an extension."""
+        return (*self.cr_plays, *self.reading_plays)
 
     @property
     def cr_plays(self) -> tuple[Play, ...]:
@@ -166,7 +125,6 @@ class Watch:
         return (self.play,) if last is None else (self.play, last)
 
     @property
-    def admission_plays(self) -> tuple[Play, ...]:
-        """All that may be run before an object is stored: they only read."""
-        asked = (it.play for it in (self.mutate, self.validate) if it is not None)
-        return tuple(play for play in asked if play is not None)
+    def reading_plays(self) -> tuple[Play, ...]:
+        """All that extensions may run: they only read."""
+        return tuple(play for each in self.of_extensions for play in each.reading_plays)

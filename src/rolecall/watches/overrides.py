@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from rolecall.documents import Report
 from rolecall.gvk import Gvk
@@ -27,6 +28,17 @@ class WatchDefaults:
     is_concurrency_set: bool = False  # a flag says it
     verbosity: int = 2
     max_runner_artifacts: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class EntryContext:
+    """All that an entry's meaning depends on besides its own text."""
+
+    environment: Mapping[str, str]
+    defaults: WatchDefaults
+    cwd: Path
+    project: Path  # the folder with watches.yaml
+    is_image_elsewhere: bool = False  # absolute paths are looked up in the project, too
 
 
 def variable_name(prefix: str, gvk: Gvk) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 from rolecall.documents import Fields, unset_names
-from rolecall.watches.extension_keys import ExtensionKeys
 from rolecall.watches.locate import find_role, playbook_path, role_candidates
 from rolecall.watches.look import is_file, is_folder, is_there
-from rolecall.watches.model import Play
-from rolecall.watches.overrides import WatchDefaults
+from rolecall.watches.overrides import EntryContext
+from rolecall.watches.play import Play
 
 
 class AddProblem(Protocol):
@@ -21,18 +19,6 @@ class AddProblem(Protocol):
     def __call__(
         self, line: int | None, what: str, *, details: Sequence[str] = (), hint: str = ""
     ) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class EntryContext:
-    """All that an entry's meaning depends on besides its own text."""
-
-    environment: Mapping[str, str]
-    defaults: WatchDefaults
-    cwd: Path
-    project: Path  # the folder with watches.yaml
-    extensions: Sequence[type[ExtensionKeys]] = ()
-    is_image_elsewhere: bool = False  # absolute paths are looked up in the project, too
 
 
 def read_play(fields: Fields, context: EntryContext, add: AddProblem, warn: AddProblem) -> Play:

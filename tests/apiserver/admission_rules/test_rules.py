@@ -11,6 +11,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, UnprocessableError
 from rolecall.watches import WatchDefaults, load_watches
+from rolecall.webhooks import AdmissionKeys
 from rolecall_dev.admission_rules import policies_of, with_rules
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.crates import CRATE, Person, crate, crd
@@ -43,7 +44,7 @@ def written(folder: Path, text: str = WATCHES) -> list[Json]:
     """The CRD with its rules, and the policy with its binding."""
     (folder / "watches.yaml").write_text(text)
     (folder / "roles/crate").mkdir(parents=True, exist_ok=True)
-    watches, _ = load_watches(Path("watches.yaml"), {}, WatchDefaults(), folder, ())
+    watches, _ = load_watches(Path("watches.yaml"), {}, WatchDefaults(), folder, [AdmissionKeys])
     return [with_rules(crd(CRATE), watches), *policies_of(watches, lambda _: "crates")]
 
 

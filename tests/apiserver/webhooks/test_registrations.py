@@ -7,8 +7,8 @@ import json
 import pytest
 
 from rolecall.extensions.versions.webhooks.reach import reach_of
-from rolecall.registrations import Webhook, registration_of
 from rolecall.settings import WebhookSettings
+from rolecall.webhooks import Webhook, registration_of
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import unique_name
 

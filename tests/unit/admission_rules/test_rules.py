@@ -4,7 +4,8 @@ from pathlib import Path
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.watches import Admission, AdmissionRule, Play, Watch
+from rolecall.watches import Play, Watch
+from rolecall.webhooks import Admission, AdmissionKeys, AdmissionRule
 from rolecall_dev.admission_rules import policies_of, with_rules
 
 KIND = Gvk("shop.example.com", "v1", "Basket")
@@ -12,7 +13,12 @@ BY_HAND = {"rule": "has(self.spec)", "message": "by hand"}
 
 
 def watch(*rules: AdmissionRule, gvk: Gvk = KIND) -> Watch:
-    return Watch(gvk, Play(Path("/roles/basket"), is_role=True), validate=Admission(rules=rules))
+    return asking(Admission(rules=rules), gvk)
+
+
+def asking(validate: Admission, gvk: Gvk = KIND) -> Watch:
+    play = Play(Path("/roles/basket"), is_role=True)
+    return Watch(gvk, play, of_extensions=(AdmissionKeys(validate),))
 
 
 def of_schema(text: str) -> AdmissionRule:
@@ -76,7 +82,7 @@ def test_rules_about_requests_are_a_policy_and_its_binding() -> None:
     )
     play = Play(Path("/roles/basket"), is_role=True)
     policy, binding = policies_of(
-        [Watch(KIND, play, validate=asked), watch(of_schema("self.x")), Watch(KIND, play)],
+        [asking(asked), watch(of_schema("self.x")), Watch(KIND, play)],
         lambda gvk: "baskets",
         own_user="system:serviceaccount:a:it's",
     )

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from rolecall.cli import main
-from rolecall.registrations import Webhook
+from rolecall.webhooks import Webhook
 from rolecall_dev.bundle import FromRoles, Identity, lost_under_olm, make_bundle, split
 from tests.unit.bundle.conftest import WriteBundle, change_csv, csv_path
 

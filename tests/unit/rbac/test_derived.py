@@ -8,7 +8,8 @@ import pytest
 
 from rolecall.cli import main
 from rolecall.gvk import Gvk
-from rolecall.watches import Admission, Play, Watch
+from rolecall.watches import Play, Watch
+from rolecall.webhooks import Admission, AdmissionKeys
 from rolecall_dev.rbac import Derived, RightsSources, derive
 
 KIND = Gvk("cache.example.com", "v1", "Memcached")
@@ -209,8 +210,8 @@ def test_play_of_admission_needs_what_it_reads(tmp_path: Path) -> None:
         f"- {{name: b, k8s: {{{IN_LINE}}}}}\n"
         "- {name: c, k8s_exec: {pod: x, command: y}}\n"
     )
-    asked = Admission(Play(tasks.parent.parent, is_role=True))
+    asked = AdmissionKeys(Admission(Play(tasks.parent.parent, is_role=True)))
     own = Play(tmp_path / "roles/own", is_role=True)
-    found = derive(RightsSources(tmp_path, [Watch(KIND, own, validate=asked)]))
+    found = derive(RightsSources(tmp_path, [Watch(KIND, own, of_extensions=(asked,))]))
     reads = {"get pods", "get configmaps", "list configmaps", "watch configmaps"}
     assert rights(found) == reads

@@ -12,13 +12,13 @@ import yaml
 from rolecall.errors import Problem, ProblemsError
 from rolecall.extending import watch_keys
 from rolecall.watches import (
-    Admission,
     Finalizer,
     Play,
     Watch,
     WatchDefaults,
     load_watches,
 )
+from rolecall.webhooks import Admission
 from tests.unit.watches.entries import different
 
 DATA = Path(__file__).parents[2] / "data/watches"
@@ -71,11 +71,13 @@ def described(watch: Watch, project: Path, names: list[str]) -> dict[str, Any]:
     }
 
 
-def _asked(watch: Watch, name: str, project: Path) -> dict[str, Any] | None:
-    """Of an extension: what differs from the key's bare `true`."""
-    asked = next((each for each in watch.of_extensions if each.keys[0].name == name), None)
-    if asked is None:
+def _asked(watch: Watch, name: str, project: Path) -> Any:
+    """Of an extension: what differs from the key's bare `true`, or the key's own field."""
+    having = (each for each in watch.of_extensions if name in [key.name for key in each.keys])
+    if (asked := next(having, None)) is None:
         return None
+    if hasattr(asked, name):
+        return _plain(getattr(asked, name), project)
     return {
         field: _plain(value, project) for field, value in different(type(asked)(), asked).items()
     }

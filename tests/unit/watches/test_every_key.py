@@ -15,21 +15,16 @@ import pytest
 from rolecall.documents import YamlKey
 from rolecall.gvk import Gvk
 from rolecall.watches import (
-    AdmissionRule,
     Finalizer,
     Play,
     Requirement,
     Selector,
 )
 from rolecall.watches.keys import (
-    CEL_RULE_KEYS,
-    CONDITION_KEYS,
     ENTRY_KEYS,
     FINALIZER_KEYS,
-    MUTATE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
-    VALIDATE_KEYS,
 )
 from tests.unit.watches.entries import Row, different, watch
 
@@ -69,25 +64,6 @@ ROWS = {
     "readyCondition": Row(False, {"ready_condition": False}),
     "mode": Row("observe", {"is_observed": True}),
 }
-# `validate` and `mutate` themselves: the same keys inside.
-OF_ADMISSION = {
-    "playbook": Row("playbooks/demo.yml", {"play": _PLAYBOOK}),
-    "role": Row("other", {"play": Play(Path("roles/other"), True)}),
-    "operations": Row(["UPDATE"], {"operations": ("UPDATE",)}),
-    "subresources": Row(["scale"], {"subresources": ("scale",)}),
-    "failurePolicy": Row("Ignore", {"failure_policy": "Ignore"}),
-    "timeout": Row("7s", {"timeout_s": 7}),
-    "matchConditions": Row(
-        [{"name": "always", "expression": "request.dryRun"}],
-        {"match_conditions": ({"name": "always", "expression": "request.dryRun"},)},
-    ),
-    "namespaceSelector": Row(_LABELS, {"namespace_selector": _LABELS}),
-    "objectSelector": Row(_LABELS, {"object_selector": _LABELS}),
-}
-RULES = Row(
-    [{"rule": "self.size < 9", "message": "too large"}],
-    {"rules": (AdmissionRule("self.size < 9", "too large", 1, is_of_schema=True),)},
-)
 OF_FINALIZER = {
     "name": Row("c/d", {"name": "c/d"}),
     "playbook": Row("playbooks/demo.yml", {"play": _PLAYBOOK}),
@@ -111,14 +87,10 @@ _WITHOUT_EFFECT = {key.name for key in ENTRY_KEYS if key.instead[0]}
 @pytest.mark.parametrize(
     ("keys", "rows"),
     [
-        (ENTRY_KEYS, {*ROWS, "validate", "mutate"} | _WITHOUT_EFFECT),
-        (MUTATE_KEYS, OF_ADMISSION),
-        (VALIDATE_KEYS, {*OF_ADMISSION, "rules"}),
+        (ENTRY_KEYS, {*ROWS} | _WITHOUT_EFFECT),
         (FINALIZER_KEYS, OF_FINALIZER),
         (SELECTOR_KEYS, OF_SELECTOR),
         (REQUIREMENT_KEYS, OF_REQUIREMENT),
-        (CONDITION_KEYS, {"name", "expression"}),  # by the row of matchConditions
-        (CEL_RULE_KEYS, {"rule", "message"}),  # by the row of rules
     ],
 )
 def test_every_key_has_a_row(keys: tuple[YamlKey, ...], rows: set[str]) -> None:
@@ -129,20 +101,6 @@ def test_every_key_has_a_row(keys: tuple[YamlKey, ...], rows: set[str]) -> None:
 def test_key_changes_its_fields_and_no_other(name: str, project: Path) -> None:
     before, after = watch(project, {}), watch(project, {name: ROWS[name].value})
     assert different(before, after) == ROWS[name].changes
-
-
-@pytest.mark.parametrize("asked", ["validate", "mutate"])
-@pytest.mark.parametrize("name", OF_ADMISSION)
-def test_key_of_admission_changes_its_fields_and_no_other(
-    asked: str, name: str, project: Path
-) -> None:
-    assert inside(project, asked, {"role": "demo"}, name, OF_ADMISSION[name]) == (
-        OF_ADMISSION[name].changes
-    )
-
-
-def test_rules_of_validate_are_read_whole(project: Path) -> None:
-    assert inside(project, "validate", {"role": "demo"}, "rules", RULES) == RULES.changes
 
 
 @pytest.mark.parametrize("name", OF_FINALIZER)

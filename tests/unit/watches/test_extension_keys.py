@@ -18,9 +18,12 @@ from rolecall.extensions.prune import Prune
 from rolecall.extensions.reads import WatchReads
 from rolecall.extensions.skip import SkipUnchanged
 from rolecall.gvk import Gvk
-from rolecall.watches import ExtensionKeys, Watch, WatchDefaults, load_watches
+from rolecall.watches import ExtensionKeys, Play, Watch, WatchDefaults, load_watches
+from rolecall.webhooks import AdmissionRule
+from rolecall.webhooks.keys import CEL_RULE_KEYS, CONDITION_KEYS
 from tests.unit.watches.entries import Row, different, watch
 
+_LABELS = {"matchLabels": {"tier": "web"}}
 _SECRET, _TYPED = {"version": "v1", "kind": "Secret"}, Gvk("", "v1", "Secret")
 ROWS: dict[str, tuple[Any, ExtensionKeys]] = {
     "prune": (True, Prune()),
@@ -39,11 +42,34 @@ OF_PRUNE = {
 }
 
 
+# `validate` and `mutate` themselves: the same keys inside.
+OF_ADMISSION = {
+    "playbook": Row("playbooks/demo.yml", {"play": Play(Path("playbooks/demo.yml"), False)}),
+    "role": Row("other", {"play": Play(Path("roles/other"), True)}),
+    "operations": Row(["UPDATE"], {"operations": ("UPDATE",)}),
+    "subresources": Row(["scale"], {"subresources": ("scale",)}),
+    "failurePolicy": Row("Ignore", {"failure_policy": "Ignore"}),
+    "timeout": Row("7s", {"timeout_s": 7}),
+    "matchConditions": Row(
+        [{"name": "always", "expression": "request.dryRun"}],
+        {"match_conditions": ({"name": "always", "expression": "request.dryRun"},)},
+    ),
+    "namespaceSelector": Row(_LABELS, {"namespace_selector": _LABELS}),
+    "objectSelector": Row(_LABELS, {"object_selector": _LABELS}),
+}
+RULES = Row(
+    [{"rule": "self.size < 9", "message": "too large"}],
+    {"rules": (AdmissionRule("self.size < 9", "too large", 1, is_of_schema=True),)},
+)
+
+
 def test_every_key_of_an_extension_has_a_row() -> None:
     keys = [key for each in watch_keys() for key in each.keys]
-    assert sorted(key.name for key in keys) == sorted({*ROWS, "maxSkip"})
+    assert sorted(key.name for key in keys) == sorted({*ROWS, "maxSkip", "validate", "mutate"})
     inside = [key.name for each in keys for key in each.inside]
-    assert sorted(inside) == sorted(OF_PRUNE)
+    assert sorted(inside) == sorted([*OF_PRUNE, *OF_ADMISSION, *OF_ADMISSION, "rules"])
+    assert [key.name for key in CONDITION_KEYS] == ["name", "expression"]
+    assert [key.name for key in CEL_RULE_KEYS] == ["rule", "message"]
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -66,6 +92,29 @@ def test_key_of_prune_changes_its_fields_and_no_other(name: str, project: Path) 
     row = OF_PRUNE[name]
     (asked,) = read(project, prune={name: row.value}).of_extensions
     assert different(Prune(), asked) == row.changes
+
+
+@pytest.mark.parametrize("asked", ["validate", "mutate"])
+@pytest.mark.parametrize("name", OF_ADMISSION)
+def test_key_of_admission_changes_its_fields_and_no_other(
+    asked: str, name: str, project: Path
+) -> None:
+    row = OF_ADMISSION[name]
+    assert changed_of(project, asked, name, row) == row.changes
+
+
+def test_rules_of_validate_are_read_whole(project: Path) -> None:
+    assert changed_of(project, "validate", "rules", RULES) == RULES.changes
+
+
+def changed_of(project: Path, asked: str, name: str, row: Row) -> dict[str, Any]:
+    """What a key changes in `validate` or `mutate`; the other one must stay."""
+    (old,), (new,) = (
+        read(project, **{asked: {"role": "demo", **more}}).of_extensions
+        for more in ({}, {name: row.value})
+    )
+    assert different(old, new).keys() == {asked}
+    return different(getattr(old, asked), getattr(new, asked))
 
 
 def test_runs_are_optional_only_where_they_may_be_skipped(project: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from rolecall.cli import main
-from rolecall.registrations import Webhook
+from rolecall.webhooks import Webhook
 from rolecall_dev.webhook_manifests import (
     DEFAULT_OVERLAY,
     FOLDER,

@@ -14,6 +14,7 @@ from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.watches import Watch
+from rolecall.webhooks import validation_of
 
 # Version to texts of rules.
 WRITTEN = "rolecall.dev/rules-of-watches"
@@ -39,11 +40,12 @@ def _wanted(crd: Json, watches: Iterable[Watch]) -> dict[str, list[Json]]:
     kind = (spec.get("group"), (spec.get("names") or {}).get("kind"))
     found: dict[str, list[Json]] = {}
     for watch in watches:
-        if (watch.gvk.group, watch.gvk.kind) != kind or watch.validate is None:
+        asked = validation_of(watch)
+        if (watch.gvk.group, watch.gvk.kind) != kind or asked is None:
             continue
         rules = [
             {"rule": rule.rule, "message": rule.message}
-            for rule in watch.validate.rules
+            for rule in asked.rules
             if rule.is_of_schema
         ]
         if rules:

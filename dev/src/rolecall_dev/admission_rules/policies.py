@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.registrations import not_by
-from rolecall.watches import Admission, AdmissionRule, Watch
+from rolecall.watches import Watch
+from rolecall.webhooks import Admission, AdmissionRule, not_by, validation_of
 
 _API_VERSION = "admissionregistration.k8s.io/v1"
 
@@ -24,12 +24,12 @@ def policies_of(
 
 
 def _rules(watch: Watch) -> list[AdmissionRule]:
-    rules = watch.validate.rules if watch.validate is not None else ()
-    return [rule for rule in rules if not rule.is_of_schema]
+    asked = validation_of(watch)
+    return [rule for rule in asked.rules if not rule.is_of_schema] if asked is not None else []
 
 
 def _of(watch: Watch, plural: str, own_user: str) -> Iterator[Json]:
-    rules, asked = _rules(watch), watch.validate
+    rules, asked = _rules(watch), validation_of(watch)
     if not rules or asked is None:
         return
     # Several versions of a kind may be watched, and each says its own.

@@ -16,7 +16,7 @@ from typing import Any
 
 from rolecall.errors import InputError
 from rolecall.json_object import Json
-from rolecall.registrations import Webhook
+from rolecall.webhooks import Webhook
 from rolecall_dev.bundle.manifests import Manifests, name_of
 from rolecall_dev.bundle.webhooks import is_converted, webhook_definitions
 

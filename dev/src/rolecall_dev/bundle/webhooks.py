@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rolecall.errors import InputError
 from rolecall.json_object import Json
-from rolecall.registrations import Webhook
+from rolecall.webhooks import Webhook
 from rolecall_dev.bundle.manifests import Manifests, name_of
 
 _SERVICE_VARIABLE = "ROLECALL_WEBHOOK_SERVICE"

@@ -11,8 +11,8 @@ import yaml
 from rolecall.conversion import Conversion
 from rolecall.errors import InputError
 from rolecall.json_object import Json
-from rolecall.registrations import webhooks_of
 from rolecall.watches import Watch
+from rolecall.webhooks import webhooks_of
 from rolecall_dev.admission_rules import policies_of, with_rules
 from rolecall_dev.checks.crds import Crd
 from rolecall_dev.sources import Findings, as_map

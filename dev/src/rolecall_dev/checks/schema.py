@@ -13,30 +13,24 @@ from rolecall.documents import Form, YamlKey
 from rolecall.extending import watch_keys
 from rolecall.json_object import Json
 from rolecall.watches import (
-    CEL_RULE_KEYS,
-    CONDITION_KEYS,
     ENTRY_KEYS,
     FINALIZER_KEYS,
     KIND_KEYS,
-    MUTATE_KEYS,
     REQUIREMENT_KEYS,
     SELECTOR_KEYS,
-    VALIDATE_KEYS,
 )
 
 _FROM_ENVIRONMENT = r"^\$(\{[^}]+\}|[A-Za-z_][A-Za-z0-9_]*)$"
 _DURATION = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 _NESTED = {Form.FINALIZER: "finalizer", Form.SELECTOR: "selector"}
-_LISTS = {
-    Form.REQUIREMENTS: "requirement",
-    Form.KINDS: "kindName",
-    Form.RULES: "rule",
-    Form.CONDITIONS: "condition",
-}
-_TRUTH: Json = {"$ref": "#/$defs/truth"}
-_KINDS: Json = {"type": "array", "items": {"$ref": "#/$defs/kindName"}}
-# What the loader tells apart by the key alone.
-_NAMED = {"validate", "mutate"}
+
+
+def _ref(name: str) -> Json:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+_TRUTH: Json = _ref("truth")
+_KINDS: Json = {"type": "array", "items": _ref("kindName")}
 
 
 def watches_schema() -> Json:
@@ -46,18 +40,14 @@ def watches_schema() -> Json:
         "title": "watches.yaml",
         "description": "Which kinds an operator watches, and which role or playbook runs for each.",
         "type": ["array", "null"],
-        "items": {"$ref": "#/$defs/entry"},
+        "items": _ref("entry"),
         "$defs": {
             "entry": _map((*ENTRY_KEYS, *of_extensions)) | _one_play(),
             "finalizer": _map(FINALIZER_KEYS) | _one_play("vars"),
             "selector": _map(SELECTOR_KEYS),
             "requirement": _map(REQUIREMENT_KEYS),
-            "validate": _map(VALIDATE_KEYS) | _one_play("rules"),
-            "mutate": _map(MUTATE_KEYS) | _one_play(),
-            "rule": _map(CEL_RULE_KEYS),
-            "condition": _map(CONDITION_KEYS),
             "kindName": _map(KIND_KEYS),
-            **{key.name: _map(key.inside) for key in of_extensions if key.inside},
+            **{key.name: _inside(key) for key in of_extensions if key.inside},
             "text": {"type": ["string", "number", "boolean"]},
             "truth": _or_environment({"type": "boolean"}),
             "whole": _or_environment({"type": "integer"}),
@@ -73,6 +63,12 @@ def _map(keys: Sequence[YamlKey]) -> Json:
         "required": [key.name for key in keys if key.is_required],
         "properties": {key.name: _property(key) for key in keys},
     }
+
+
+def _inside(key: YamlKey) -> Json:
+    """A map that may name a play names one, or has rules instead."""
+    names = {each.name for each in key.inside}
+    return _map(key.inside) | (_one_play(*(names & {"rules"})) if "role" in names else {})
 
 
 def _one_play(*also: str) -> Json:
@@ -98,23 +94,24 @@ def _property(key: YamlKey) -> Json:
 def _value(key: YamlKey) -> Json:
     if key.form is Form.TRUTH_KINDS_OR_MAP:
         words = [{"const": word} for word in key.choices]
-        return {"anyOf": [_TRUTH, *words, _KINDS, {"$ref": f"#/$defs/{key.name}"}]}
+        return {"anyOf": [_TRUTH, *words, _KINDS, _ref(key.name)]}
     if key.choices:
         return _or_environment({"enum": list(key.choices)})
-    if key.name in _NAMED:
-        return {"$ref": f"#/$defs/{key.name}"}
+    if key.inside:
+        is_map = key.form is Form.MAP
+        return _ref(key.name) if is_map else {"type": "array", "items": _map(key.inside)}
     if key.form in _NESTED:
-        return {"$ref": f"#/$defs/{_NESTED[key.form]}"}
-    if key.form in _LISTS:
-        return {"type": "array", "items": {"$ref": f"#/$defs/{_LISTS[key.form]}"}}
+        return _ref(_NESTED[key.form])
     simple: dict[Form, Json] = {
+        Form.REQUIREMENTS: {"type": "array", "items": _ref("requirement")},
+        Form.KINDS: _KINDS,
         Form.TRUTH_OR_KINDS: {"anyOf": [_TRUTH, _KINDS]},
-        Form.TEXT: {"$ref": "#/$defs/text"},
-        Form.TRUTH: {"$ref": "#/$defs/truth"},
-        Form.WHOLE: {"$ref": "#/$defs/whole"},
-        Form.DURATION: {"$ref": "#/$defs/duration"},
+        Form.TEXT: _ref("text"),
+        Form.TRUTH: _ref("truth"),
+        Form.WHOLE: _ref("whole"),
+        Form.DURATION: _ref("duration"),
         Form.MAP: {"type": "object"},
-        Form.TEXTS: {"type": "array", "items": {"$ref": "#/$defs/text"}},
-        Form.TEXT_MAP: {"type": "object", "additionalProperties": {"$ref": "#/$defs/text"}},
+        Form.TEXTS: {"type": "array", "items": _ref("text")},
+        Form.TEXT_MAP: {"type": "object", "additionalProperties": _ref("text")},
     }
     return simple[key.form]

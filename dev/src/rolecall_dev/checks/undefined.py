@@ -69,7 +69,7 @@ def check_undefined(
     uses = list(expressions_of(sources))
     known = {*_ALWAYS, *variables.names(), *_more_names(sources, docs)}
     known |= {name for watch, _ in watches for name in _cr_names(watch)}
-    if any(watch.admission_plays for watch, _ in watches):
+    if any(watch.reading_plays for watch, _ in watches):
         known.add("admission")
     known |= {name for use in uses for name in _handed_on(use.template)}
     guarded = {name for use in uses for name in _guarded(use.template)}

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from rolecall import __version__
 from rolecall.errors import InputError, Problem
 from rolecall.extending import watch_keys
-from rolecall.registrations import webhooks_of
 from rolecall.watches import Watch, WatchDefaults, load_watches
+from rolecall.webhooks import webhooks_of
 from rolecall_dev import localcluster
 from rolecall_dev.bundle import (
     Files,

@@ -14,8 +14,8 @@ from rolecall.conversion import CONVERSIONS_FILE
 from rolecall.history import roots_of
 from rolecall.local_engine import engines_of
 from rolecall.metrics import parse_address
-from rolecall.registrations import webhooks_of
 from rolecall.settings import Settings
+from rolecall.webhooks import webhooks_of
 from rolecall_dev.doctor.diagnosis import Diagnosis, done, to_do
 from rolecall_dev.doctor.surroundings import Surroundings
 

@@ -54,7 +54,7 @@ def derive(sources: RightsSources) -> Derived:
     crs = _crs(sources.watches)
     for rights, rows in (
         (derived.rights, [(watch, watch.cr_plays) for watch in sources.watches]),
-        (asked, [(watch, watch.admission_plays) for watch in sources.watches]),
+        (asked, [(watch, watch.reading_plays) for watch in sources.watches]),
     ):
         _read_plays(TaskReader(kinds, rights, derived.notes, sources.cwd, crs), rows)
     for watch in sources.watches:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rolecall.json_object import Json
-from rolecall.registrations import registration_of
+from rolecall.webhooks import registration_of
 from rolecall_dev.webhook_manifests.overlay import OverlayNames
 from rolecall_dev.webhook_manifests.service import service_config
 from rolecall_dev.webhook_manifests.subjects import WebhookSubjects

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rolecall.json_object import Json
-from rolecall.registrations import conversion_of
+from rolecall.webhooks import conversion_of
 from rolecall_dev.sources import as_yaml
 from rolecall_dev.webhook_manifests.cert_manager import cert_manager_files
 from rolecall_dev.webhook_manifests.overlay import OverlayNames

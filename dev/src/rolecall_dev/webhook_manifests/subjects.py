@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rolecall.json_object import Json
-from rolecall.registrations import Webhook
+from rolecall.webhooks import Webhook
 
 
 @dataclass(frozen=True, slots=True)

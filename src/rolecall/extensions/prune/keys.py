@@ -12,7 +12,7 @@ from rolecall.documents import Fields, Form, Report, YamlKey
 from rolecall.extensions.prune.partial_runs import partial_by
 from rolecall.extensions.prune.store import INVENTORY_VERBS
 from rolecall.gvk import Gvk
-from rolecall.watches import ExtensionKeys, KeptThings, read_kinds
+from rolecall.watches import EntryContext, ExtensionKeys, KeptThings, read_kinds
 
 _MAKING = frozenset({"create", "update", "patch"})
 # Deleting one of these may lose data, or other objects with it.
@@ -119,7 +119,7 @@ class Prune(ExtensionKeys):
     tasks: frozenset[str] = frozenset()  # that run programs, and ask for all they want in each run
 
     @classmethod
-    def read(cls, fields: Fields, report: Report) -> Self | None:
+    def read(cls, fields: Fields, context: EntryContext, report: Report) -> Self | None:  # noqa: ARG003 - no plays
         node = fields.node_of("prune")
         if isinstance(node, yaml.SequenceNode):
             return cls(read_kinds(node.value, "prune", report))

@@ -10,7 +10,7 @@ import yaml
 
 from rolecall.documents import Fields, Form, Report, YamlKey
 from rolecall.gvk import Gvk
-from rolecall.watches import ExtensionKeys, read_kinds
+from rolecall.watches import EntryContext, ExtensionKeys, read_kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class WatchReads(ExtensionKeys):
     kinds: frozenset[Gvk] = frozenset()  # empty: all
 
     @classmethod
-    def read(cls, fields: Fields, report: Report) -> Self | None:
+    def read(cls, fields: Fields, context: EntryContext, report: Report) -> Self | None:  # noqa: ARG003 - no plays
         node = fields.node_of("watchReads")
         if not isinstance(node, yaml.SequenceNode):
             return cls() if fields.truth("watchReads") else None

@@ -7,7 +7,7 @@ from typing import Self
 
 from rolecall.documents import Fields, Form, Report, YamlKey
 from rolecall.extensions.skip.stores import UNCHANGED_VERBS
-from rolecall.watches import ExtensionKeys, KeptThings
+from rolecall.watches import EntryContext, ExtensionKeys, KeptThings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SkipUnchanged(ExtensionKeys):
     max_skip_s: float | None = None  # None: ten periods, at most a day
 
     @classmethod
-    def read(cls, fields: Fields, report: Report) -> Self | None:  # noqa: ARG003 - fields report
+    def read(cls, fields: Fields, context: EntryContext, report: Report) -> Self | None:  # noqa: ARG003 - no plays
         max_skip_s = fields.limit("maxSkip", "every run is made")
         return cls(max_skip_s) if fields.truth("skipUnchanged") else None
 

@@ -16,14 +16,15 @@ from rolecall.extensions.versions.migration.by_engine import EngineMigration
 from rolecall.extensions.versions.webhooks.routes import Asked
 from rolecall.extensions.versions.webhooks.server import WebhookServer
 from rolecall.metrics import parse_address
-from rolecall.registrations import webhooks_of
 from rolecall.runner import claimed_for_admission
 from rolecall.settings import Settings
+from rolecall.webhooks import AdmissionKeys, webhooks_of
 
 
 class VersionsExtension(Extension):
     name = "versions"
     metrics = VERSION_METRICS
+    watch_keys = AdmissionKeys
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)

@@ -21,7 +21,6 @@ from rolecall.extensions.versions.admission.play_answers import (
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.reconcile import RunAccess
-from rolecall.registrations import Webhook, webhooks_of
 from rolecall.runner import (
     Ending,
     OnEvent,
@@ -31,7 +30,8 @@ from rolecall.runner import (
     RunResult,
     TaskFailure,
 )
-from rolecall.watches import Admission, Play, Watch
+from rolecall.watches import Play, Watch
+from rolecall.webhooks import Admission, AdmissionKeys, Webhook, webhooks_of
 from tests.fixtures.eventually import eventually_async
 from tests.unit.extending.views import engine_view
 
@@ -41,8 +41,12 @@ WATCH = Watch(
     KIND,
     Play(Path("/roles/basket"), is_role=True),
     vars={"limit": 3},
-    validate=Admission(ROLE, operations=("CREATE", "DELETE"), timeout_s=1),
-    mutate=Admission(ROLE, failure_policy="Ignore", subresources=("scale",)),
+    of_extensions=(
+        AdmissionKeys(
+            Admission(ROLE, operations=("CREATE", "DELETE"), timeout_s=1),
+            Admission(ROLE, failure_policy="Ignore", subresources=("scale",)),
+        ),
+    ),
 )
 MUTATE, VALIDATE = webhooks_of([WATCH])
 FINISHED = RunResult("1", Ending.FINISHED, 0, answer=PlayAnswer())
@@ -129,7 +133,7 @@ def test_each_play_of_a_watch_is_a_webhook() -> None:
     assert (MUTATE.is_mutating, VALIDATE.is_mutating) == (True, False)
     assert (MUTATE.failure_policy, MUTATE.subresources) == ("Ignore", ("scale",))
     assert (VALIDATE.operations, VALIDATE.timeout_s) == (("CREATE", "DELETE"), 1)
-    assert webhooks_of([replace(WATCH, validate=Admission(None), mutate=None)]) == []
+    assert webhooks_of([replace(WATCH, of_extensions=(AdmissionKeys(Admission(None)),))]) == []
 
 
 async def test_play_is_given_the_request_and_nothing_of_the_cr() -> None:

@@ -17,8 +17,8 @@ from rolecall.extensions.versions.webhooks.reach import reach_of
 from rolecall.extensions.versions.webhooks.routes import Asked, WebhookRoutes
 from rolecall.json_object import Json
 from rolecall.metrics import Address, served
-from rolecall.registrations import Webhook, registration_of
 from rolecall.settings import WebhookSettings
+from rolecall.webhooks import Webhook, registration_of
 
 OURS = "system:serviceaccount:here:operator"
 WEBHOOK = Webhook(is_mutating=False, group="example.com", version="v1", kind="App")

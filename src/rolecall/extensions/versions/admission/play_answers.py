@@ -30,9 +30,9 @@ from rolecall.extensions.versions.admission.review import (
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
-from rolecall.registrations import Webhook
 from rolecall.runner import Ending, RunRequest, RunResult, terms_of
 from rolecall.watches import Watch
+from rolecall.webhooks import AdmissionKeys, Webhook
 
 _logger = logging.getLogger(__name__)
 # Before the API server's own limit: how long the play has, and how long it has to be ended.
@@ -107,11 +107,12 @@ class _Asked:
 
 class PlayAnswers:
     def __init__(self, engine: EngineView, slots: Slots, on_verdict: OnVerdict) -> None:
+        # As the runner sees them: nothing of a CR's own run, but its `vars`.
         self._watches = {
-            (is_mutating, watch.gvk): made
+            (is_mutating, watch.gvk): replace(watch, play=play, finalizer=None)
             for watch in engine.watches
-            for is_mutating in (True, False)
-            if (made := _watch_of(watch, is_mutating=is_mutating)) is not None
+            if (keys := watch.extension(AdmissionKeys)) is not None
+            for _, play, is_mutating in keys.asked
         }
         self._engine, self._slots, self._on_verdict = engine, slots, on_verdict
 
@@ -200,14 +201,6 @@ class PlayAnswers:
 
     def _left_s(self, asked: _Asked) -> float:
         return asked.until_s - self._engine.clock.monotonic()
-
-
-def _watch_of(watch: Watch, *, is_mutating: bool) -> Watch | None:
-    """The watch as the runner sees it: nothing of a CR's own run, but its `vars`."""
-    admission = watch.mutate if is_mutating else watch.validate
-    if admission is None or admission.play is None:
-        return None
-    return replace(watch, play=admission.play, finalizer=None)
 
 
 def _stand_in(asked: _Asked, slot: str) -> Json:

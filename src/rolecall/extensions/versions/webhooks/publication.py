@@ -19,7 +19,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ForbiddenError, NoSuchKindError, NotFoundError
 from rolecall.log_fields import log_fields
-from rolecall.registrations import (
+from rolecall.webhooks import (
     CONVERT_PATH,
     Webhook,
     conversion_of,

@@ -22,7 +22,7 @@ from rolecall.extensions.versions.webhooks.bodies import (
 )
 from rolecall.extensions.versions.webhooks.conversion_review import answer_conversions
 from rolecall.json_object import Json
-from rolecall.registrations import CONVERT_PATH, Webhook
+from rolecall.webhooks import CONVERT_PATH, Webhook
 
 # The kind's name, whether all was converted, how many objects, and the seconds that it took.
 OnConversion = Callable[[str, bool, int, float], None]

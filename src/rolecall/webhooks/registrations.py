@@ -6,12 +6,14 @@ sent, and a look tells whether somebody changed it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rolecall.json_object import Json
-from rolecall.watches import Admission, Watch
+from rolecall.watches import Watch
+from rolecall.webhooks.model import Admission
+from rolecall.webhooks.read import AdmissionKeys
 
 CONVERT_PATH = "/convert"
 # In place of the core group, which has no name.
@@ -54,13 +56,13 @@ class Webhook:
 
 def webhooks_of(watches: Iterable[Watch]) -> list[Webhook]:
     """One for each `validate` and `mutate` that has a play; rules alone are the API server's job."""
-    return [webhook for watch in watches for webhook in _of(watch)]
-
-
-def _of(watch: Watch) -> Iterator[Webhook]:
-    for admission, is_mutating in ((watch.mutate, True), (watch.validate, False)):
-        if admission is not None and admission.play is not None:
-            yield _webhook(watch, admission, is_mutating=is_mutating)
+    asked = ((watch, watch.extension(AdmissionKeys)) for watch in watches)
+    return [
+        _webhook(watch, admission, is_mutating=is_mutating)
+        for watch, keys in asked
+        if keys is not None
+        for admission, _, is_mutating in keys.asked
+    ]
 
 
 def _webhook(watch: Watch, admission: Admission, *, is_mutating: bool) -> Webhook:

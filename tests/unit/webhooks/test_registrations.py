@@ -9,8 +9,8 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.registrations import registration_of, webhooks_of
-from rolecall.watches import Admission, Play, Watch
+from rolecall.watches import Play, Watch
+from rolecall.webhooks import Admission, AdmissionKeys, registration_of, webhooks_of
 
 _LABELS = {"matchLabels": {"tier": "web"}}
 _CONDITION = {"name": "always", "expression": "request.dryRun"}
@@ -20,7 +20,7 @@ def registered(name: str, **keys: Any) -> Json:
     play = Play(Path("roles/demo"), is_role=True)
     gvk = Gvk("demo.example.com", "v1", "Demo")
     asked: dict[str, Any] = {name: Admission(play, **keys)}
-    watch = Watch(gvk, play, **asked)
+    watch = Watch(gvk, play, of_extensions=(AdmissionKeys(**asked),))
     (webhook,) = webhooks_of([watch])
     return registration_of(webhook, "demos", {"url": "https://here"}, "")
 

@@ -6,15 +6,24 @@ Keys of our own: the Go operator knows none of them, so an unknown one is an err
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import yaml
 
 from rolecall.documents import Fields, Report
-from rolecall.watches.cel import reads_request, reads_schema, why_wrong
-from rolecall.watches.keys import CEL_RULE_KEYS, CONDITION_KEYS, VALIDATE_KEYS
-from rolecall.watches.model import Admission, AdmissionRule, Play
-from rolecall.watches.plays import EntryContext, read_play
-from rolecall.watches.selectors import is_qualified_name, read_selector
+from rolecall.watches import (
+    EntryContext,
+    ExtensionKeys,
+    Play,
+    Watch,
+    is_qualified_name,
+    read_play,
+    read_selector,
+)
+from rolecall.webhooks.cel import reads_request, reads_schema, why_wrong
+from rolecall.webhooks.keys import CEL_RULE_KEYS, CONDITION_KEYS, VALIDATE_KEYS, WEBHOOK_KEYS
+from rolecall.webhooks.model import Admission, AdmissionRule
 
 _DEFAULT_S, _LONGEST_S = 10, 30
 _OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
@@ -22,7 +31,40 @@ _CHANGING = ("CREATE", "UPDATE")
 _MOST_CONDITIONS = 64
 
 
-def read_admission(
+@dataclass(frozen=True, slots=True)
+class AdmissionKeys(ExtensionKeys):
+    """What is asked before an object is stored: first `mutate`, then `validate`."""
+
+    keys = WEBHOOK_KEYS
+
+    validate: Admission | None = None
+    mutate: Admission | None = None
+
+    @classmethod
+    def read(cls, fields: Fields, context: EntryContext, report: Report) -> Self | None:
+        validate, mutate = (
+            _read_admission(fields, name, context, report) for name in ("validate", "mutate")
+        )
+        return cls(validate, mutate) if validate or mutate else None
+
+    @property
+    def asked(self) -> Iterator[tuple[Admission, Play, bool]]:
+        """What a play answers, and whether it may change the object."""
+        for admission, is_mutating in ((self.mutate, True), (self.validate, False)):
+            if admission is not None and admission.play is not None:
+                yield admission, admission.play, is_mutating
+
+    @property
+    def reading_plays(self) -> tuple[Play, ...]:
+        return tuple(play for _, play, _ in self.asked)
+
+
+def validation_of(watch: Watch) -> Admission | None:
+    keys = watch.extension(AdmissionKeys)
+    return keys.validate if keys is not None else None
+
+
+def _read_admission(
     entry: Fields, name: str, context: EntryContext, report: Report
 ) -> Admission | None:
     """What `validate` or `mutate` says; None where it is not there."""

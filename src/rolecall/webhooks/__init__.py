@@ -1,0 +1,27 @@
+"""What watches.yaml says of webhooks, and what the API server is told of them."""
+
+from rolecall.webhooks.model import Admission, AdmissionRule
+from rolecall.webhooks.read import AdmissionKeys, validation_of
+from rolecall.webhooks.registrations import (
+    CONVERT_PATH,
+    Webhook,
+    conversion_of,
+    not_by,
+    registration_of,
+    webhooks_of,
+    without_nulls,
+)
+
+__all__ = [
+    "CONVERT_PATH",
+    "Admission",
+    "AdmissionKeys",
+    "AdmissionRule",
+    "Webhook",
+    "conversion_of",
+    "not_by",
+    "registration_of",
+    "validation_of",
+    "webhooks_of",
+    "without_nulls",
+]
