@@ -20,14 +20,12 @@ from functools import partial
 from typing import Any
 
 from rolecall import __version__
-from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
 from rolecall.extending import EngineView, Extensions, extension_classes
 from rolecall.first_work import FirstWork
 from rolecall.kube import Client, Credentials, cluster_id
-from rolecall.leftovers import Leftovers
 from rolecall.lifetime import Stop, run_parts, signals_asking, take_signals
 from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
@@ -73,7 +71,7 @@ from rolecall.startup import (
 from rolecall.supervisor import Supervisor
 from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.watches import Watch
-from rolecall.workqueue import Key, Queue, Turn
+from rolecall.workqueue import Queue, Turn
 
 # After the last turn, for shards to change hands, and for their Leases to say so.
 AFTER_DRAIN_S = 2.0
@@ -187,15 +185,13 @@ class Engine:
         self._runner = make_runner(settings.runner, self._warm_state.update)
         self._runner.on_way_change = queue.hand_out
         self._spec_keys = SpecKeys(self._client, self._clock)
+        self._last_runs = LastRuns(settings.runner.root)
         self._extensions = self._made_extensions()
         self._reconciler = self._made_reconciler(plays)
-        self._leftovers = Leftovers(settings, watches, client)
-        gone, leading = self._on_gone, self._election.wait_leading
+        gone, leading = self._extensions.on_gone, self._election.wait_leading
         self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
         self._workers.on_turn = self._on_turn
         self._workers.rights = ElectionRights(self._election)
-        self._last_runs = LastRuns(settings.runner.root)
-        self._changed_files = self._made_changed_files()
         self._reactor = self._made_reactor(retake_signals)
         self._page: OperatorPage | None = None
         self._shards = self._connected_shards()
@@ -236,7 +232,6 @@ class Engine:
             "election": keep("election", self._election.run),
             "reactor": self._reactor.run(),  # whose parts are supervised one by one
             "events": keep("events", self._events.run),
-            "changed files": keep("changed files", self._changed_files.run),
             "workers": self._work(),
             **{name: keep(name, run) for name, run in self._extensions.parts().items()},
         }
@@ -366,12 +361,11 @@ class Engine:
                 self._first_work.comes()
             works = self._supervisor.keep("workers", lambda: self._workers.run(most))
             tasks.create_task(works, name="workers")
-            tasks.create_task(self._sweep(), name="leftovers")
+            tasks.create_task(self._sweep(), name="sweep")
 
     async def _sweep(self) -> None:
         """What CRs left that went while no engine looked; with shards, while another one had them."""
         while True:
-            await self._supervisor.attempt("leftovers", self._leftovers.sweep)
             await self._supervisor.attempt("sweep of extensions", self._extensions.sweep)
             if not self._settings.shards.is_on:
                 return
@@ -406,15 +400,13 @@ class Engine:
             runner=self._runner,
             issue_read_access=self._proxy.issue_read_access,
             notes_in_flight=lambda: self._reconciler.notes_in_flight(),  # noqa: PLW0108 - made later
+            last_run=self._last_runs.of,
+            files=files_of(self._settings),
+            retry=self._keys.add_at_once,
             hand_for=self._election.hand_for,
             run_again=lambda key: self._extensions.run_again(key),  # noqa: PLW0108 - made later
         )
         return Extensions(extension_classes(), view, self._metrics.part_restarted)
-
-    def _made_changed_files(self) -> ChangedFiles:
-        by_gvk, files = {watch.gvk: watch for watch in self._watches}, files_of(self._settings)
-        retry = self._keys.add_at_once
-        return ChangedFiles(by_gvk, files, self._last_runs.of, retry, self._clock)
 
     def _made_election(self) -> Election:
         settings = self._settings.election
@@ -484,13 +476,8 @@ class Engine:
             retake_signals=retake_signals,
         )
 
-    async def _on_gone(self, key: Key) -> None:
-        await self._leftovers.forget(key)
-        await self._extensions.on_gone(key)
-
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
         self._sharing.turn_over(outcome)
-        self._changed_files.turn_over(turn, outcome)
         self._extensions.turn_over(turn, outcome)
         if self._page is not None and outcome.result is not None:
             self._page.run_ended()

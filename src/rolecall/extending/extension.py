@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Protocol, Self
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock
 from rolecall.extending.foreseen import CommandView, Foresee, Foreseen
+from rolecall.history import KeptRun
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
@@ -27,7 +28,7 @@ from rolecall.runner import Runner
 from rolecall.settings import Settings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import ExtensionKeys, Watch
-from rolecall.workqueue import Key, Turn
+from rolecall.workqueue import Cause, Key, Turn
 
 # Runs until it is cancelled; begun anew when it fails.
 BackgroundPart = Callable[[], Awaitable[None]]
@@ -73,6 +74,11 @@ class EngineView:
     issue_read_access: IssueAccess  # for a play that may only read
     # What each run in flight asked for so far.
     notes_in_flight: Callable[[], Mapping[Key, RunNotes]]
+    # A CR's last run, as it is kept on disk.
+    last_run: Callable[[Key], KeptRun | None]
+    files: Mapping[str, Path]  # that were read at the start alone, by what people call them
+    # A CR's turn comes at once, past its delay or backoff.
+    retry: Callable[[Key, Cause], None]
     # The right to act for a CR; None: it is another replica's.
     hand_for: Callable[[Key], RightToAct | None]
     # The CR's next run is made, whatever is known of the last one.

@@ -40,6 +40,9 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         runner=None,  # type: ignore[arg-type]
         issue_read_access=None,  # type: ignore[arg-type]
         notes_in_flight=dict,
+        last_run=lambda _: None,
+        files={},
+        retry=lambda *_: None,
         hand_for=lambda _: None,
         run_again=lambda _: None,
     )

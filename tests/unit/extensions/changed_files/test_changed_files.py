@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.changed_files import ChangedFiles
 from rolecall.clock import SystemClock
+from rolecall.extensions.changed_files import ChangedFiles
 from rolecall.gvk import Gvk
 from rolecall.history import FailedTask, KeptRun
 from rolecall.reconcile import Outcome

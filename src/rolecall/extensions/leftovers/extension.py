@@ -14,27 +14,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rolecall.errors import ClusterError, RolecallError
+from rolecall.extending import EngineView, Extension
 from rolecall.gvk import Gvk
-from rolecall.kube import Client
 from rolecall.log_fields import log_fields
 from rolecall.runner import cluster_of, forget
-from rolecall.settings import Settings
-from rolecall.watches import Watch
 from rolecall.workqueue import Key
 
 _logger = logging.getLogger(__name__)
 _Place = tuple[str, str]  # namespace (empty for a cluster-scoped kind) and name
 
 
-class Leftovers:
-    def __init__(self, settings: Settings, watches: Sequence[Watch], client: Client) -> None:
+class LeftoversExtension(Extension):
+    name = "leftovers"
+
+    def __init__(self, engine: EngineView) -> None:
+        super().__init__(engine)
+        settings = engine.settings
         self._root = settings.runner.root
         self._cluster = settings.runner.cluster
         self._namespaces = settings.reactor.namespaces or ("",)
-        self._kinds = [watch.gvk for watch in watches]
-        self._client = client
+        self._kinds = [watch.gvk for watch in engine.watches]
+        self._client = engine.client
 
-    async def forget(self, key: Key) -> None:
+    async def on_gone(self, key: Key) -> None:
         root, gvk = self._root, key.gvk
         try:
             await asyncio.to_thread(forget, root, gvk, key.namespace, key.name, self._cluster)
@@ -55,7 +57,7 @@ class Leftovers:
                 )
                 continue
             for namespace, name in gone:
-                await self.forget(Key(gvk, namespace, name))
+                await self.on_gone(Key(gvk, namespace, name))
             if gone:
                 _logger.info(
                     "removed folders of deleted objects",

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.leftovers import LeftoversExtension
 from rolecall.gvk import Gvk
 from rolecall.kube import NoSuchKindError, Page, Resource
-from rolecall.leftovers import Leftovers
 from rolecall.settings import ReactorSettings, RunnerSettings, Settings
 from rolecall.watches import Play, Watch
 from rolecall.workqueue import Key
+from tests.unit.extending.views import engine_view
 
 pytestmark = pytest.mark.usefixtures("executor_that_ends")
 APP = Gvk("demo.example.com", "v1", "App")
@@ -53,13 +54,13 @@ async def executor_that_ends() -> AsyncIterator[None]:
     await asyncio.get_running_loop().shutdown_default_executor()
 
 
-def leftovers(root: Path, cluster: Listing, *namespaces: str) -> Leftovers:
+def leftovers(root: Path, cluster: Listing, *namespaces: str) -> LeftoversExtension:
     settings = Settings(
         runner=RunnerSettings(root=root, cluster="ours"),
         reactor=ReactorSettings(namespaces=namespaces),
     )
     watch = Watch(APP, Play(Path("x"), True))
-    return Leftovers(settings, [watch], cluster)  # type: ignore[arg-type] # only what it calls
+    return LeftoversExtension(engine_view(root, settings=settings, watches=[watch], client=cluster))
 
 
 def folders(root: Path) -> set[str]:
@@ -121,5 +122,5 @@ async def test_folder_that_cannot_be_removed_is_told_and_ends_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "rolecall")
-    await leftovers(tmp_path, Listing()).forget(Key(APP, "a", "../../x"))
+    await leftovers(tmp_path, Listing()).on_gone(Key(APP, "a", "../../x"))
     assert caplog.records[0].getMessage() == "could not remove a folder"
