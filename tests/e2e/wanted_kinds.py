@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rolecall.extensions.prune import STORE_LABEL
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
@@ -66,7 +65,7 @@ async def failed(api: Client, gvk: Gvk, namespace: str, name: str = "x") -> Json
 async def inventories(api: Client, cr: Json) -> list[Json]:
     """What is kept for a CR, wherever the operator keeps it."""
     place = f"{cr['metadata']['namespace']}/{cr['metadata']['name']}"
-    found = await api.list_all(CONFIG_MAP, label_selector=f"{STORE_LABEL}=inventory")
+    found = await api.list_all(CONFIG_MAP, label_selector="rolecall.dev/store=inventory")
     return [it for it in found if it["metadata"]["annotations"].get("rolecall.dev/of") == place]
 
 

@@ -11,7 +11,6 @@ from rolecall.extensions.prune.pruner import Pruner
 from rolecall.extensions.prune.store import (
     CONFIG_MAPS,
     INVENTORIES,
-    STORE_LABEL,
     InventoryStore,
     kept_in,
 )
@@ -20,7 +19,6 @@ __all__ = [
     "CONFIG_MAPS",
     "INVENTORIES",
     "PRUNE_ANNOTATION",
-    "STORE_LABEL",
     "Entry",
     "FinishedRun",
     "Inventory",
