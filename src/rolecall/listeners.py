@@ -92,7 +92,7 @@ class Listeners:
         where = f"{scheme}://{address.host or 'localhost'}:{port}/"
         page.address = f"{where}?token={token}" if token else where
         # Logs of a pod are read and kept by others; there, `rolecall page` in the pod prints the token.
-        shown = where if self._settings.webhooks.is_in_pod else page.address
+        shown = where if self._settings.is_in_pod else page.address
         _logger.info("page to look at", extra=log_fields(address=shown))
         return page
 

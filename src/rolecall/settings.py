@@ -111,9 +111,7 @@ class WebhookSettings:
     # both webhook configurations. Empty: none, as outside of a cluster.
     service: str = ""
     url: str = ""  # outside of a cluster: where the API server reaches us; empty: on loopback
-    namespace: str = "default"  # of the Service and the Secret
     client_ca: Path | None = None  # who connects must have a certificate of it; None: anybody may
-    is_in_pod: bool = False
     period_s: float = 60.0  # looked at again: certificates, and what the API server was told
     max_admission_runs: int | None = None  # plays of admission in flight; None: one for each CPU
 
@@ -169,6 +167,8 @@ class LogSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     watches_file: Path = Path("watches.yaml")
+    namespace: str = "default"  # of the operator's own Service, Secret and ConfigMaps
+    is_in_pod: bool = False
     watches: WatchSettings = field(default_factory=WatchSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     runner: RunnerSettings = field(default_factory=RunnerSettings)

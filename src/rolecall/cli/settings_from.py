@@ -49,8 +49,12 @@ def settings_from(
     warnings = list(chosen.warnings)
     verbosity = _asked_verbosity(environment, warnings)
     election = _election(chosen, environment, pod_namespace, warnings)
+    is_in_pod = pod_namespace.is_file()
+    namespace = _namespace_of_pod(pod_namespace) if is_in_pod else ""
     settings = Settings(
         watches_file=Path(chosen["watches-file"]),
+        namespace=namespace or chosen["leader-election-namespace"] or "default",
+        is_in_pod=is_in_pod,
         watches=_watches(chosen, verbosity),
         queue=QueueSettings(
             max_runs=chosen["max-runs"] or None,
@@ -61,7 +65,7 @@ def settings_from(
         reactor=ReactorSettings(namespaces=_namespaces(environment.get("WATCH_NAMESPACE", ""))),
         proxy=_proxy(chosen, warnings),
         metrics=_metrics(chosen),
-        webhooks=_webhooks(chosen, pod_namespace),
+        webhooks=_webhooks(chosen),
         page=_page(chosen),
         election=election,
         shards=_shards(chosen, election),
@@ -172,7 +176,7 @@ def _page(chosen: Chosen) -> PageSettings:
     return PageSettings(bind, access, Path(folder) if folder else None)
 
 
-def _webhooks(chosen: Chosen, pod_namespace: Path) -> WebhookSettings:
+def _webhooks(chosen: Chosen) -> WebhookSettings:
     service, url = chosen["webhook-service"] or "", chosen["webhook-url"] or ""
     if service and url:
         raise InputError(
@@ -182,16 +186,12 @@ def _webhooks(chosen: Chosen, pod_namespace: Path) -> WebhookSettings:
     if url and not url.startswith("https://"):
         raise InputError(f"--webhook-url: `{url}` does not begin with https://")
     client_ca = chosen["webhook-client-ca"]
-    is_in_pod = pod_namespace.is_file()
-    namespace = _namespace_of_pod(pod_namespace) if is_in_pod else ""
     return WebhookSettings(
         bind=chosen["webhook-bind-address"],
         folder=Path(chosen["webhook-cert-path"]),
         service=service,
         url=url.rstrip("/"),
-        namespace=namespace or chosen["leader-election-namespace"] or "default",
         client_ca=Path(client_ca) if client_ca else None,
-        is_in_pod=is_in_pod,
         period_s=max(1.0, chosen["webhook-period"]),
         max_admission_runs=chosen["max-admission-runs"] or None,
     )

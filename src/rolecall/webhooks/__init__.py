@@ -1,7 +1,6 @@
 """What watches.yaml says of webhooks, and what the API server is told of them."""
 
-from rolecall.webhooks.model import Admission, AdmissionRule
-from rolecall.webhooks.read import AdmissionKeys, validation_of
+from rolecall.webhooks.read import Admission, AdmissionKeys, AdmissionRule, validation_of
 from rolecall.webhooks.registrations import (
     CONVERT_PATH,
     Webhook,

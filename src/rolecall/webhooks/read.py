@@ -5,9 +5,9 @@ Keys of our own: the Go operator knows none of them, so an unknown one is an err
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import yaml
 
@@ -23,12 +23,39 @@ from rolecall.watches import (
 )
 from rolecall.webhooks.cel import reads_request, reads_schema, why_wrong
 from rolecall.webhooks.keys import CEL_RULE_KEYS, CONDITION_KEYS, VALIDATE_KEYS, WEBHOOK_KEYS
-from rolecall.webhooks.model import Admission, AdmissionRule
 
 _DEFAULT_S, _LONGEST_S = 10, 30
 _OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 _CHANGING = ("CREATE", "UPDATE")
 _MOST_CONDITIONS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionRule:
+    """One CEL expression, which the API server checks by itself."""
+
+    rule: str
+    message: str
+    line: int = 0
+    # With `self`: a validation rule of the CRD. Else one of a ValidatingAdmissionPolicy.
+    is_of_schema: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What the API server asks before it stores an object, and which requests it asks about."""
+
+    play: Play | None = None  # None: rules alone
+    line: int = 0
+    operations: Sequence[str] = ("CREATE", "UPDATE")
+    subresources: Sequence[str] = ()
+    failure_policy: str = "Fail"
+    timeout_s: int = 10
+    match_conditions: Sequence[Mapping[str, str]] = ()  # name and expression
+    # As the API has them, checked.
+    namespace_selector: Mapping[str, Any] = field(default_factory=dict)
+    object_selector: Mapping[str, Any] = field(default_factory=dict)
+    rules: Sequence[AdmissionRule] = ()
 
 
 @dataclass(frozen=True, slots=True)

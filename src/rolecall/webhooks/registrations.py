@@ -12,8 +12,7 @@ from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.watches import Watch
-from rolecall.webhooks.model import Admission
-from rolecall.webhooks.read import AdmissionKeys
+from rolecall.webhooks.read import Admission, AdmissionKeys
 
 CONVERT_PATH = "/convert"
 # In place of the core group, which has no name.

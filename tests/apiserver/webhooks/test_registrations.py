@@ -6,21 +6,21 @@ import json
 
 import pytest
 
-from rolecall.extensions.versions.webhooks.reach import reach_of
-from rolecall.settings import WebhookSettings
+from rolecall.extensions.versions.webhooks.publication import reach_of
+from rolecall.settings import Settings, WebhookSettings
 from rolecall.webhooks import Webhook, registration_of
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import unique_name
 
-BY_SERVICE = WebhookSettings(service="webhooks", namespace="default", is_in_pod=True)
-BY_URL = WebhookSettings()
+BY_SERVICE = Settings(is_in_pod=True, webhooks=WebhookSettings(service="webhooks"))
+BY_URL = Settings()
 
 
 @pytest.mark.fast
 @pytest.mark.parametrize("settings", [BY_SERVICE, BY_URL], ids=["service", "url"])
 @pytest.mark.parametrize("is_mutating", [False, True], ids=["validate", "mutate"])
 def test_api_server_takes_a_kind_whose_name_has_capital_letters(
-    cluster: Cluster, settings: WebhookSettings, is_mutating: bool
+    cluster: Cluster, settings: Settings, is_mutating: bool
 ) -> None:
     webhook = Webhook(is_mutating, "example.com", "v1alpha1", "BigCrate")
     reach = reach_of(settings, "127.0.0.1", 9443)

@@ -77,9 +77,7 @@ ROWS: dict[str, Row] = {
     "leader-elect": Row("true", {"election.is_on": True}, _LEASE),
     "shards": Row("7", {"shards.count": 7}, _SHARDS),
     "leader-election-id": Row("id", {"election.id": "id"}, _ELECT),
-    "leader-election-namespace": Row(
-        "ns", {"election.namespace": "ns", "webhooks.namespace": "ns"}, _ELECT
-    ),
+    "leader-election-namespace": Row("ns", {"election.namespace": "ns", "namespace": "ns"}, _ELECT),
     "leader-elect-lease-duration": Row("70s", {"election.lease_s": 70.0}, _ELECT),
     "leader-elect-renew-deadline": Row("7s", {"election.renew_deadline_s": 7.0}, _ELECT),
     "dev": Row("true", {"logs.is_dev": True, "page.bind": "127.0.0.1:0", "page.access": "local"}),
@@ -102,7 +100,7 @@ OF_SHARDS: dict[str, Row] = {
         {
             "shards.election.namespace": "ns",
             "election.namespace": "ns",
-            "webhooks.namespace": "ns",
+            "namespace": "ns",
         },
         _SHARDS,
     ),

@@ -48,7 +48,7 @@ async def look_at_rights(surroundings: Surroundings) -> Sequence[Diagnosis]:
         for namespace in namespaces
     ]
     settings = surroundings.settings
-    home = settings.election.namespace or settings.webhooks.namespace
+    home = settings.election.namespace or settings.namespace
     asked += [_Asked(right.group, right.resource, right.verb, home) for right in derived.own]
     gate = asyncio.Semaphore(_AT_ONCE)
 

@@ -116,7 +116,7 @@ class PruneExtension(Extension):
                     await self._pruner.forget(key)
 
     def _new_store(self) -> InventoryStore:
-        return InventoryStore(self.engine.client, self.engine.settings.webhooks.namespace)
+        return InventoryStore(self.engine.client, self.engine.settings.namespace)
 
     def _count(self, gvk: Gvk, kind: str, result: str) -> None:
         self.engine.metrics.of(PRUNED, GVK=str(gvk), kind=kind, result=result).inc()

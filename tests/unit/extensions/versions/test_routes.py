@@ -13,11 +13,11 @@ import pytest
 from rolecall.clock import SystemClock
 from rolecall.conversion import Conversion, VersionStep
 from rolecall.extensions.versions.admission.play_answers import AdmissionFailedError
-from rolecall.extensions.versions.webhooks.reach import reach_of
+from rolecall.extensions.versions.webhooks.publication import reach_of
 from rolecall.extensions.versions.webhooks.routes import Asked, WebhookRoutes
 from rolecall.json_object import Json
 from rolecall.metrics import Address, served
-from rolecall.settings import WebhookSettings
+from rolecall.settings import Settings, WebhookSettings
 from rolecall.webhooks import Webhook, registration_of
 
 OURS = "system:serviceaccount:here:operator"
@@ -132,7 +132,7 @@ async def test_review_without_a_verdict_is_an_error_of_the_server(url: str) -> N
 
 
 def test_api_server_on_this_machine_reaches_us_at_the_port_that_is_open() -> None:
-    outside = WebhookSettings()
+    outside = Settings()
     found = reach_of(outside, "127.0.0.1", 1234)
     assert found is not None
     assert found.client_config("/convert", "x")["url"] == "https://127.0.0.1:1234/convert"
@@ -141,7 +141,9 @@ def test_api_server_on_this_machine_reaches_us_at_the_port_that_is_open() -> Non
 
 
 def test_service_is_named_with_its_namespace_and_so_is_the_certificate() -> None:
-    found = reach_of(WebhookSettings(service="webhooks", namespace="here"), "10.0.0.1", 9443)
+    found = reach_of(
+        Settings(namespace="here", webhooks=WebhookSettings(service="webhooks")), "10.0.0.1", 9443
+    )
     assert found is not None
     assert found.names[0] == "webhooks.here.svc"
     service = found.client_config("/convert", "x")["service"]

@@ -19,15 +19,18 @@ from rolecall.extensions.versions.migration.rewrite import (
     Rewriter,
     ToldOfMigration,
 )
-from rolecall.extensions.versions.migration.rights import lacking_rights
 from rolecall.extensions.versions.migration.stored import (
     CRD_GVK,
     StoredKind,
     read_stored,
     stores_at,
 )
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError
 
+_REVIEW = Gvk("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
+_CRDS = "customresourcedefinitions"
 _MOST_PASSES = 5
 _SETTLES_IN_S = 60.0
 _LOOK_AGAIN_S = 0.5
@@ -98,13 +101,52 @@ async def migrate(client: Client, crd: str, pace: Pace) -> Migrated:
 
 
 async def _require_rights(client: Client, kind: StoredKind, *, is_trial: bool) -> None:
-    lacking = await lacking_rights(client, kind, is_trial=is_trial)
+    lacking = await _lacking_rights(client, kind, is_trial=is_trial)
     if lacking:
         raise MigrationError(
             f"`{kind.crd}` was not migrated: rights are missing in all namespaces, for"
             f" {client.credentials.target}",
             hint="give a ClusterRole these rules:\n" + "\n".join(f"  - {rule}" for rule in lacking),
         )
+
+
+async def _lacking_rights(client: Client, kind: StoredKind, *, is_trial: bool) -> Sequence[str]:
+    """The rules that are missing, as a role has them."""
+    wanted: list[Json] = [
+        {"verb": "list", "group": kind.group, "resource": kind.plural},
+        {"verb": "patch", "group": kind.group, "resource": kind.plural},
+    ]
+    if not is_trial:
+        wanted.append(
+            {
+                "verb": "patch",
+                "group": CRD_GVK.group,
+                "resource": _CRDS,
+                "subresource": "status",
+                "name": kind.crd,
+            }
+        )
+    return [_rule(each) for each in wanted if not await _may(client, each)]
+
+
+async def _may(client: Client, attributes: Json) -> bool:
+    body = {
+        "apiVersion": _REVIEW.api_version,
+        "kind": _REVIEW.kind,
+        "metadata": {},
+        "spec": {"resourceAttributes": attributes},
+    }
+    review = await client.create(_REVIEW, body)
+    return bool((review.get("status") or {}).get("allowed"))
+
+
+def _rule(wanted: Json) -> str:
+    resource = "/".join(filter(None, (wanted["resource"], wanted.get("subresource"))))
+    names = f", resourceNames: [{wanted['name']}]" if "name" in wanted else ""
+    return (
+        f'{{apiGroups: ["{wanted["group"]}"], resources: [{resource}]{names},'
+        f" verbs: [{wanted['verb']}]}}"
+    )
 
 
 async def _settled(client: Client, kind: StoredKind, clock: Clock) -> None:

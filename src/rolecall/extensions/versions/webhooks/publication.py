@@ -8,17 +8,19 @@ bear our name. Only where certificates are our own: whoever mounts them tells th
 from __future__ import annotations
 
 import base64
+import ipaddress
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from rolecall.conversion import Conversion
 from rolecall.errors import ClusterError, NotLeadingError
-from rolecall.extensions.versions.webhooks.reach import WebhookReach
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ForbiddenError, NoSuchKindError, NotFoundError
 from rolecall.log_fields import log_fields
+from rolecall.settings import Settings
 from rolecall.webhooks import (
     CONVERT_PATH,
     Webhook,
@@ -33,7 +35,49 @@ _CONFIGURATIONS = {
     True: Gvk("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration"),
 }
 WAY_OUT = "deploy `config/webhooks`, which grants that for these names"
+_PORT = 443  # of the Service, whichever one the server has
 _logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookReach:
+    """`names` are those that the certificate must have. Of service and URL, one is empty."""
+
+    names: Sequence[str]
+    namespace: str = ""
+    service: str = ""
+    url: str = ""
+
+    def client_config(self, path: str, bundle: str) -> Json:
+        """As CRDs and webhook configurations have it; `bundle` is in base64."""
+        if self.service:
+            service = {"namespace": self.namespace, "name": self.service, "path": path}
+            return {"service": {**service, "port": _PORT}, "caBundle": bundle}
+        return {"url": self.url + path, "caBundle": bundle}
+
+    def __str__(self) -> str:
+        return self.url or f"Service {self.namespace}/{self.service}"
+
+
+def reach_of(settings: Settings, api_host: str, port: int) -> WebhookReach | None:
+    """None if no address is configured, and the API server is not on this machine."""
+    service, url, namespace = settings.webhooks.service, settings.webhooks.url, settings.namespace
+    if service:
+        full = f"{service}.{namespace}.svc"
+        names = [full, f"{full}.cluster.local", f"{service}.{namespace}"]
+        return WebhookReach(names, namespace, service)
+    if url:
+        return WebhookReach([urlsplit(url).hostname or ""], url=url)
+    if not settings.is_in_pod and _is_loopback(api_host):
+        return WebhookReach(["127.0.0.1", "localhost"], url=f"https://127.0.0.1:{port}")
+    return None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @dataclass(slots=True)

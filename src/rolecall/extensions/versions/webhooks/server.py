@@ -23,8 +23,12 @@ from rolecall.extensions.versions.webhooks.certificates import (
     MountedCertificate,
     OwnCertificate,
 )
-from rolecall.extensions.versions.webhooks.publication import WAY_OUT, Publication
-from rolecall.extensions.versions.webhooks.reach import WebhookReach, reach_of
+from rolecall.extensions.versions.webhooks.publication import (
+    WAY_OUT,
+    Publication,
+    WebhookReach,
+    reach_of,
+)
 from rolecall.extensions.versions.webhooks.routes import Asked, OnConversion, WebhookRoutes
 from rolecall.gvk import Gvk
 from rolecall.kube import ForbiddenError
@@ -98,10 +102,10 @@ class WebhookServer:
             self._certificate = mounted
         else:
             api_host = self._engine.unfenced_client.credentials.server.host or ""
-            self._reach = reach_of(self._settings, api_host, port)
+            self._reach = reach_of(self._engine.settings, api_host, port)
             self._certificate = OwnCertificate(
                 self._engine.unfenced_client,
-                self._settings.namespace,
+                self._engine.settings.namespace,
                 self._settings.service or _NAME,
                 self._reach.names if self._reach else ["localhost"],
                 self._engine.clock,
@@ -149,7 +153,7 @@ class WebhookServer:
 
     @property
     def _linger_s(self) -> float:
-        return LINGER_IN_POD_S if self._settings.is_in_pod else LINGER_S
+        return LINGER_IN_POD_S if self._engine.settings.is_in_pod else LINGER_S
 
     async def _refresh(self, certificate: Certificate) -> bool:
         try:
