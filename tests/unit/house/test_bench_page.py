@@ -74,8 +74,6 @@ KNOWN_TO_FAIL = {
     "slots that runs leave while they wait: 20 CRs ready",
     "readers: memory above the same engine without a page",
     "churn, 20 CRs, 20 edits/s for 60 min: engine, private memory",
-    "soak, 30665 runs: engine, private memory",
-    "soak, 30665 runs: temporary files",
 }
 
 
