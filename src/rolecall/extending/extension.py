@@ -61,9 +61,8 @@ class EngineView:
     leading_client: Client  # writes only while this replica leads; with shards: has the first one
     unfenced_client: Client  # writes on every replica
     leads: Callable[[], bool]
-    while_leading: Callable[
-        [BackgroundPart], Awaitable[None]
-    ]  # does it whenever this replica leads
+    # Does it whenever this replica leads.
+    while_leading: Callable[[BackgroundPart], Awaitable[None]]
     events: EventRecorder
     metrics: MetricsView
     supervisor: Supervisor
