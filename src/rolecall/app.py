@@ -23,14 +23,13 @@ from rolecall import __version__
 from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
-from rolecall.extending import EngineView, Extensions, extension_classes
+from rolecall.extending import Endpoints, EngineView, Extensions, extension_classes
 from rolecall.first_work import FirstWork
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.lifetime import Stop, run_parts, signals_asking, take_signals
 from rolecall.listeners import Listeners
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
-from rolecall.page import OperatorPage, PagePorts
 from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
 from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
@@ -122,6 +121,7 @@ async def serve(
                 metrics,
                 plays,
                 environment,
+                endpoints=listeners.endpoints,
                 make_runner=make_runner,
                 retake_signals=retake_signals,
             )
@@ -149,10 +149,12 @@ class Engine:
         plays: PlayLog,
         environment: Mapping[str, str],
         *,
+        endpoints: Endpoints,
         make_runner: MakeRunner,
         retake_signals: Callable[[], None] | None,
     ) -> None:
         self._settings = settings
+        self._endpoints = endpoints
         self._watches = watches
         self._environment = environment
         self._metrics = metrics
@@ -193,7 +195,6 @@ class Engine:
         self._workers.on_turn = self._on_turn
         self._workers.rights = ElectionRights(self._election)
         self._reactor = self._made_reactor(retake_signals)
-        self._page: OperatorPage | None = None
         self._shards = self._connected_shards()
 
     async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
@@ -207,11 +208,10 @@ class Engine:
         stack.push_async_callback(self._extensions.close)
         await self._proxy.start()
         stack.push_async_callback(self._proxy.stop)
-        endpoints = listeners.endpoints
+        endpoints = self._endpoints
         endpoints.notes["warm"] = self._warm_state.note
         endpoints.notes["dependents"] = self._dependents.note_of_lacking
         await stack.enter_async_context(self._extensions.opened(endpoints))
-        self._page = await listeners.open_page(stack, self._made_page)
         if self._shards is not None:
             endpoints.notes["shards"] = self._shards.note
         await listeners.open(stack, self._lease_client, self._reactor, self._proxy)
@@ -237,8 +237,6 @@ class Engine:
         }
         if self._shards is not None:
             parts["shards"] = keep("shards", self._shards.run)
-        if self._page is not None:
-            parts["page"] = keep("page", self._page.run)
         if (limit_s := self._settings.loop_limit_s) is not None:
             on_held = self._metrics.loop_held
             parts["loop monitor"] = keep(
@@ -400,7 +398,8 @@ class Engine:
             runner=self._runner,
             issue_read_access=self._proxy.issue_read_access,
             notes_in_flight=lambda: self._reconciler.notes_in_flight(),  # noqa: PLW0108 - made later
-            last_run=self._last_runs.of,
+            last_runs=self._last_runs,
+            inspected=self._control_ports,
             files=files_of(self._settings),
             retry=self._keys.add_at_once,
             hand_for=self._election.hand_for,
@@ -430,17 +429,6 @@ class Engine:
             on_change=self._on_leading,
         )
 
-    def _made_page(self, local_token: str, is_tls: bool) -> OperatorPage:
-        credentials = self._client.credentials
-        ports = PagePorts(
-            engine=self._control_ports(),
-            last_runs=self._last_runs,
-            root=self._settings.runner.root,
-            own=self._client,
-            client_as=lambda token: Client(credentials.with_token(token), clock=self._clock),
-        )
-        return OperatorPage(ports, local_token=local_token, is_tls=is_tls)
-
     def _control_ports(self) -> EnginePorts:
         kinds = [watch.gvk for watch in self._watches]
         return EnginePorts(
@@ -461,7 +449,7 @@ class Engine:
             leader=lambda: self._election.leader,
             reconcile=self._keys.add_at_once,
             stop=self._reconciler.stop_run,
-            page=lambda: self._page.address if self._page is not None else "",
+            page=lambda: self._endpoints.page,
             division=division_of(self._election, self._settings.shards),
         )
 
@@ -479,8 +467,6 @@ class Engine:
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
         self._sharing.turn_over(outcome)
         self._extensions.turn_over(turn, outcome)
-        if self._page is not None and outcome.result is not None:
-            self._page.run_ended()
         if outcome.forget:
             self._last_runs.forget(turn.key)
         else:

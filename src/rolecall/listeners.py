@@ -10,23 +10,18 @@ from __future__ import annotations
 
 import json
 import logging
-import secrets
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 from rolecall.clock import Clock
-from rolecall.errors import InputError
 from rolecall.extending import Endpoints
 from rolecall.kube import Client
-from rolecall.log_fields import log_fields
 from rolecall.metrics import (
     Address,
     EngineMetrics,
     Probe,
     Reviewer,
     RoleMetrics,
-    is_loopback,
     metrics_app,
     parse_address,
     probes_app,
@@ -34,12 +29,9 @@ from rolecall.metrics import (
     served,
     tls_for_server,
 )
-from rolecall.page import OperatorPage
 from rolecall.proxy import Proxy
 from rolecall.reactor import Reactor, SyncState
 from rolecall.settings import Settings
-
-NewPage = Callable[[str, bool], OperatorPage]  # of a local token, and whether it is served with TLS
 
 _logger = logging.getLogger(__name__)
 _LOOPBACK = "127.0.0.1"
@@ -66,35 +58,6 @@ class Listeners:
         port = await stack.enter_async_context(listener)
         self.endpoints.ports["role_metrics"] = port
         return {} if port == KNOWN_PORT else {_VARIABLE: f"http://{_LOOPBACK}:{port}/metrics"}
-
-    async def open_page(self, stack: AsyncExitStack, new_page: NewPage) -> OperatorPage | None:
-        """Open the page to look at, where it is wanted."""
-        settings = self._settings.page
-        address = parse_address(settings.bind, "page-bind-address")
-        if address is None:
-            return None
-        is_here, is_local = is_loopback(address), settings.access == "local"
-        if is_local and not is_here:
-            raise InputError(
-                f"--page-access=local: `{settings.bind}` can be reached from other machines",
-                hint="bind it to 127.0.0.1, or let users log in: --page-access=cluster",
-            )
-        tls = None
-        if not is_here:
-            folder = settings.certificates
-            now = self._clock.now()
-            tls = tls_for_server(now) if folder is None else tls_for_server(now, folder)
-        token = secrets.token_urlsafe(24) if is_local else ""
-        page = new_page(token, tls is not None)
-        listener = served(page.app(), address, what="the page", tls=tls)
-        self.endpoints.ports["page"] = port = await stack.enter_async_context(listener)
-        scheme = "http" if tls is None else "https"
-        where = f"{scheme}://{address.host or 'localhost'}:{port}/"
-        page.address = f"{where}?token={token}" if token else where
-        # Logs of a pod are read and kept by others; there, `rolecall page` in the pod prints the token.
-        shown = where if self._settings.is_in_pod else page.address
-        _logger.info("page to look at", extra=log_fields(address=shown))
-        return page
 
     async def open(
         self, stack: AsyncExitStack, client: Client, reactor: Reactor, proxy: Proxy

@@ -176,7 +176,8 @@ class Rooms:
     def _that_import(self, settings: str) -> set[str]:
         wanted = f"rolecall.settings.{settings}"
         own = settings.removesuffix("Settings").lower()  # `page` gets its settings by their values
-        named = {f"{ENGINE}/{name}" for name in (own, f"{own}s")}
+        parents, names = (ENGINE, f"{ENGINE}/extensions"), (own, f"{own}s")
+        named = {f"{parent}/{name}" for parent in parents for name in names}
         return {room for room in named if (ROOT / room).is_dir()} | {
             room_of(str(path.relative_to(ROOT)))
             for path in self.modules.values()

@@ -55,7 +55,6 @@ ENGINE_COMMANDS = {
     "runs": _command("runs", "list the runs of a CR: when, why, outcome", Purpose.LOOK),
     "logs": _command("logs", "print the output of a run; -f follows new runs", Purpose.LOOK),
     "blame": _command("blame", "show who wrote each field of an object", Purpose.LOOK),
-    "page": _command("page", "open the page of the operator in a cluster", Purpose.LOOK),
     "reconcile": _command("reconcile", "reconcile a CR now, or all of them", Purpose.ACT),
     "stop": _command("stop", "stop the current run of a CR", Purpose.ACT),
     "pause": _command("pause", "pause a CR: run nothing for it", Purpose.ACT),

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Protocol, Self
 
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock
+from rolecall.control import EnginePorts, LastRuns
 from rolecall.extending.foreseen import CommandView, Foresee, Foreseen
-from rolecall.history import KeptRun
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
@@ -73,8 +73,8 @@ class EngineView:
     issue_read_access: IssueAccess  # for a play that may only read
     # What each run in flight asked for so far.
     notes_in_flight: Callable[[], Mapping[Key, RunNotes]]
-    # A CR's last run, as it is kept on disk.
-    last_run: Callable[[Key], KeptRun | None]
+    last_runs: LastRuns  # of each CR, as it is kept on disk
+    inspected: Callable[[], EnginePorts]  # what the engine knows and is at, once it opens
     files: Mapping[str, Path]  # that were read at the start alone, by what people call them
     # A CR's turn comes at once, past its delay or backoff.
     retry: Callable[[Key, Cause], None]
@@ -84,7 +84,7 @@ class EngineView:
     run_again: Callable[[Key], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Endpoints:
     """The ports of an engine, and what decides whether it is ready."""
 
@@ -94,6 +94,7 @@ class Endpoints:
     notes: dict[str, ProbeCheck] = field(default_factory=dict)
     # Group and kind of those that can be listed only after this replica is ready.
     late_kinds: set[tuple[str, str]] = field(default_factory=set)
+    page: str = ""  # its address, with what lets one in where no user logs in
 
 
 @dataclass(frozen=True)

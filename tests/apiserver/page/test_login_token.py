@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import ClusterError
+from rolecall.extensions.page.access import PAGE_AUDIENCE
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, UnauthorizedError, token_for, user_of
-from rolecall.page import PAGE_AUDIENCE
 from rolecall.remote_engine import EnginePod, Operator, choose_pod, find_operator, verify_pod
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.kinds import install
@@ -22,7 +22,7 @@ from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 from tests.unit.control.engine import SITE, Known, key
-from tests.unit.page.serving import Shown, place, shown
+from tests.unit.extensions.page.serving import Shown, place, shown
 
 POD, CONFIG_MAP = Gvk("", "v1", "Pod"), Gvk("", "v1", "ConfigMap")
 DEPLOYMENT = Gvk("apps", "v1", "Deployment")

@@ -13,7 +13,7 @@ from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async
 from tests.unit.control.engine import Known, key
-from tests.unit.page.serving import Shown, place, shown
+from tests.unit.extensions.page.serving import Shown, place, shown
 
 RULES = [
     {

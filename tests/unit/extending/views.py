@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import SystemClock
+from rolecall.control import LastRuns
 from rolecall.extending import EngineView
 from rolecall.metrics import EngineMetrics, MetricSpec
 from rolecall.settings import RunnerSettings, Settings
@@ -40,7 +41,8 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         runner=None,  # type: ignore[arg-type]
         issue_read_access=None,  # type: ignore[arg-type]
         notes_in_flight=dict,
-        last_run=lambda _: None,
+        last_runs=LastRuns(root),
+        inspected=lambda: None,  # type: ignore[arg-type,return-value]
         files={},
         retry=lambda *_: None,
         hand_for=lambda _: None,

@@ -71,7 +71,7 @@ def test_facts_are_what_a_file_says_outside_of_its_docstrings(tmp_path: Path) ->
         (Facts(imports={"rolecall.status.writer.StatusWriter"}), "src/rolecall/status"),
         (Facts(keys={"skipUnchanged"}), "src/rolecall/extensions/skip"),
         (Facts(keys={"prune"}), "src/rolecall/extensions/prune"),
-        (Facts(flags={"page-bind-address"}), "src/rolecall/page"),
+        (Facts(flags={"page-bind-address"}), "src/rolecall/extensions/page"),
         (Facts(flags={"shards"}), "src/rolecall/shards"),
         (Facts(commands={"blame"}), "src/rolecall/blame"),
         (Facts(commands={"test"}), "dev/src/rolecall_dev/proving"),
@@ -109,17 +109,17 @@ def files_of(mapped: Map, *paths: str, budget_s: float = 600.0) -> list[str]:
 
 
 MAP = Map(
-    by_room={"src/rolecall/extensions/skip": ["a", "b"], "src/rolecall/page": ["c"]},
+    by_room={"src/rolecall/extensions/skip": ["a", "b"], "src/rolecall/extensions/page": ["c"]},
     engine=["d", "c"],
     rooms_of_engine=frozenset({"src/rolecall/extensions/skip"}),
 )
-SKIP, PAGE = "src/rolecall/extensions/skip/skips.py", "src/rolecall/page/server.py"
+SKIP, PAGE = "src/rolecall/extensions/skip/skips.py", "src/rolecall/extensions/page/server.py"
 
 
 def test_specific_tests_come_first_and_each_room_gets_its_turn() -> None:
     assert files_of(MAP, PAGE) == ["c"]
-    assert files_of(MAP, PAGE, SKIP, budget_s=400.0) == ["a", "c"]
-    assert files_of(MAP, SKIP, PAGE, budget_s=400.0) == ["a", "c"], "the order of paths is nothing"
+    assert files_of(MAP, PAGE, SKIP, budget_s=400.0) == ["c", "a"]
+    assert files_of(MAP, SKIP, PAGE, budget_s=400.0) == ["c", "a"], "the order of paths is nothing"
 
 
 def test_tests_that_only_pass_through_a_room_fill_half_of_the_budget() -> None:

@@ -15,7 +15,7 @@ class ChangedFilesExtension(Extension):
         super().__init__(engine)
         watches = {watch.gvk: watch for watch in engine.watches}
         self._files = ChangedFiles(
-            watches, engine.files, engine.last_run, engine.retry, engine.clock
+            watches, engine.files, engine.last_runs.of, engine.retry, engine.clock
         )
 
     def parts(self) -> Mapping[str, BackgroundPart]:
