@@ -3,7 +3,7 @@
 Start-up is the Go operator's order: watches, cluster, listeners (proxy, metrics, probes, the
 port where roles set metrics), then streams and workers. Every replica has its listeners open and its
 streams running, so that whoever takes over knows all CRs already. Only the leader works; with shards
-all do, each on its part (`sharing`).
+all do, each on its part (`shards`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from rolecall.clock import SystemClock
 from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
 from rolecall.extending import Endpoints, EngineView, Extensions, extension_classes
-from rolecall.first_work import FirstWork
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.lifetime import Stop, run_parts, signals_asking, take_signals
 from rolecall.listeners import Listeners
@@ -50,11 +49,12 @@ from rolecall.runner import (
     terms_of,
 )
 from rolecall.settings import RunnerSettings, Settings
-from rolecall.shard_report import ShardReport
-from rolecall.shards import ShardedElection
-from rolecall.shared_keys import SharedKeys
-from rolecall.sharing import (
+from rolecall.shards import (
     ElectionRights,
+    FirstWork,
+    ShardedElection,
+    ShardReport,
+    SharedKeys,
     Sharing,
     SharingParts,
     digest_of_watched,

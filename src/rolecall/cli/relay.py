@@ -40,7 +40,7 @@ from rolecall.remote_engine import (
     find_operator,
     run_there,
 )
-from rolecall.shards import shard_of
+from rolecall.workqueue import part_of
 
 T = TypeVar("T")
 
@@ -172,7 +172,7 @@ def _json_in(pieces: Sequence[bytes], pod: EnginePod) -> list[Json] | int:
 async def _chosen(client: Client, arguments: argparse.Namespace) -> tuple[Operator, PodChoice]:
     async def shard_asked(count: int) -> int | None:
         key = await key_asked(client, arguments)
-        return None if key is None else shard_of(key, count)
+        return None if key is None else part_of(key, count)
 
     say_cluster(client.credentials)
     operator = await find_operator(client, arguments.operator or "")

@@ -32,7 +32,6 @@ from rolecall.settings import ShardSettings
 from rolecall.shards.decisions import Standing, decide
 from rolecall.shards.hand import Hand
 from rolecall.shards.holdings import Holdings
-from rolecall.shards.key_hash import shard_of
 from rolecall.shards.lease_calls import LeaseCalls, ShardLeaseApi
 from rolecall.shards.lease_shapes import Naming, Profile, name_of, read_leases, version_of
 from rolecall.shards.membership import Membership
@@ -43,7 +42,7 @@ from rolecall.shards.shard_writes import ShardWrites
 from rolecall.shards.sightings import Sightings
 from rolecall.shards.view import ShardsView, view_of
 from rolecall.shards.waits import in_time, wait_woken
-from rolecall.workqueue import Key
+from rolecall.workqueue import Key, part_of
 
 _logger = logging.getLogger(__name__)
 # Replicas that start together must not ask together for ever.
@@ -114,11 +113,11 @@ class ShardedElection(Election):
         return hand.holds() if hand is not None else self._holdings.may_act()
 
     def hand_for(self, key: Key) -> Hand | None:
-        return self._holdings.hand_of(shard_of(key, self._settings.count), for_new=True)
+        return self._holdings.hand_of(part_of(key, self._settings.count), for_new=True)
 
     def is_ours(self, key: Key) -> bool:
         """Held, or being handed over with keys in hand."""
-        return self._holdings.hand_of(shard_of(key, self._settings.count)) is not None
+        return self._holdings.hand_of(part_of(key, self._settings.count)) is not None
 
     def holds_first(self) -> bool:
         """Whether the first shard is ours: who has it does what there is one of."""

@@ -15,7 +15,7 @@ from rolecall.workqueue.cause import (
     Cause,
 )
 from rolecall.workqueue.delays import Delayed
-from rolecall.workqueue.key import Key, Urgency
+from rolecall.workqueue.key import Key, Urgency, part_of
 from rolecall.workqueue.lanes import Waiting
 from rolecall.workqueue.queue import Queue, QueueClosedError, Turn
 from rolecall.workqueue.run_slots import Limits
@@ -44,4 +44,5 @@ __all__ = [
     "Urgency",
     "Waiting",
     "Waits",
+    "part_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -23,6 +24,16 @@ class Key:
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.gvk.kind} {place}"
+
+
+def part_of(key: Key, count: int) -> int:
+    """Which of so many parts a key belongs to: the same in each replica, each release, each Python.
+
+    The version of its kind says nothing of which CR it is.
+    """
+    named = "\0".join((key.gvk.group, key.gvk.kind, key.namespace, key.name))
+    digest = hashlib.sha256(named.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") % count
 
 
 class Urgency(IntEnum):

@@ -13,7 +13,7 @@ from rolecall.kube import Client, Credentials
 from rolecall.reactor import DependentInformers, Reactor
 from rolecall.reconcile import RunDefaults
 from rolecall.settings import ReactorSettings
-from rolecall.shared_keys import SharedKeys
+from rolecall.shards import SharedKeys
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.reconcile.crds import STORY
 from tests.fixtures.eventually import eventually_async

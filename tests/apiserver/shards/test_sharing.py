@@ -15,8 +15,8 @@ from rolecall.election import LEASE
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials
 from rolecall.settings import ElectionSettings, ShardSettings
-from rolecall.shards import ShardedElection, ShardPorts, shard_of
-from rolecall.workqueue import Key
+from rolecall.shards import ShardedElection, ShardPorts
+from rolecall.workqueue import Key, part_of
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async
@@ -69,7 +69,7 @@ class Sharer:
 
 def _keys() -> dict[int, Key]:
     keys = (Key(_KIND, "ns", f"site-{number}") for number in range(50 * COUNT))
-    return {shard_of(key, COUNT): key for key in keys}
+    return {part_of(key, COUNT): key for key in keys}
 
 
 KEYS = _keys()

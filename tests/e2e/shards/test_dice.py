@@ -22,8 +22,7 @@ import pytest
 
 from rolecall.json_object import Json
 from rolecall.kube import Client
-from rolecall.shards import shard_of
-from rolecall.workqueue import Key
+from rolecall.workqueue import Key, part_of
 from rolecall_dev.localcluster import Binaries, Cluster, Wanted, temporary_cluster
 from tests.e2e.kinds import CONFIG_MAP, install, is_successful
 from tests.e2e.shards.game import LEASE, ROLLED, Game
@@ -98,7 +97,7 @@ async def test_two_replicas_never_write_for_one_cr_whatever_befalls_them(
     crs = {each["metadata"]["name"]: each for each in await api.list_all(ROLLED, NAMESPACE)}
     writes = writes_in(tmp_path / "audit.log", NAMESPACE)
     holds = holds_of(writes, ELECTION)
-    shards = {name: shard_of(Key(ROLLED, NAMESPACE, name), SHARDS) for name in names}
+    shards = {name: part_of(Key(ROLLED, NAMESPACE, name), SHARDS) for name in names}
     of_files = {name: marks_in(marks / name) for name in names}
     gaps, waits = waits_for_holders(game, holds), waits_of_edits(game, of_files)
     unlike = {name for name in names if notes.get(name) != f"note {crs[name]['spec']['note']}"}

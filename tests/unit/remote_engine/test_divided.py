@@ -15,8 +15,7 @@ from rolecall.cli.blame_runs import FoundWrites, find_writes
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Channel
-from rolecall.shards import shard_of
-from rolecall.workqueue import Key
+from rolecall.workqueue import Key, part_of
 from tests.unit.remote_engine.fake_cluster import (
     FakeCluster,
     fake_cluster,
@@ -27,7 +26,7 @@ from tests.unit.remote_engine.fake_cluster import (
 from tests.unit.remote_engine.test_relay import environ, rolecall
 
 COUNT = 8
-SHOP = shard_of(Key(Gvk("example.com", "v1", "Website"), "default", "shop"), COUNT)
+SHOP = part_of(Key(Gvk("example.com", "v1", "Website"), "default", "shop"), COUNT)
 REST = [shard for shard in range(COUNT) if shard != SHOP]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.shards import ShardedElection
-from rolecall.sharing import digest_of_watched
+from rolecall.shards.sharing import digest_of_watched
 from rolecall.watches import Play, Selector, Watch
 from tests.unit.shards.model.model_world import LEASE_S, ModelWorld
 from tests.unit.shards.worlds import begun, held, passed_until, told

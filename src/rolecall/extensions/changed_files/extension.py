@@ -9,7 +9,7 @@ from rolecall.extensions.changed_files.changed_files import ChangedFiles
 
 
 class ChangedFilesExtension(Extension):
-    name = "changed files"
+    name = "changed-files"
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)

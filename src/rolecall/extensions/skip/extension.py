@@ -16,8 +16,7 @@ from rolecall.reconcile import EndedRun
 from rolecall.record import ObjectPlace
 from rolecall.runner import configuration_of, find_collection, inputs_of, version_of
 from rolecall.settings import Settings
-from rolecall.shards import shard_of
-from rolecall.workqueue import Key
+from rolecall.workqueue import Key, part_of
 
 RUNS_SKIPPED = MetricSpec(
     "rolecall_runs_skipped_total",
@@ -125,4 +124,4 @@ def _parts_of(settings: Settings) -> SkipParts:
     if not settings.shards.is_on:
         return SkipParts()
     count = settings.shards.count
-    return SkipParts(count, lambda key: shard_of(key, count), are_divided=True)
+    return SkipParts(count, lambda key: part_of(key, count), are_divided=True)

@@ -13,10 +13,9 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.settings import ShardSettings
-from rolecall.shards import shard_of
 from rolecall.shards.lease_shapes import Naming, read_leases
 from rolecall.shards.rendezvous import winners
-from rolecall.workqueue import Key
+from rolecall.workqueue import Key, part_of
 from tests.unit.shards.model.lease_store import LeaseStore
 from tests.unit.shards.model.replica import ELECTION, ID, LeaderReplica, Replica
 
@@ -40,7 +39,7 @@ def key_of(shard: int, count: int) -> Key:
     number = 0
     while True:
         key = Key(_KIND, "ns", f"site-{number}")
-        if shard_of(key, count) == shard:
+        if part_of(key, count) == shard:
             return key
         number += 1
 

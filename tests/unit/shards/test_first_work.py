@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from rolecall.first_work import FirstWork
+from rolecall.shards.first_work import FirstWork
 
 
 class Work:

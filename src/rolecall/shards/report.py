@@ -18,7 +18,7 @@ from rolecall.log_fields import log_fields
 from rolecall.metrics import ShardFigures
 from rolecall.reconcile import EventRecorder
 from rolecall.settings import ShardSettings
-from rolecall.shards import ShardsView
+from rolecall.shards.view import ShardsView
 
 # More are counted, not named.
 _MOST_NAMED = 8

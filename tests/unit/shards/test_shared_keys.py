@@ -6,7 +6,7 @@ import asyncio
 
 from rolecall.acting import RightToAct
 from rolecall.election import Election
-from rolecall.shared_keys import SharedKeys
+from rolecall.shards.shared_keys import SharedKeys
 from rolecall.workqueue import DELETION, EDIT, PERSON, START, Key, Queue, Urgency
 from tests.unit.workqueue.keys import key, queue_of, waiting
 from tests.unit.workqueue.virtual_clock import VirtualClock

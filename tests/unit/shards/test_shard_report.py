@@ -7,8 +7,8 @@ from typing import Any
 from rolecall.clock import SystemClock
 from rolecall.metrics import ShardFigures
 from rolecall.settings import ElectionSettings, ShardSettings
-from rolecall.shard_report import ShardReport
 from rolecall.shards import MemberView, ShardsView
+from rolecall.shards.report import ShardReport
 
 POD = {"kind": "Pod", "metadata": {"name": "own", "namespace": "here", "uid": "1"}}
 

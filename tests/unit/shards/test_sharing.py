@@ -9,16 +9,16 @@ from typing import cast
 
 from rolecall.acting import RightToAct
 from rolecall.election import Election
-from rolecall.first_work import FirstWork
 from rolecall.metrics import EngineMetrics
 from rolecall.reconcile import Outcome, Reconciler
 from rolecall.runner import Ending, RunResult
 from rolecall.settings import ElectionSettings, ShardSettings
-from rolecall.shards import Hand, shard_of
-from rolecall.shared_keys import SharedKeys
-from rolecall.sharing import Sharing, SharingParts
+from rolecall.shards import Hand
+from rolecall.shards.first_work import FirstWork
+from rolecall.shards.shared_keys import SharedKeys
+from rolecall.shards.sharing import Sharing, SharingParts
 from rolecall.supervisor import Supervisor
-from rolecall.workqueue import EDIT, Key, Urgency
+from rolecall.workqueue import EDIT, Key, Urgency, part_of
 from tests.fixtures.eventually import eventually_async
 from tests.unit.workqueue.keys import APP, key, queue_of
 from tests.unit.workqueue.virtual_clock import VirtualClock
@@ -30,7 +30,7 @@ ALL = frozenset(range(COUNT))
 
 
 def in_shard(shard: int) -> list[Key]:
-    return [each for each in KEYS if shard_of(each, COUNT) == shard]
+    return [each for each in KEYS if part_of(each, COUNT) == shard]
 
 
 @dataclass
@@ -105,7 +105,7 @@ class World:
         )
 
     def hand_for(self, asked: Key) -> RightToAct | None:
-        return Election() if shard_of(asked, COUNT) in self.held else None
+        return Election() if part_of(asked, COUNT) in self.held else None
 
     async def gain(self, *shards: int) -> None:
         self.held |= set(shards)
@@ -137,7 +137,7 @@ async def test_shard_that_leaves_is_busy_until_its_keys_are_put_down_and_all_is_
     world = World()
     await world.gain(*ALL)
     turns = [await world.queue.take() for _ in range(8)]
-    mine = [turn.key for turn in turns if shard_of(turn.key, COUNT) == 1]
+    mine = [turn.key for turn in turns if part_of(turn.key, COUNT) == 1]
     world.kept.unwritten = {1}
 
     world.held.discard(1)
@@ -215,7 +215,7 @@ async def test_lost_shard_has_its_keys_dropped_and_its_runs_stopped_at_once() ->
     world.held.discard(3)
     world.sharing.lost(frozenset({3}), "its Lease was taken away")
     assert world.runs.lost == in_shard(3)
-    assert world.waiting() == {each for each in KEYS if shard_of(each, COUNT) != 3}
+    assert world.waiting() == {each for each in KEYS if part_of(each, COUNT) != 3}
     await world.sharing.close()
 
 

@@ -24,18 +24,20 @@ from typing import Protocol
 from rolecall.acting import RightToAct, acting_for
 from rolecall.control import KeyDivision
 from rolecall.election import Election
-from rolecall.first_work import FirstWork
 from rolecall.gvk import Gvk
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics
 from rolecall.reconcile import Outcome, Reconciler
 from rolecall.runner import in_thread
 from rolecall.settings import ShardSettings
-from rolecall.shards import Hand, ShardedElection, ShardPorts, shard_of
-from rolecall.shared_keys import IsMeant, SharedKeys
+from rolecall.shards.election import ShardedElection
+from rolecall.shards.first_work import FirstWork
+from rolecall.shards.hand import Hand
+from rolecall.shards.ports import ShardPorts
+from rolecall.shards.shared_keys import IsMeant, SharedKeys
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
-from rolecall.workqueue import Key, Queue
+from rolecall.workqueue import Key, Queue, part_of
 
 HANDED_OVER = "another replica goes on with it"
 # What the end of a run and its last status write take.
@@ -52,7 +54,7 @@ def division_of(election: Election, settings: ShardSettings) -> KeyDivision | No
     """For whoever asks which replica has a CR."""
     if not isinstance(election, ShardedElection):
         return None
-    return KeyDivision(election.view, lambda key: shard_of(key, settings.count))
+    return KeyDivision(election.view, lambda key: part_of(key, settings.count))
 
 
 def digest_of_watched(watches: Iterable[Watch], namespaces: Collection[str]) -> str:
@@ -275,7 +277,7 @@ class Sharing:
         return lambda key: self._shard_of(key) in shards
 
     def _shard_of(self, key: Key) -> int:
-        return shard_of(key, self.settings.count)
+        return part_of(key, self.settings.count)
 
     @property
     def _connected(self) -> SharingParts:
