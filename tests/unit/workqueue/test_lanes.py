@@ -138,3 +138,18 @@ def test_runs_that_wake_go_first_three_times_in_a_row_and_then_a_key_begins() ->
 
     slots.take(key("begins"))
     assert slots.woken_go_first
+
+
+def test_namespaces_take_turns_also_after_most_keys_of_a_lane_moved_up() -> None:
+    """Then the lane lists those that are left anew, in order of arrival."""
+    lanes = Lanes(AGEING_S)
+    many = [Key(APP, "a", str(number)) for number in range(40)]
+    one = Key(APP, "b", "only")
+    for each in (*many[:35], one, *many[35:]):
+        lanes.put(each, Urgency.PERIOD, UNTOLD, 0.0)
+    for each in many[:30]:
+        lanes.put(each, Urgency.EDIT, UNTOLD, 0.0)
+
+    taken = [lanes.take(has_room, 0.0) for _ in range(31)]
+
+    assert [each.key for each in taken if each is not None] == [*many[:30], one]
