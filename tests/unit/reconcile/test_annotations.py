@@ -63,3 +63,18 @@ async def test_watch_that_keeps_all_artifacts_lets_a_cr_keep_some(
     await shop.create(annotations={f"{PREFIX}/max-runner-artifacts": "7"})
     await setting.turn()
     assert setting.runner.requests[0].keep_artifacts == 7
+
+
+@pytest.mark.parametrize("name", ["verbosity", "max-runner-artifacts"])
+async def test_annotation_that_is_no_number_is_named_with_its_cr_and_ignored(
+    setting: Setting, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    cr = await setting.shop.create(annotations={f"{PREFIX}/{name}": "two"})
+
+    await setting.turn()
+
+    request = setting.runner.requests[0]
+    assert (request.verbosity, request.keep_artifacts) == (2, 20)
+    (warning,) = [each for each in caplog.records if "whole number" in each.getMessage()]
+    place = {"namespace": cr["metadata"]["namespace"], "name": cr["metadata"]["name"]}
+    assert vars(warning)["fields"] == {**place, "annotation": f"{PREFIX}/{name}", "value": "two"}
