@@ -68,9 +68,7 @@ class Extensions:
         return parts
 
     def on_leading_change(self) -> None:
-        for each in self._loaded:
-            with self._costing_nothing(each):
-                each.on_leading_change()
+        self._tell(lambda each: each.on_leading_change())
 
     async def why_no_run(self, turn: TurnView) -> str:
         for each in self._skipping:
@@ -88,9 +86,7 @@ class Extensions:
         return await foreseen_by((each.foresee for each in self._loaded), run)
 
     def run_again(self, key: Key) -> None:
-        for each in self._loaded:
-            with self._costing_nothing(each):
-                each.run_again(key)
+        self._tell(lambda each: each.run_again(key))
 
     async def was_owned(self, owner: Owner, uid: str) -> bool:
         for each in self._loaded:
@@ -100,9 +96,7 @@ class Extensions:
         return False
 
     def on_kinds_change(self) -> None:
-        for each in self._loaded:
-            with self._costing_nothing(each):
-                each.on_kinds_change()
+        self._tell(lambda each: each.on_kinds_change())
 
     async def on_gone(self, key: Key) -> None:
         for each in self._loaded:
@@ -115,9 +109,7 @@ class Extensions:
                 await each.sweep()
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
-        for each in self._loaded:
-            with self._costing_nothing(each):
-                each.forget_of(is_meant)
+        self._tell(lambda each: each.forget_of(is_meant))
 
     def has_unwritten(self, part: int) -> bool:
         return any(each.has_unwritten(part) for each in self._loaded)
@@ -128,14 +120,10 @@ class Extensions:
                 await each.write_parts(parts)
 
     def forget_parts(self, parts: Collection[int]) -> None:
-        for each in self._loaded:
-            with self._costing_nothing(each):
-                each.forget_parts(parts)
+        self._tell(lambda each: each.forget_parts(parts))
 
     def begin_end(self) -> None:
-        for each in self._loaded:
-            with self._costing_nothing(each):
-                each.begin_end()
+        self._tell(lambda each: each.begin_end())
 
     async def stop(self) -> None:
         for each in self._loaded:
@@ -164,6 +152,11 @@ class Extensions:
         for each in self._wanting_turns:
             with self._costing_nothing(each):
                 each.turns_ended(turns)
+
+    def _tell(self, step: Callable[[Extension], None]) -> None:
+        for each in self._loaded:
+            with self._costing_nothing(each):
+                step(each)
 
     def _overriding(self, step: str) -> list[Extension]:
         return [
