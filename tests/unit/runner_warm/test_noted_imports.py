@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,6 +88,22 @@ def test_library_that_does_harm_is_refused_for_good(host: Host, name: str) -> No
     assert name in host.notes.refused
     host.library(name)
     assert host.learns(name) == set()
+
+
+def test_thread_of_a_fork_hook_that_ends_meanwhile_hides_no_started_thread(host: Host) -> None:
+    """OpenTelemetry starts one in each fork, which ends at once after a shutdown."""
+    ended = threading.Event()
+    hooks = [lambda: threading.Thread(target=ended.wait, daemon=True).start()]
+    os.register_at_fork(after_in_child=lambda: hooks and hooks[0]())  # it cannot be taken back
+    before = host.library("ends_it", "import threading; threading.ended.set()")
+    after = host.library("starts_one", HARMFUL["starts_thread"])
+    try:
+        threading.ended = ended  # type: ignore[attr-defined] # where the library finds it
+        assert host.learns(before, after) == {before}
+    finally:
+        hooks.clear()
+        del threading.ended  # type: ignore[attr-defined]
+    assert host.notes.refused == {after}
 
 
 @pytest.mark.parametrize("name", HARMFUL)

@@ -76,14 +76,15 @@ def _tried(noted: Noted, engine: socket.socket) -> tuple[list[str], set[str]]:
 
 
 def _try(noted: Noted, saying: int) -> None:
-    before = _state()
+    before, threads = _state(), _threads()
     for name, origin in noted.items():
         os.write(saying, f"{name}\n".encode())
         is_good = False
         with contextlib.suppress(Exception):
             importlib.import_module(name)
             is_good = origin_of(name) == origin
-        if _state() != before:
+        # One that ends is no harm: a fork hook of another library may have started it.
+        if _state() != before or _threads() - threads:
             return
         if is_good:
             os.write(saying, f"{_GOOD}{name}\n".encode())
@@ -92,5 +93,8 @@ def _try(noted: Noted, saying: int) -> None:
 def _state() -> tuple[Any, ...]:
     """What an import must leave as it was."""
     handlers = tuple(signal.getsignal(number) for number in signal.valid_signals())
-    threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - of C libraries, too
-    return handlers, threads, tuple(sys.path), tuple(map(id, sys.meta_path)), dict(os.environ)
+    return handlers, tuple(sys.path), tuple(map(id, sys.meta_path)), dict(os.environ)
+
+
+def _threads() -> set[str]:
+    return set(os.listdir("/proc/self/task"))  # noqa: PTH208 - of C libraries, too
