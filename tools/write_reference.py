@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from rolecall.cli.flags import GROUPS, Flag
 from rolecall.extending import extension_classes
 from rolecall.metrics import NAMES, MetricSpec
+from rolecall.settings import Flag, flag_groups
 from rolecall_dev.checks import conversions_schema
 from tools.commands_page import commands_page
 from tools.conversions_page import conversions_page
@@ -92,7 +92,7 @@ def flags_page() -> str:
         " Durations are",
         "written as in `300ms`, `1.5h`, `2h45m`.",
     ]
-    for group in GROUPS:
+    for group in flag_groups():
         lines += ["", f"## {group.title.capitalize()}", ""]
         rows = ((f"`--{one.name}`", _type(one), _default(one), _help(one)) for one in group.flags)
         lines += _table(("flag", "type", "default", "meaning"), rows)
@@ -113,7 +113,7 @@ def environment_page() -> str:
     ]
     lines += _table(("variable", "meaning"), ((f"`{name}`", text) for name, text in _VARIABLES))
     lines += ["", "## In place of flags", ""]
-    every = (flag for group in GROUPS for flag in group.flags)
+    every = (flag for group in flag_groups() for flag in group.flags)
     lines += _table(
         ("variable", "flag"), ((f"`{one.variable}`", f"`--{one.name}`") for one in every)
     )

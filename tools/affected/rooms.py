@@ -21,6 +21,7 @@ import yaml
 
 from rolecall.cli import commands
 from rolecall.extending import watch_keys
+from rolecall.settings import extension_flags
 from rolecall.watches import ENTRY_KEYS
 from tools.affected.facts import Facts, facts_of
 from tools.placement import ROOT
@@ -171,14 +172,13 @@ class Rooms:
                 # A function that fills one kind of settings may read flags before the call.
                 for flag in _texts(function if of_one else call):
                     found.setdefault(flag, set()).update(self._that_import(_settings_of(call)))
+        for each in extension_flags():
+            found |= {flag.name: {self.of_import(each.__module__)} for flag in each.group.flags}
         return found
 
     def _that_import(self, settings: str) -> set[str]:
         wanted = f"rolecall.settings.{settings}"
-        own = settings.removesuffix("Settings").lower()  # `page` gets its settings by their values
-        parents, names = (ENGINE, f"{ENGINE}/extensions"), (own, f"{own}s")
-        named = {f"{parent}/{name}" for parent in parents for name in names}
-        return {room for room in named if (ROOT / room).is_dir()} | {
+        return {
             room_of(str(path.relative_to(ROOT)))
             for path in self.modules.values()
             if wanted in facts_of(path).imports

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rolecall.cli.flags import FLAGS
 from rolecall.cli.kind_words import (
     CrWord,
     KindWords,
@@ -32,11 +31,12 @@ from rolecall.history import KeptCr, KeptRun, kept_crs, roots_of
 from rolecall.json_object import Json
 from rolecall.local_engine import LocalEngine, engines_of
 from rolecall.plain_text import plain
+from rolecall.settings import ENGINE_FLAGS
 
 _FoundEngine = tuple[LocalEngine, Json]  # with its state
 _Found = Sequence[_FoundEngine]
 _Environ = Mapping[str, str]
-_ARTIFACTS = FLAGS["artifacts-dir"]
+_ARTIFACTS = ENGINE_FLAGS["artifacts-dir"]
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 

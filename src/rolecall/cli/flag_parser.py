@@ -8,30 +8,14 @@ but does not read: it cannot tell `--leader-elect false` (true, and a stray word
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from rolecall.cli.flag_values import parse_flag
-from rolecall.cli.flags import FLAGS, GROUPS, Flag, FlagKind
 from rolecall.errors import InputError
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """One value for each flag that is not an alias, and where the non-default ones came from."""
-
-    values: Mapping[str, Any]
-    origins: Mapping[str, str]  # flag name -> `--flag` or `ROLECALL_FLAG`
-    warnings: Sequence[str] = ()
-
-    def __getitem__(self, name: str) -> Any:
-        return self.values[name]
-
-    def is_set(self, name: str) -> bool:
-        """Whether somebody chose the value, as opposed to the default."""
-        return name in self.origins
+from rolecall.settings import Chosen, Flag, FlagKind, flag_groups, flags_of_run
 
 
 @dataclass(slots=True)
@@ -51,7 +35,7 @@ class FlagParser(argparse.ArgumentParser):
     ) -> tuple[argparse.Namespace, list[str]]:
         """Keep the words as they are, but answer `--help` here."""
         words = list(args or ())
-        if _read(words).wants_help:
+        if _read(words, flags_of_run()).wants_help:
             self._show_help()
         found = namespace or argparse.Namespace()
         found.words = words
@@ -66,7 +50,7 @@ class FlagParser(argparse.ArgumentParser):
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Give help something to show: all flags, by group."""
-    for group in GROUPS:
+    for group in flag_groups():
         section = parser.add_argument_group(group.title)
         for flag in group.flags:
             section.add_argument(f"--{flag.name}", metavar=flag.kind.value, help=describe(flag))
@@ -81,12 +65,13 @@ def describe(flag: Flag) -> str:
 
 def choose(words: Sequence[str], environment: Mapping[str, str]) -> Chosen:
     """Settle the value of every flag: typed, then environment, then default."""
-    typed = _read(words)
-    aliases = {flag.alias_of: flag for flag in FLAGS.values() if flag.alias_of}
+    flags = flags_of_run()
+    typed = _read(words, flags)
+    aliases = {flag.alias_of: flag for flag in flags.values() if flag.alias_of}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     warnings = [_about_stray(word) for word in typed.strays]
-    for flag in FLAGS.values():
+    for flag in flags.values():
         if flag.alias_of:
             continue
         origin, text = _settle(flag, aliases.get(flag.name), typed.texts, environment)
@@ -114,7 +99,7 @@ def _settle(
     return "", flag.default
 
 
-def _read(words: Sequence[str]) -> _Typed:
+def _read(words: Sequence[str], flags: Mapping[str, Flag]) -> _Typed:
     typed = _Typed()
     rest = iter(words)
     for word in rest:
@@ -125,15 +110,15 @@ def _read(words: Sequence[str]) -> _Typed:
         elif not word.startswith("-") or word == "-":
             typed.strays.append(word)
         else:
-            _read_flag(word, rest, typed)
+            _read_flag(word, rest, flags, typed)
     return typed
 
 
-def _read_flag(word: str, rest: Iterator[str], typed: _Typed) -> None:
+def _read_flag(word: str, rest: Iterator[str], flags: Mapping[str, Flag], typed: _Typed) -> None:
     name, equals, text = word.lstrip("-").partition("=")
-    flag = FLAGS.get(name)
+    flag = flags.get(name)
     if flag is None:
-        raise _unknown(word, name)
+        raise _unknown(word, name, flags)
     if not equals:
         value = "true" if flag.kind is FlagKind.TRUTH else next(rest, None)
         if value is None:
@@ -142,8 +127,8 @@ def _read_flag(word: str, rest: Iterator[str], typed: _Typed) -> None:
     typed.texts[name] = text
 
 
-def _unknown(word: str, name: str) -> InputError:
-    near = get_close_matches(name, FLAGS, n=1)
+def _unknown(word: str, name: str, known: Iterable[str]) -> InputError:
+    near = get_close_matches(name, known, n=1)
     hint = f"did you mean `--{near[0]}`?" if near else "`rolecall run --help` lists all flags"
     return InputError(f"flag `{word.partition('=')[0]}` is not known", hint=hint)
 

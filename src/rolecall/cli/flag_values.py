@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rolecall.cli.flags import Flag, FlagKind
 from rolecall.documents import parse_duration
 from rolecall.errors import InputError
+from rolecall.settings import Flag, FlagKind
 
 _TRUE = {"1", "t", "T", "TRUE", "true", "True"}
 _FALSE = {"0", "f", "F", "FALSE", "false", "False"}

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 from rolecall.cli.dev_files import tell_of_changes
 from rolecall.cli.dev_lines import show_dev_lines
 from rolecall.cli.dev_view import DevView
-from rolecall.cli.flag_parser import Chosen, FlagParser, add_flags, choose
-from rolecall.cli.flags import FLAGS, FlagKind
+from rolecall.cli.flag_parser import FlagParser, add_flags, choose
 from rolecall.cli.settings_from import settings_from
 from rolecall.clock import SystemClock
 from rolecall.documents import format_duration
@@ -31,7 +30,7 @@ from rolecall.errors import ProblemsError, RolecallError
 from rolecall.log_fields import log_fields
 from rolecall.logs import PrintedPlays, set_up_logs
 from rolecall.runner import require_installed
-from rolecall.settings import Settings
+from rolecall.settings import Chosen, FlagKind, Settings, flags_of_run
 
 if TYPE_CHECKING:
     from rolecall.reconcile import PlayLog
@@ -156,8 +155,9 @@ def _log_cluster(environment: Mapping[str, str]) -> None:
 
 def _log_settings(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> None:
     """Tell once what holds, whoever chose it; what is empty is left out."""
+    flags = flags_of_run()
     fields = {
-        name: format_duration(value) if FLAGS[name].kind is FlagKind.DURATION else value
+        name: format_duration(value) if flags[name].kind is FlagKind.DURATION else value
         for name, value in chosen.values.items()
         if value not in (None, "")
     }

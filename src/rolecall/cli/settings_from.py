@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rolecall.cli.flag_parser import Chosen
 from rolecall.cli.flag_values import parse_truth
 from rolecall.errors import InputError
 from rolecall.settings import (
+    Chosen,
     ElectionSettings,
     LogSettings,
     MetricsSettings,
-    PageSettings,
     ProxySettings,
     QueueSettings,
     ReactorSettings,
@@ -23,7 +22,7 @@ from rolecall.settings import (
     Settings,
     ShardSettings,
     WatchSettings,
-    WebhookSettings,
+    extension_flags,
 )
 
 POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -65,15 +64,13 @@ def settings_from(
         reactor=ReactorSettings(namespaces=_namespaces(environment.get("WATCH_NAMESPACE", ""))),
         proxy=_proxy(chosen, warnings),
         metrics=_metrics(chosen),
-        webhooks=_webhooks(chosen),
-        page=_page(chosen),
         election=election,
         shards=_shards(chosen, election),
         logs=_logs(chosen, verbosity or 0, warnings),
-        migrates_storage=bool(chosen["migrate-storage"]),
         graceful_shutdown_s=chosen["graceful-shutdown-timeout"],
         ports_file=_path(chosen["ports-file"]),
         loop_limit_s=chosen["loop-limit"] or None,
+        of_extensions=tuple(flags.read(chosen) for flags in extension_flags()),
     )
     return settings, warnings
 
@@ -165,35 +162,6 @@ def _metrics(chosen: Chosen) -> MetricsSettings:
         requires_rbac=chosen["metrics-require-rbac"],
         probe_bind=chosen["health-probe-bind-address"],
         role_metrics_port=_port(chosen, "role-metrics-port"),
-    )
-
-
-def _page(chosen: Chosen) -> PageSettings:
-    bind, access = chosen["page-bind-address"] or "", chosen["page-access"]
-    if _is_dev(chosen) and not chosen.is_set("page-bind-address"):
-        bind, access = "127.0.0.1:0", "local"
-    folder = chosen["page-cert-path"]
-    return PageSettings(bind, access, Path(folder) if folder else None)
-
-
-def _webhooks(chosen: Chosen) -> WebhookSettings:
-    service, url = chosen["webhook-service"] or "", chosen["webhook-url"] or ""
-    if service and url:
-        raise InputError(
-            "`--webhook-service` and `--webhook-url` both say where the API server reaches us",
-            hint="in a cluster take --webhook-service, outside of it --webhook-url",
-        )
-    if url and not url.startswith("https://"):
-        raise InputError(f"--webhook-url: `{url}` does not begin with https://")
-    client_ca = chosen["webhook-client-ca"]
-    return WebhookSettings(
-        bind=chosen["webhook-bind-address"],
-        folder=Path(chosen["webhook-cert-path"]),
-        service=service,
-        url=url.rstrip("/"),
-        client_ca=Path(client_ca) if client_ca else None,
-        period_s=max(1.0, chosen["webhook-period"]),
-        max_admission_runs=chosen["max-admission-runs"] or None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from rolecall.extending.extension import (
     BackgroundPart,
+    BindAddress,
     EndedTurn,
     Endpoints,
     EngineView,
@@ -23,6 +24,7 @@ from rolecall.reconcile import TurnView
 
 __all__ = [
     "BackgroundPart",
+    "BindAddress",
     "CommandView",
     "EndedTurn",
     "Endpoints",

@@ -97,6 +97,15 @@ class Endpoints:
     page: str = ""  # its address, with what lets one in where no user logs in
 
 
+@dataclass(frozen=True, slots=True)
+class BindAddress:
+    """Where something of the engine listens; empty or `0`: nowhere."""
+
+    what: str
+    address: str
+    flag: str  # that chooses it
+
+
 @dataclass(frozen=True)
 class EndedTurn:
     """A turn that is over: it had a run, or its CR is gone."""
@@ -132,6 +141,15 @@ class Extension:
     @classmethod
     def check(cls, settings: Settings) -> None:
         """Check these files before a cluster is reached; raises `ProblemsError`."""
+
+    @classmethod
+    def addresses(
+        cls,
+        settings: Settings,  # noqa: ARG003 - as above
+        watches: Sequence[Watch],  # noqa: ARG003
+    ) -> Sequence[BindAddress]:
+        """Where it would listen; `rolecall doctor` looks whether these are free."""
+        return []
 
     @classmethod
     def begin(cls, engine: EngineView) -> Self | None:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 
 from rolecall.errors import InputError
 from rolecall.extending.extension import Extension
 from rolecall.log_fields import log_fields
+from rolecall.settings import load_point, refuse_twins
 from rolecall.watches import ENTRY_KEYS, ExtensionKeys, MissingKeys
 
 GROUP = "rolecall.extensions"
@@ -37,8 +38,10 @@ def installed() -> Installed:
     found: dict[str, type[Extension]] = {}
     is_one_missing = False
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        if (extension := _loaded(point)) is None:
+        if (extension := load_point(point, Extension)) is None:
             is_one_missing = True
+            fields = log_fields(module=point.module)
+            _logger.warning("the extension `%s` is missing", point.name, extra=fields)
             continue
         if extension.name in found:
             raise InputError(
@@ -51,43 +54,12 @@ def installed() -> Installed:
 
 def watch_keys() -> Sequence[type[ExtensionKeys]]:
     """What extensions read of each entry of watches.yaml; raises `InputError`."""
-    owners = {key.name: "the engine" for key in ENTRY_KEYS}
     found = [(each.name, each.watch_keys) for each in extension_classes()]
     declared = [(name, keys) for name, keys in found if keys is not None]
-    for name, keys in declared:
-        for key in keys.keys:
-            if (other := owners.setdefault(key.name, name)) != name:
-                raise InputError(
-                    f"the extension `{name}` and {other} have a key `{key.name}` in watches.yaml",
-                    hint="uninstall the extension, or rename its key",
-                )
+    names = [(name, key.name) for name, keys in declared for key in keys.keys]
+    refuse_twins([key.name for key in ENTRY_KEYS], names, "a key `{}` in watches.yaml")
     missing = [MissingKeys] if installed().is_one_missing else []
     return [*(keys for _, keys in declared), *missing]
-
-
-def _loaded(point: EntryPoint) -> type[Extension] | None:
-    """The class; None: its module was taken away, and nothing of it is missed."""
-    try:
-        extension = point.load()
-    except ModuleNotFoundError as error:
-        if not point.module.startswith(str(error.name)):
-            raise _not_loaded(point, error) from error
-        fields = log_fields(module=point.module)
-        _logger.warning("the extension `%s` is missing", point.name, extra=fields)
-        return None
-    except Exception as error:
-        raise _not_loaded(point, error) from error
-    if not (isinstance(extension, type) and issubclass(extension, Extension)):
-        raise _not_loaded(point, TypeError(f"`{point.value}` is no subclass of `Extension`"))
-    return extension
-
-
-def _not_loaded(point: EntryPoint, error: Exception) -> InputError:
-    package = point.dist.name if point.dist is not None else "unknown"
-    return InputError(
-        f"the extension `{point.name}` of the package `{package}` cannot be loaded: {error!r}",
-        hint=f"mend `{point.value}`, or uninstall the package",
-    )
 
 
 def _ordered(found: dict[str, type[Extension]]) -> Sequence[type[Extension]]:

@@ -6,13 +6,14 @@ import json
 
 import pytest
 
+from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.extensions.versions.webhooks.publication import reach_of
-from rolecall.settings import Settings, WebhookSettings
+from rolecall.settings import Settings
 from rolecall.webhooks import Webhook, registration_of
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import unique_name
 
-BY_SERVICE = Settings(is_in_pod=True, webhooks=WebhookSettings(service="webhooks"))
+BY_SERVICE = Settings(is_in_pod=True, of_extensions=(VersionFlags(service="webhooks"),))
 BY_URL = Settings()
 
 

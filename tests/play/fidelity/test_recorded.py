@@ -88,7 +88,7 @@ def test_recording_is_used_whatever_the_caller_has_in_its_environment(
         "src/rolecall/runner/stock/supervisor.py",
         "src/rolecall/runner/inputs.py",
         "base/src/rolecall_base/processes.py",
-        "src/rolecall/settings.py",
+        "src/rolecall/settings/model.py",
         "src/rolecall/proxy/forward.py",
         "src/rolecall/runner/warm/proof/normal.py",
         "tests/play/fidelity/harness.py",

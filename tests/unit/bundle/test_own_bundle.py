@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from rolecall.cli.flag_parser import choose
-from rolecall.cli.flags import FLAGS, Flag, FlagKind
+from rolecall.settings import Flag, FlagKind, flags_of_run
 
 ROOT = Path(__file__).parents[3]
 # The probes of the Deployment ask this port.
 FIXED = {"health-probe-bind-address"}
 SETTABLE = [
     flag
-    for flag in FLAGS.values()
+    for flag in flags_of_run().values()
     if flag.name not in FIXED and not flag.alias_of and not flag.is_ignored
 ]
 
@@ -61,7 +61,7 @@ def test_subscription_can_set_every_flag_but_those_that_the_deployment_needs(fla
 def test_subscription_can_take_back_what_the_deployment_sets() -> None:
     rows = [row["name"] for row in container()["env"] if row["name"].startswith("ROLECALL_")]
     assert "ROLECALL_METRICS_REQUIRE_RBAC" in rows
-    variables = {flag.variable: flag for flag in FLAGS.values()}
+    variables = {flag.variable: flag for flag in flags_of_run().values()}
     for name in rows:
         value = "false" if variables[name].kind is FlagKind.TRUTH else "0"
         chosen = choose(container()["args"], environment_with(name, value))

@@ -7,19 +7,21 @@ flag that is connected to nothing, or to the wrong field, fails too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rolecall.cli.flag_parser import choose
-from rolecall.cli.flags import FLAGS
 from rolecall.cli.settings_from import settings_from
-from rolecall.settings import Settings
+from rolecall.settings import Settings, flags_of_run
+
+FLAGS = flags_of_run()
 
 _LEASE = ("--leader-election-id=some", "--leader-election-namespace=where")
 _SHARDS = ("--shards=8", *_LEASE)
+_LOCAL_PAGE = {"PageFlags.bind": "127.0.0.1:0", "PageFlags.access": "local"}
 _ELECT = ("--leader-elect", *_LEASE)
 
 
@@ -39,7 +41,7 @@ ROWS: dict[str, Row] = {
     "max-runs": Row("7", {"queue.max_runs": 7}),
     "max-waiting": Row("7", {"queue.max_waiting": 7}),
     "dependents-delay": Row("7s", {"queue.dependents_delay_s": 7.0}),
-    "migrate-storage": Row("true", {"migrates_storage": True}),
+    "migrate-storage": Row("true", {"VersionFlags.migrates_storage": True}),
     "runner": Row("stock", {"runner.way": "stock"}),
     "ansible-args": Row("--diff", {"runner.ansible_args": "--diff"}),
     "ansible-verbosity": Row("4", {"watches.verbosity": 4}),
@@ -64,23 +66,23 @@ ROWS: dict[str, Row] = {
     "metrics-require-rbac": Row("true", {"metrics.requires_rbac": True}, ("--metrics-secure",)),
     "health-probe-bind-address": Row(":7003", {"metrics.probe_bind": ":7003"}),
     "role-metrics-port": Row("7004", {"metrics.role_metrics_port": 7004}),
-    "webhook-bind-address": Row(":7005", {"webhooks.bind": ":7005"}),
-    "webhook-cert-path": Row("/hooks", {"webhooks.folder": Path("/hooks")}),
-    "webhook-client-ca": Row("/ca.pem", {"webhooks.client_ca": Path("/ca.pem")}),
-    "webhook-service": Row("hooks", {"webhooks.service": "hooks"}),
-    "webhook-url": Row("https://hooks/", {"webhooks.url": "https://hooks"}),
-    "max-admission-runs": Row("7", {"webhooks.max_admission_runs": 7}),
-    "webhook-period": Row("7m", {"webhooks.period_s": 420.0}),
-    "page-bind-address": Row(":7006", {"page.bind": ":7006"}),
-    "page-access": Row("local", {"page.access": "local"}),
-    "page-cert-path": Row("/page", {"page.certificates": Path("/page")}),
+    "webhook-bind-address": Row(":7005", {"VersionFlags.bind": ":7005"}),
+    "webhook-cert-path": Row("/hooks", {"VersionFlags.folder": Path("/hooks")}),
+    "webhook-client-ca": Row("/ca.pem", {"VersionFlags.client_ca": Path("/ca.pem")}),
+    "webhook-service": Row("hooks", {"VersionFlags.service": "hooks"}),
+    "webhook-url": Row("https://hooks/", {"VersionFlags.url": "https://hooks"}),
+    "max-admission-runs": Row("7", {"VersionFlags.max_admission_runs": 7}),
+    "webhook-period": Row("7m", {"VersionFlags.period_s": 420.0}),
+    "page-bind-address": Row(":7006", {"PageFlags.bind": ":7006"}),
+    "page-access": Row("local", {"PageFlags.access": "local"}),
+    "page-cert-path": Row("/page", {"PageFlags.certificates": Path("/page")}),
     "leader-elect": Row("true", {"election.is_on": True}, _LEASE),
     "shards": Row("7", {"shards.count": 7}, _SHARDS),
     "leader-election-id": Row("id", {"election.id": "id"}, _ELECT),
     "leader-election-namespace": Row("ns", {"election.namespace": "ns", "namespace": "ns"}, _ELECT),
     "leader-elect-lease-duration": Row("70s", {"election.lease_s": 70.0}, _ELECT),
     "leader-elect-renew-deadline": Row("7s", {"election.renew_deadline_s": 7.0}, _ELECT),
-    "dev": Row("true", {"logs.is_dev": True, "page.bind": "127.0.0.1:0", "page.access": "local"}),
+    "dev": Row("true", {"logs.is_dev": True, **_LOCAL_PAGE}),
     "log-format": Row("json", {"logs.is_json": True}),
     "ansible-log-events": Row("nothing", {"logs.ansible_events": "nothing"}),
     "zap-log-level": Row("panic", {"logs.level": "panic"}),
@@ -156,7 +158,13 @@ def test_deprecated_name_does_what_the_new_one_does(alias: str, name: str) -> No
 @pytest.mark.parametrize("name", sorted(IGNORED))
 def test_ignored_flag_changes_nothing(name: str) -> None:
     value = "true" if name == "enable-http2" else "leases"
-    assert settled(f"--{name}={value}") == Settings()
+    assert settled(f"--{name}={value}") == settled()
+
+
+def test_defaults_of_flags_are_those_of_the_settings() -> None:
+    settings = settled()
+    assert replace(settings, of_extensions=()) == Settings()
+    assert [type(each)() for each in settings.of_extensions] == list(settings.of_extensions)
 
 
 def changed_by(name: str, row: Row) -> dict[str, Any]:
@@ -176,7 +184,10 @@ def flat(settings: object, prefix: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for field in fields(settings):  # type: ignore[arg-type]
         value = getattr(settings, field.name)
-        if is_dataclass(value):
+        if field.name == "of_extensions":
+            for each in value:
+                found |= flat(each, f"{type(each).__name__}.")
+        elif is_dataclass(value):
             found |= flat(value, f"{prefix}{field.name}.")
         else:
             found[f"{prefix}{field.name}"] = value

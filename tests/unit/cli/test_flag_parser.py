@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rolecall.cli.flag_parser import choose
-from rolecall.cli.flags import FLAGS
 from rolecall.errors import InputError
+from rolecall.settings import flags_of_run
+
+FLAGS = flags_of_run()
 
 
 @pytest.mark.parametrize(

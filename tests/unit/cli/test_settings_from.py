@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def settled(*words: str, **environment: str) -> tuple[Settings, list[str]]:
 
 def test_nothing_said_means_the_go_operators_defaults() -> None:
     settings, warnings = settled()
-    assert settings == Settings()
+    assert replace(settings, of_extensions=()) == Settings()
     assert warnings == []
 
 
@@ -219,5 +220,5 @@ def test_verbosity_of_the_environment_is_not_added_to_our_default(
 
 def test_verbosity_that_is_no_number_is_ignored_and_told() -> None:
     settings, warnings = settled(ANSIBLE_VERBOSITY="much")
-    assert settings == Settings()
+    assert replace(settings, of_extensions=()) == Settings()
     assert warnings == ["ANSIBLE_VERBOSITY: `much` is not a whole number, so it was ignored"]

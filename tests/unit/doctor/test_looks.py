@@ -10,13 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.settings import (
-    ElectionSettings,
-    MetricsSettings,
-    ProxySettings,
-    RunnerSettings,
-    WebhookSettings,
-)
+from rolecall.extensions.page.flags import PageFlags
+from rolecall.extensions.versions.flags import VersionFlags
+from rolecall.settings import ElectionSettings, MetricsSettings, ProxySettings, RunnerSettings
 from rolecall_dev.doctor import LOOKS, Diagnosis, DiagnosisState, Surroundings, examine
 from tests.unit.cli.fake_engine import ENGINE, fake_engine
 from tests.unit.doctor.conftest import ServeTime
@@ -44,13 +40,22 @@ async def test_port_of_webhooks_counts_where_something_is_to_be_converted(
     surroundings: Made, project: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        made = surroundings(webhooks=WebhookSettings(bind=f":{taken.getsockname()[1]}"))
+        flags = VersionFlags(bind=f":{taken.getsockname()[1]}")
+        made = surroundings(of_extensions=(flags,))
         (before,) = await look("ports", made)
         (project / "conversions.yaml").touch()
         (after,) = await look("ports", made)
     assert before.state is DiagnosisState.OK
     assert "(webhooks) is taken by process" in after.what
     assert "--webhook-bind-address" in after.way_out
+
+
+async def test_port_of_the_page_counts(surroundings: Made) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        flags = PageFlags(bind=f"127.0.0.1:{taken.getsockname()[1]}")
+        (seen,) = await look("ports", surroundings(of_extensions=(flags,)))
+    assert "(page) is taken by process" in seen.what
+    assert "--page-bind-address" in seen.way_out
 
 
 async def test_ports_that_the_operator_of_this_folder_holds_are_fine(

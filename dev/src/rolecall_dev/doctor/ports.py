@@ -10,12 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.conversion import CONVERSIONS_FILE
+from rolecall.extending import BindAddress, extension_classes
 from rolecall.history import roots_of
 from rolecall.local_engine import engines_of
 from rolecall.metrics import parse_address
 from rolecall.settings import Settings
-from rolecall.webhooks import webhooks_of
+from rolecall.watches import Watch
 from rolecall_dev.doctor.diagnosis import Diagnosis, done, to_do
 from rolecall_dev.doctor.surroundings import Surroundings
 
@@ -36,13 +36,11 @@ class _Holder:
 
 async def look_at_ports(surroundings: Surroundings) -> Sequence[Diagnosis]:
     """One line where all are free, else one for each that is not."""
-    is_asked = bool(webhooks_of(surroundings.watches))
-    is_asked = is_asked or (surroundings.project / CONVERSIONS_FILE).exists()
-    return await asyncio.to_thread(_look, surroundings.settings, is_asked)
+    return await asyncio.to_thread(_look, surroundings.settings, surroundings.watches)
 
 
-def _look(settings: Settings, is_asked: bool) -> list[Diagnosis]:
-    wanted = list(_wanted(settings, is_asked))
+def _look(settings: Settings, watches: Sequence[Watch]) -> list[Diagnosis]:
+    wanted = list(_wanted(settings, watches))
     own = _own_engines(settings)
     faults, held = [], {}
     for what, host, port, flag in wanted:
@@ -88,23 +86,20 @@ def _free(names: Sequence[str]) -> str:
     return f"{', '.join(names)} are free" if names else ""
 
 
-def _wanted(settings: Settings, is_asked: bool) -> Iterator[tuple[str, str, int, str]]:
-    """What listens where, and the flag that chooses it; a port of 0 is always free.
-
-    `is_asked`: the API server asks this project, for conversions or for admission.
-    """
+def _wanted(settings: Settings, watches: Sequence[Watch]) -> Iterator[tuple[str, str, int, str]]:
+    """What listens where, and the flag that chooses it; a port of 0 is always free."""
     metrics = settings.metrics
     rows = [
         ("proxy", _LOOPBACK, settings.proxy.port, "--proxy-port"),
         ("metrics of roles", _LOOPBACK, metrics.role_metrics_port, "--role-metrics-port"),
     ]
-    for what, text, flag in (
-        ("metrics", metrics.bind, "--metrics-bind-address"),
-        ("probes", metrics.probe_bind, "--health-probe-bind-address"),
-        ("webhooks", settings.webhooks.bind if is_asked else "0", "--webhook-bind-address"),
+    for bind in (
+        BindAddress("metrics", metrics.bind, "metrics-bind-address"),
+        BindAddress("probes", metrics.probe_bind, "health-probe-bind-address"),
+        *(bind for each in extension_classes() for bind in each.addresses(settings, watches)),
     ):
-        if (address := parse_address(text, flag)) is not None:
-            rows.append((what, address.host or "", address.port, flag))
+        if (address := parse_address(bind.address, bind.flag)) is not None:
+            rows.append((bind.what, address.host or "", address.port, f"--{bind.flag}"))
     return (row for row in rows if row[2])
 
 

@@ -10,12 +10,22 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from rolecall.errors import InputError
-from rolecall.extending import BackgroundPart, EndedTurn, Endpoints, EngineView, Extension
+from rolecall.extending import (
+    BackgroundPart,
+    BindAddress,
+    EndedTurn,
+    Endpoints,
+    EngineView,
+    Extension,
+)
+from rolecall.extensions.page.flags import PageFlags
 from rolecall.extensions.page.ports import PagePorts
 from rolecall.extensions.page.server import OperatorPage
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
 from rolecall.metrics import Address, is_loopback, parse_address, served, tls_for_server
+from rolecall.settings import Settings
+from rolecall.watches import Watch
 
 _logger = logging.getLogger(__name__)
 
@@ -25,12 +35,17 @@ class PageExtension(Extension):
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)
+        self._flags = engine.settings.extension(PageFlags)
         self._page: OperatorPage | None = None
         self._run_ended: Callable[[], object] = lambda: None  # in any thread
 
+    @classmethod
+    def addresses(cls, settings: Settings, watches: Sequence[Watch]) -> Sequence[BindAddress]:  # noqa: ARG003 - it is there with or without kinds
+        return [BindAddress("page", settings.extension(PageFlags).bind, "page-bind-address")]
+
     @asynccontextmanager
     async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
-        address = parse_address(self.engine.settings.page.bind, "page-bind-address")
+        address = parse_address(self._flags.bind, "page-bind-address")
         if address is None:
             yield
             return
@@ -47,16 +62,16 @@ class PageExtension(Extension):
     @asynccontextmanager
     async def _served(self, address: Address, endpoints: Endpoints) -> AsyncIterator[None]:
         engine = self.engine
-        settings, now = engine.settings.page, engine.clock.now()
-        is_here, is_local = is_loopback(address), settings.access == "local"
+        flags, now = self._flags, engine.clock.now()
+        is_here, is_local = is_loopback(address), flags.access == "local"
         if is_local and not is_here:
             raise InputError(
-                f"--page-access=local: `{settings.bind}` can be reached from other machines",
+                f"--page-access=local: `{flags.bind}` can be reached from other machines",
                 hint="bind it to 127.0.0.1, or let users log in: --page-access=cluster",
             )
         tls = None
         if not is_here:
-            folder = settings.certificates
+            folder = flags.certificates
             tls = tls_for_server(now) if folder is None else tls_for_server(now, folder)
         token = secrets.token_urlsafe(24) if is_local else ""
         self._page = page = OperatorPage(self._ports(), local_token=token, is_tls=tls is not None)

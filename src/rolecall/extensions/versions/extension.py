@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from rolecall.capacity import read_capacity
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
-from rolecall.extending import BackgroundPart, Endpoints, EngineView, Extension
+from rolecall.extending import BackgroundPart, BindAddress, Endpoints, EngineView, Extension
 from rolecall.extensions.versions.admission.play_answers import PlayAnswers, Slots
 from rolecall.extensions.versions.figures import VERSION_METRICS, VersionFigures
+from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.extensions.versions.migration.by_engine import EngineMigration
 from rolecall.extensions.versions.webhooks.routes import Asked
 from rolecall.extensions.versions.webhooks.server import WebhookServer
 from rolecall.metrics import parse_address
 from rolecall.runner import claimed_for_admission
 from rolecall.settings import Settings
+from rolecall.watches import Watch
 from rolecall.webhooks import AdmissionKeys, webhooks_of
 
 
@@ -28,6 +30,7 @@ class VersionsExtension(Extension):
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)
+        self._flags = engine.settings.extension(VersionFlags)
         self._figures = VersionFigures(engine.metrics)
         self._conversions = _conversions_of(engine.settings)
         self._server: WebhookServer | None = None
@@ -40,11 +43,17 @@ class VersionsExtension(Extension):
     def check(cls, settings: Settings) -> None:
         _conversions_of(settings)
 
+    @classmethod
+    def addresses(cls, settings: Settings, watches: Sequence[Watch]) -> Sequence[BindAddress]:
+        if not (webhooks_of(watches) or _conversions_file(settings).exists()):
+            return []
+        bind = settings.extension(VersionFlags).bind
+        return [BindAddress("webhooks", bind, "webhook-bind-address")]
+
     @asynccontextmanager
     async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
         """Listen where there is something to be asked for."""
-        bind = self.engine.settings.webhooks.bind
-        address = parse_address(bind, "webhook-bind-address")
+        address = parse_address(self._flags.bind, "webhook-bind-address")
         with ExitStack() as stack:
             asked = self._asked(stack)
             if not asked or address is None:
@@ -59,7 +68,7 @@ class VersionsExtension(Extension):
         parts: dict[str, BackgroundPart] = {}
         if self._server is not None:
             parts["webhooks"] = self._server.run
-        if self.engine.settings.migrates_storage:
+        if self._flags.migrates_storage:
             parts["storage migration"] = self._migrate
         return parts
 
@@ -76,9 +85,9 @@ class VersionsExtension(Extension):
         webhooks = webhooks_of(self.engine.watches)
         if not webhooks:
             return Asked(self._conversions)
-        settings = self.engine.settings
-        folder = stack.enter_context(claimed_for_admission(settings.runner.root))
-        most = settings.webhooks.max_admission_runs or math.ceil(read_capacity().cpus)
+        root = self.engine.settings.runner.root
+        folder = stack.enter_context(claimed_for_admission(root))
+        most = self._flags.max_admission_runs or math.ceil(read_capacity().cpus)
         answers = PlayAnswers(self.engine, Slots(folder, most), self._figures.admission_answered)
         return Asked(self._conversions, webhooks, answers.answer)
 

@@ -13,11 +13,12 @@ import pytest
 from rolecall.clock import SystemClock
 from rolecall.conversion import Conversion, VersionStep
 from rolecall.extensions.versions.admission.play_answers import AdmissionFailedError
+from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.extensions.versions.webhooks.publication import reach_of
 from rolecall.extensions.versions.webhooks.routes import Asked, WebhookRoutes
 from rolecall.json_object import Json
 from rolecall.metrics import Address, served
-from rolecall.settings import Settings, WebhookSettings
+from rolecall.settings import Settings
 from rolecall.webhooks import Webhook, registration_of
 
 OURS = "system:serviceaccount:here:operator"
@@ -142,7 +143,9 @@ def test_api_server_on_this_machine_reaches_us_at_the_port_that_is_open() -> Non
 
 def test_service_is_named_with_its_namespace_and_so_is_the_certificate() -> None:
     found = reach_of(
-        Settings(namespace="here", webhooks=WebhookSettings(service="webhooks")), "10.0.0.1", 9443
+        Settings(namespace="here", of_extensions=(VersionFlags(service="webhooks"),)),
+        "10.0.0.1",
+        9443,
     )
     assert found is not None
     assert found.names[0] == "webhooks.here.svc"

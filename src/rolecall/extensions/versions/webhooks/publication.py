@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from rolecall.conversion import Conversion
 from rolecall.errors import ClusterError, NotLeadingError
+from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ForbiddenError, NoSuchKindError, NotFoundError
@@ -61,7 +62,8 @@ class WebhookReach:
 
 def reach_of(settings: Settings, api_host: str, port: int) -> WebhookReach | None:
     """None if no address is configured, and the API server is not on this machine."""
-    service, url, namespace = settings.webhooks.service, settings.webhooks.url, settings.namespace
+    flags, namespace = settings.extension(VersionFlags), settings.namespace
+    service, url = flags.service, flags.url
     if service:
         full = f"{service}.{namespace}.svc"
         names = [full, f"{full}.cluster.local", f"{service}.{namespace}"]

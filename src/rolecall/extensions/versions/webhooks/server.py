@@ -18,6 +18,7 @@ from pathlib import Path
 from rolecall.certificates import server_tls
 from rolecall.errors import ClusterError, InputError, RolecallError
 from rolecall.extending import Endpoints, EngineView
+from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.extensions.versions.webhooks.certificates import (
     Certificate,
     MountedCertificate,
@@ -55,11 +56,11 @@ _NO_REACH = (
 class WebhookServer:
     def __init__(self, engine: EngineView, asked: Asked, on_conversion: OnConversion) -> None:
         self._engine, self._asked = engine, asked
-        self._settings = settings = engine.settings.webhooks
-        self._tls = tls_for_webhooks(settings.client_ca)
+        self._flags = flags = engine.settings.extension(VersionFlags)
+        self._tls = tls_for_webhooks(flags.client_ca)
         self._routes = WebhookRoutes(asked, self._find_own_user, engine.clock, on_conversion)
         self._publication = Publication(
-            engine.leading_client, settings.service or _NAME, asked.conversions, asked.webhooks
+            engine.leading_client, flags.service or _NAME, asked.conversions, asked.webhooks
         )
         self._certificate: Certificate | None = None
         self._reach: WebhookReach | None = None
@@ -97,7 +98,7 @@ class WebhookServer:
 
     async def _take_certificate(self, port: int) -> None:
         """Take the certificate, once the port is known; what fails now is tried again by `run`."""
-        mounted = MountedCertificate(self._settings.folder)
+        mounted = MountedCertificate(self._flags.folder)
         if mounted.is_there:
             self._certificate = mounted
         else:
@@ -106,7 +107,7 @@ class WebhookServer:
             self._certificate = OwnCertificate(
                 self._engine.unfenced_client,
                 self._engine.settings.namespace,
-                self._settings.service or _NAME,
+                self._flags.service or _NAME,
                 self._reach.names if self._reach else ["localhost"],
                 self._engine.clock,
             )
@@ -133,7 +134,7 @@ class WebhookServer:
 
     async def look(self) -> float:
         """Look once; returns after how many seconds to look again."""
-        certificate, period_s = self._certificate, self._settings.period_s
+        certificate, period_s = self._certificate, self._flags.period_s
         assert certificate is not None, "opened before"
         is_fine = await self._refresh(certificate)
         if is_fine and isinstance(certificate, OwnCertificate):

@@ -9,6 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
+
+from rolecall.settings.flags import ExtensionFlags
+
+_Flags = TypeVar("_Flags", bound=ExtensionFlags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +103,6 @@ class MetricsSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookSettings:
-    """The server that the API server asks: for conversions, and for admission.
-
-    It opens only where something is there to be asked for.
-    """
-
-    bind: str = ":9443"  # `0` disables
-    # Where the SDK's webhook server looks; OLM and cert-manager mount their files there.
-    folder: Path = Path("/tmp/k8s-webhook-server/serving-certs")  # noqa: S108 - a published path
-    # Name of the Service in the operator's namespace, of the Secret with our own certificate, and of
-    # both webhook configurations. Empty: none, as outside of a cluster.
-    service: str = ""
-    url: str = ""  # outside of a cluster: where the API server reaches us; empty: on loopback
-    client_ca: Path | None = None  # who connects must have a certificate of it; None: anybody may
-    period_s: float = 60.0  # looked at again: certificates, and what the API server was told
-    max_admission_runs: int | None = None  # plays of admission in flight; None: one for each CPU
-
-
-@dataclass(frozen=True, slots=True)
 class ElectionSettings:
     is_on: bool = False
     id: str = ""
@@ -143,16 +129,6 @@ class ShardSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class PageSettings:
-    """The page that people look at."""
-
-    bind: str = ""  # empty: none
-    # `cluster`: users log in with their tokens; `local`: whoever has the address that was printed.
-    access: str = "cluster"
-    certificates: Path | None = None  # a folder with tls.crt and tls.key; None: a self-signed one
-
-
-@dataclass(frozen=True, slots=True)
 class LogSettings:
     is_json: bool = False
     level: str = "info"  # debug, info, error, panic
@@ -175,14 +151,17 @@ class Settings:
     reactor: ReactorSettings = field(default_factory=ReactorSettings)
     proxy: ProxySettings = field(default_factory=ProxySettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
-    webhooks: WebhookSettings = field(default_factory=WebhookSettings)
-    page: PageSettings = field(default_factory=PageSettings)
     election: ElectionSettings = field(default_factory=ElectionSettings)
     shards: ShardSettings = field(default_factory=ShardSettings)
     logs: LogSettings = field(default_factory=LogSettings)
-    migrates_storage: bool = False  # rewrite objects after their storage version was changed
     graceful_shutdown_s: float = 30.0
     # Where to write the ports that were really bound, as JSON; for tests that ask for port 0.
     ports_file: Path | None = None
     # Debug: report every time that the event loop was held for longer; None: do not look.
     loop_limit_s: float | None = None
+    of_extensions: tuple[ExtensionFlags, ...] = ()
+
+    def extension(self, flags: type[_Flags]) -> _Flags:
+        """What was chosen for an extension, else its defaults."""
+        chosen = (each for each in self.of_extensions if isinstance(each, flags))
+        return next(chosen, None) or flags()

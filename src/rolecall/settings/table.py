@@ -1,58 +1,14 @@
-"""Every flag of `rolecall run`: its name, type, default and meaning, as one table.
+"""The engine's own flags of `rolecall run`, as one table; extensions add theirs.
 
 The Go operator's flags keep their names, defaults and deprecated aliases, so that a Deployment written
-for it starts this engine unchanged. Help, reference page, environment names and settings are all made
-from this table; there is no second list to forget. Rejected: argparse calls as the source of truth,
-because the reference page and the environment would have needed argparse's private parts.
+for it starts this engine unchanged. Help, reference page and environment names are made from this
+table; there is no second list to forget. Rejected: argparse calls as the source of truth, because the
+reference page and the environment would have needed argparse's private parts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-
-
-class FlagKind(Enum):
-    """How a flag's text is read; the value names it in help."""
-
-    TEXT = "TEXT"
-    PATH = "PATH"
-    TRUTH = "true|false"
-    WHOLE = "NUMBER"
-    NUMBER = "DECIMAL"
-    BYTES = "BYTES"
-    DURATION = "DURATION"
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One flag. `default` is what somebody would have typed to get it; empty means none."""
-
-    name: str
-    kind: FlagKind
-    default: str
-    help: str
-    choices: tuple[str, ...] = ()
-    alias_of: str = ""  # deprecated: use that one
-    is_ignored: bool = False  # accepted so that old command lines start, without effect
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that sets this flag where it was not typed."""
-        return "ROLECALL_" + self.name.upper().replace("-", "_")
-
-    @property
-    def key(self) -> str:
-        return self.name.replace("-", "_")
-
-
-@dataclass(frozen=True, slots=True)
-class FlagGroup:
-    """Flags that one reads together."""
-
-    title: str
-    flags: tuple[Flag, ...]
-
+from rolecall.settings.flags import Flag, FlagGroup, FlagKind
 
 _WATCHES = FlagGroup(
     "watches",
@@ -100,13 +56,6 @@ _WATCHES = FlagGroup(
             "1s",
             "for so long after a run, changes of what plays created wait, and then bring one run; 0:"
             " each brings its run at once",
-        ),
-        Flag(
-            "migrate-storage",
-            FlagKind.TRUTH,
-            "false",
-            "after the storage version of a watched kind was changed, rewrite its objects, and say in"
-            " the CRD that none is stored at an older one; one replica does it, 20 a second",
         ),
     ),
 )
@@ -285,88 +234,6 @@ _METRICS = FlagGroup(
     ),
 )
 
-_WEBHOOKS = FlagGroup(
-    "webhooks",
-    (
-        Flag(
-            "webhook-bind-address",
-            FlagKind.TEXT,
-            ":9443",
-            "address where the API server asks for conversions and admission, with HTTPS; `0`: nowhere;"
-            " opened only where conversions.yaml, `validate` or `mutate` is there",
-        ),
-        Flag(
-            "webhook-cert-path",
-            FlagKind.PATH,
-            "/tmp/k8s-webhook-server/serving-certs",  # noqa: S108 - a published path
-            "folder with tls.crt and tls.key, mounted by cert-manager or OLM, which then tell the API"
-            " server as well; without them the operator makes its own certificate and tells it",
-        ),
-        Flag(
-            "webhook-client-ca",
-            FlagKind.PATH,
-            "",
-            "file with the authorities of client certificates: clients without one are refused, so the"
-            " API server must present one; absent: anyone who reaches the port is answered",
-        ),
-        Flag(
-            "webhook-service",
-            FlagKind.TEXT,
-            "",
-            "name of the Service, in the operator's namespace, by which the API server reaches the"
-            " operator; also of the Secret with its certificate and of the webhook configurations",
-        ),
-        Flag(
-            "webhook-url",
-            FlagKind.TEXT,
-            "",
-            "outside of a cluster: the URL at which the API server reaches the operator; default:"
-            " https://127.0.0.1 and the port, where the API server is on this machine",
-        ),
-        Flag(
-            "max-admission-runs",
-            FlagKind.WHOLE,
-            "0",
-            "most plays of `validate` and `mutate` at the same time, beside `--max-runs`; 0: one for"
-            " each CPU of this process",
-        ),
-        Flag(
-            "webhook-period",
-            FlagKind.DURATION,
-            "1m",
-            "look this often at the certificate, and at what CRDs and webhook configurations say of"
-            " the operator, and mend it",
-        ),
-    ),
-)
-
-_PAGE = FlagGroup(
-    "page to look at",
-    (
-        Flag(
-            "page-bind-address",
-            FlagKind.TEXT,
-            "",
-            "address of the page that shows what the operator does, such as `:8090`; with HTTPS unless"
-            " it is on localhost; empty: nowhere. With --dev: any free port of localhost",
-        ),
-        Flag(
-            "page-access",
-            FlagKind.TEXT,
-            "cluster",
-            "`cluster`: users log in with a token of theirs and see what kubectl would show them;"
-            " `local`: on localhost alone, whoever has the printed address sees what the operator sees",
-            choices=("cluster", "local"),
-        ),
-        Flag(
-            "page-cert-path",
-            FlagKind.PATH,
-            "",
-            "folder with tls.crt and tls.key for the page; default: a self-signed certificate",
-        ),
-    ),
-)
-
 _ELECTION = FlagGroup(
     "leader election",
     (
@@ -506,5 +373,5 @@ _PROCESS = FlagGroup(
     ),
 )
 
-GROUPS = (_WATCHES, _RUNS, _PROXY, _METRICS, _WEBHOOKS, _PAGE, _ELECTION, _LOGS, _PROCESS)
-FLAGS = {flag.name: flag for group in GROUPS for flag in group.flags}
+ENGINE_GROUPS = (_WATCHES, _RUNS, _PROXY, _METRICS, _ELECTION, _LOGS, _PROCESS)
+ENGINE_FLAGS = {flag.name: flag for group in ENGINE_GROUPS for flag in group.flags}
