@@ -108,8 +108,10 @@ def _turned(circle: Sequence[str]) -> Sequence[str]:
 
 
 def _is_command(module: str) -> bool:
-    """Whether a module is the command of an extension, which prints as all commands do."""
-    return ".extensions." in module and module.rpartition(".")[2].startswith("command")
+    """Whether a module is a command of an extension, which prints as all commands do."""
+    return ".extensions." in module and any(
+        part.startswith("command") for part in module.split(".")[3:]
+    )
 
 
 def _room(module: str) -> str:

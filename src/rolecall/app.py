@@ -21,9 +21,16 @@ from typing import Any
 
 from rolecall import __version__
 from rolecall.clock import SystemClock
-from rolecall.control import EngineFacts, EnginePorts, LastRuns, served_control
 from rolecall.election import Election, FencedClient, LeaseElection
-from rolecall.extending import Endpoints, EngineView, Extensions, extension_classes
+from rolecall.extending import (
+    Endpoints,
+    EngineFacts,
+    EnginePorts,
+    EngineView,
+    Extensions,
+    LastRuns,
+    extension_classes,
+)
 from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.lifetime import Stop, run_parts, signals_asking, take_signals
 from rolecall.listeners import Listeners
@@ -220,9 +227,6 @@ class Engine:
         stack.push_async_callback(self._dependents.close)
         stack.push_async_callback(self._warm_state.close)
         stack.push_async_callback(self._runner.close)
-        root = self._settings.runner.root
-        control = served_control(root, self._control_ports(), self._last_runs)
-        await stack.enter_async_context(control)
         _logger.info("engine started", extra=log_fields(**self._started(endpoints.ports)))
 
     def parts(self) -> dict[str, Coroutine[Any, Any, None]]:
@@ -399,7 +403,7 @@ class Engine:
             issue_read_access=self._proxy.issue_read_access,
             notes_in_flight=lambda: self._reconciler.notes_in_flight(),  # noqa: PLW0108 - made later
             last_runs=self._last_runs,
-            inspected=self._control_ports,
+            inspected=self._engine_ports,
             files=files_of(self._settings),
             retry=self._keys.add_at_once,
             hand_for=self._election.hand_for,
@@ -429,7 +433,7 @@ class Engine:
             on_change=self._on_leading,
         )
 
-    def _control_ports(self) -> EnginePorts:
+    def _engine_ports(self) -> EnginePorts:
         kinds = [watch.gvk for watch in self._watches]
         return EnginePorts(
             facts=EngineFacts(
@@ -449,7 +453,6 @@ class Engine:
             leader=lambda: self._election.leader,
             reconcile=self._keys.add_at_once,
             stop=self._reconciler.stop_run,
-            page=lambda: self._endpoints.page,
             division=division_of(self._election, self._settings.shards),
         )
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from rolecall.extensions.page.ports import PagePorts
-from rolecall.extensions.page.server import OperatorPage
+from rolecall.extensions.console.page.ports import PagePorts
+from rolecall.extensions.console.page.server import OperatorPage
 from rolecall.kube import Client
 from rolecall.metrics import Address, served
 from tests.fixtures.eventually import eventually
-from tests.unit.control.engine import Known, World, key
-from tests.unit.extensions.page.cluster import FakeClient, FakeCluster
+from tests.unit.extensions.console.control.engine import Known, World, key
+from tests.unit.extensions.console.page.cluster import FakeClient, FakeCluster
 
 OBJECTS, TASKS = 10_000, 5_000
 TOKEN = "of-this-test"

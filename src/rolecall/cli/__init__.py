@@ -51,14 +51,6 @@ def _command(module: str, summary: str, purpose: Purpose) -> CommandModule:
 
 
 ENGINE_COMMANDS = {
-    "status": _command("status", "show each CR: its state, last outcome, next time", Purpose.LOOK),
-    "runs": _command("runs", "list the runs of a CR: when, why, outcome", Purpose.LOOK),
-    "logs": _command("logs", "print the output of a run; -f follows new runs", Purpose.LOOK),
-    "blame": _command("blame", "show who wrote each field of an object", Purpose.LOOK),
-    "reconcile": _command("reconcile", "reconcile a CR now, or all of them", Purpose.ACT),
-    "stop": _command("stop", "stop the current run of a CR", Purpose.ACT),
-    "pause": _command("pause", "pause a CR: run nothing for it", Purpose.ACT),
-    "resume": _command("pause", "resume a CR that is paused", Purpose.ACT),
     "run": _command("run", "run the operator of this folder", Purpose.RUN),
     "completion": _command(
         "completion", "print a script for completion in the shell", Purpose.OTHER

@@ -1,5 +1,20 @@
 """What an extension is, and the host that calls the loaded ones at each step of the core."""
 
+from rolecall.extending.division import (
+    KeyDivision,
+    KeyHolder,
+    KeyHolders,
+    SeenMember,
+    SeenShards,
+    shards_json,
+)
+from rolecall.extending.engine_ports import (
+    EngineFacts,
+    EnginePorts,
+    KnownByPlace,
+    KnownCr,
+    by_key,
+)
 from rolecall.extending.extension import (
     BackgroundPart,
     BindAddress,
@@ -19,6 +34,7 @@ from rolecall.extending.foreseen import (
 )
 from rolecall.extending.found import extension_classes, watch_keys
 from rolecall.extending.host import Extensions
+from rolecall.extending.last_runs import LastRuns
 from rolecall.extending.run_record import warn_without_run_record
 from rolecall.reconcile import TurnView
 
@@ -28,17 +44,29 @@ __all__ = [
     "CommandView",
     "EndedTurn",
     "Endpoints",
+    "EngineFacts",
+    "EnginePorts",
     "EngineView",
     "Extension",
     "Extensions",
     "Foresee",
     "Foreseen",
     "ForeseenObject",
+    "KeyDivision",
+    "KeyHolder",
+    "KeyHolders",
+    "KnownByPlace",
+    "KnownCr",
+    "LastRuns",
     "MetricsView",
+    "SeenMember",
+    "SeenShards",
     "TurnView",
+    "by_key",
     "extension_classes",
     "foresee_nothing",
     "foreseen_by",
+    "shards_json",
     "warn_without_run_record",
     "watch_keys",
 ]

@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Protocol, Self
 
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock
-from rolecall.control import EnginePorts, LastRuns
+from rolecall.extending.engine_ports import EnginePorts
 from rolecall.extending.foreseen import CommandView, Foresee, Foreseen
+from rolecall.extending.last_runs import LastRuns
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
@@ -94,7 +95,6 @@ class Endpoints:
     notes: dict[str, ProbeCheck] = field(default_factory=dict)
     # Group and kind of those that can be listed only after this replica is ready.
     late_kinds: set[tuple[str, str]] = field(default_factory=set)
-    page: str = ""  # its address, with what lets one in where no user logs in
 
 
 @dataclass(frozen=True, slots=True)

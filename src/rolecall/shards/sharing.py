@@ -22,8 +22,8 @@ from functools import partial
 from typing import Protocol
 
 from rolecall.acting import RightToAct, acting_for
-from rolecall.control import KeyDivision
 from rolecall.election import Election
+from rolecall.extending import KeyDivision
 from rolecall.gvk import Gvk
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import ClusterError
-from rolecall.extensions.page.access import PAGE_AUDIENCE
+from rolecall.extensions.console.page.access import PAGE_AUDIENCE
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, UnauthorizedError, token_for, user_of
@@ -21,8 +21,8 @@ from tests.e2e.kinds import install
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
-from tests.unit.control.engine import SITE, Known, key
-from tests.unit.extensions.page.serving import Shown, place, shown
+from tests.unit.extensions.console.control.engine import SITE, Known, key
+from tests.unit.extensions.console.page.serving import Shown, place, shown
 
 POD, CONFIG_MAP = Gvk("", "v1", "Pod"), Gvk("", "v1", "ConfigMap")
 DEPLOYMENT = Gvk("apps", "v1", "Deployment")

@@ -12,8 +12,8 @@ from rolecall.kube import Client, Credentials
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async
-from tests.unit.control.engine import Known, key
-from tests.unit.extensions.page.serving import Shown, place, shown
+from tests.unit.extensions.console.control.engine import Known, key
+from tests.unit.extensions.console.page.serving import Shown, place, shown
 
 RULES = [
     {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.extensions.page.flags import PageFlags
+from rolecall.extensions.console.flags import PageFlags
 from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.settings import ElectionSettings, MetricsSettings, ProxySettings, RunnerSettings
 from rolecall_dev.doctor import LOOKS, Diagnosis, DiagnosisState, Surroundings, examine

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import SystemClock
-from rolecall.control import LastRuns
-from rolecall.extending import EngineView
+from rolecall.extending import EngineView, LastRuns
 from rolecall.metrics import EngineMetrics, MetricSpec
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.supervisor import Supervisor

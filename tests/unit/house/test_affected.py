@@ -71,9 +71,9 @@ def test_facts_are_what_a_file_says_outside_of_its_docstrings(tmp_path: Path) ->
         (Facts(imports={"rolecall.status.writer.StatusWriter"}), "src/rolecall/status"),
         (Facts(keys={"skipUnchanged"}), "src/rolecall/extensions/skip"),
         (Facts(keys={"prune"}), "src/rolecall/extensions/prune"),
-        (Facts(flags={"page-bind-address"}), "src/rolecall/extensions/page"),
+        (Facts(flags={"page-bind-address"}), "src/rolecall/extensions/console"),
         (Facts(flags={"shards"}), "src/rolecall/shards"),
-        (Facts(commands={"blame"}), "src/rolecall/blame"),
+        (Facts(commands={"blame"}), "src/rolecall/extensions/console"),
         (Facts(commands={"test"}), "dev/src/rolecall_dev/proving"),
         (Facts(texts={"EtcdCluster"}), "roles/etcdcluster_admission"),
         (Facts(texts={"Mapping"}), "roles/mapping"),
@@ -109,11 +109,14 @@ def files_of(mapped: Map, *paths: str, budget_s: float = 600.0) -> list[str]:
 
 
 MAP = Map(
-    by_room={"src/rolecall/extensions/skip": ["a", "b"], "src/rolecall/extensions/page": ["c"]},
+    by_room={"src/rolecall/extensions/skip": ["a", "b"], "src/rolecall/extensions/console": ["c"]},
     engine=["d", "c"],
     rooms_of_engine=frozenset({"src/rolecall/extensions/skip"}),
 )
-SKIP, PAGE = "src/rolecall/extensions/skip/skips.py", "src/rolecall/extensions/page/server.py"
+SKIP, PAGE = (
+    "src/rolecall/extensions/skip/skips.py",
+    "src/rolecall/extensions/console/page/server.py",
+)
 
 
 def test_specific_tests_come_first_and_each_room_gets_its_turn() -> None:

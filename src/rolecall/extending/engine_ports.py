@@ -1,0 +1,70 @@
+"""What an engine knows and is at, for whoever shows it; all of it is asked on the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from rolecall.clock import Clock
+from rolecall.extending.division import KeyDivision
+from rolecall.gvk import Gvk
+from rolecall.reconcile import Progress
+from rolecall.workqueue import Cause, Delayed, Key, Waiting
+
+
+class KnownCr(Protocol):
+    """A CR as its watch knows it."""
+
+    @property
+    def generation(self) -> int | None: ...
+
+    @property
+    def is_paused(self) -> bool: ...
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether the watch's selector wants it."""
+        ...
+
+
+# By namespace and name. Of ten thousand CRs a copy of this takes no time, and keys take some.
+KnownByPlace = Mapping[tuple[str, str], KnownCr]
+
+
+def by_key(known: Mapping[Gvk, KnownByPlace]) -> dict[Key, KnownCr]:
+    """The CRs that count; better called in a thread."""
+    return {
+        Key(gvk, namespace, name): each
+        for gvk, places in known.items()
+        for (namespace, name), each in places.items()
+        if each.is_selected
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What does not change while an engine lives."""
+
+    version: str
+    pid: int
+    began: datetime
+    kinds: Sequence[Gvk]
+    server: str  # of the cluster
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePorts:
+    facts: EngineFacts
+    clock: Clock
+    plurals: Callable[[], Mapping[Gvk, str]]
+    known: Callable[[], Mapping[Gvk, KnownByPlace]]  # a copy
+    in_flight: Callable[[], Mapping[Key, Progress]]
+    waiting: Callable[[], Sequence[Waiting]]
+    delayed: Callable[[], Sequence[Delayed]]
+    leads: Callable[[], bool]  # whether this replica may write; with shards, on its part of the CRs
+    leader: Callable[[], str]  # who does where this replica does not; empty: not known
+    reconcile: Callable[[Key, Cause], None]  # at once
+    stop: Callable[[Key, str], None]  # its run in flight; and who asks for it
+    division: KeyDivision | None = None  # None: one replica has all CRs

@@ -1,0 +1,111 @@
+"""The fields of a live object, each with its path, its value, and the managers that own it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rolecall.extensions.console.blame.managers import (
+    ManagedEntry,
+    Owned,
+    below_element,
+    below_key,
+    owned_by,
+    owners_at,
+)
+from rolecall.json_object import Json
+from rolecall.record import element_steps, key_step
+
+# Made by the API server, or what the object is; nobody sets them later.
+_IDENTITY = frozenset({"apiVersion", "kind"})
+_IDENTITY_METADATA = frozenset(
+    {
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "generateName",
+        "generation",
+        "name",
+        "namespace",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    }
+)
+_MANAGED = "managedFields"
+_MASK = "***"
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveField:
+    """A field without fields of its own."""
+
+    keys: tuple[str | int, ...]  # from the root: keys of objects, places in lists
+    # What each step may be called in a path; the first is how we write it.
+    steps: tuple[tuple[str, ...], ...]
+    value: Any
+    owners: tuple[ManagedEntry, ...]
+    is_identity: bool  # of the API server: nobody is asked who wrote it
+
+    @property
+    def path(self) -> str:
+        return "".join(step[0] for step in self.steps)
+
+    def is_below(self, path: Sequence[str]) -> bool:
+        """Whether a path, step by step, is this field's or that of something around it."""
+        return len(path) <= len(self.steps) and all(
+            step in names for step, names in zip(path, self.steps, strict=False)
+        )
+
+
+def live_fields_of(document: Json) -> list[LiveField]:
+    """All fields in their order, without `managedFields`; values of Secrets are masked."""
+    metadata = document.get("metadata")
+    owned = owned_by(metadata if isinstance(metadata, dict) else {})
+    is_secret = (document.get("apiVersion"), document.get("kind")) == ("v1", "Secret")
+    return [_masked(each) if is_secret else each for each in _fields(document, (), (), owned)]
+
+
+def _fields(
+    value: Any,
+    keys: tuple[str | int, ...],
+    steps: tuple[tuple[str, ...], ...],
+    owned: list[Owned],
+) -> Iterator[LiveField]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            if (*keys, key) != ("metadata", _MANAGED):
+                names = _names_of_key(key)
+                yield from _fields(item, (*keys, key), (*steps, names), below_key(owned, key))
+    elif isinstance(value, list) and value:
+        for place, (step, item) in enumerate(zip(element_steps(value), value, strict=True)):
+            names = _names_of_element(step, place, is_last=place == len(value) - 1)
+            below = below_element(owned, place, item)
+            yield from _fields(item, (*keys, place), (*steps, names), below)
+    else:
+        yield LiveField(keys, steps, value, owners_at(owned), _is_identity(keys))
+
+
+def _names_of_key(key: str) -> tuple[str, ...]:
+    # In a JSON patch, a key of digits looks like a place.
+    return (key_step(key), f"[{key}]") if key.isdigit() else (key_step(key),)
+
+
+def _names_of_element(step: str, place: int, *, is_last: bool) -> tuple[str, ...]:
+    names = dict.fromkeys((step, f"[{place}]"))
+    return (*names, '["-"]') if is_last else tuple(names)  # as a JSON patch appends it
+
+
+def _is_identity(keys: tuple[str | int, ...]) -> bool:
+    if keys[0] in _IDENTITY:
+        return True
+    return len(keys) > 1 and keys[0] == "metadata" and keys[1] in _IDENTITY_METADATA
+
+
+def _masked(field: LiveField) -> LiveField:
+    is_value = field.keys[0] in ("data", "stringData") or _LAST_APPLIED in field.keys
+    if not is_value:
+        return field
+    return LiveField(field.keys, field.steps, _MASK, field.owners, field.is_identity)

@@ -1,0 +1,1 @@
+"""One module for each command that looks at a running operator, or acts on it."""

@@ -1,0 +1,131 @@
+"""`rolecall pause` and `rolecall resume`: the annotation, with who set it and why.
+
+Written with the person's own rights, not the operator's: the API server's audit names the person.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rolecall.cli.cluster_line import say_cluster
+from rolecall.cli.engine_choice import engines_here
+from rolecall.cli.help_text import HelpText
+from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
+from rolecall.cli.served_kinds import kind_names
+from rolecall.errors import InputError
+from rolecall.extensions.console.commands.person import person_of
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Client, Credentials, CredentialsError, NotFoundError, named_kinds
+from rolecall.pauses import pausing, resuming
+from rolecall.plain_text import plain
+from rolecall.reconcile import PAUSED_ANNOTATION
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_PAUSE = "pause"
+_EPILOG = """\
+Uses the cluster and the rights of your kubeconfig; the operator need not run.
+
+-o json prints {"kind", "namespace", "name", "paused", "by", "because"}.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    _add(subparsers, _PAUSE, "pause a CR: run nothing for it")
+    _add(subparsers, "resume", "resume a CR that is paused")
+
+
+def _add(subparsers: Subparsers, verb: str, summary: str) -> None:
+    parser = subparsers.add_parser(
+        verb,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}, by the annotation `{PAUSED_ANNOTATION}`.",
+        epilog=_EPILOG,
+        formatter_class=HelpText,
+        allow_abbrev=False,
+    )
+    parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
+    if verb == _PAUSE:
+        parser.add_argument("--because", metavar="TEXT", default="", help="why, for others to read")
+    parser.add_argument(
+        "-n", "--namespace", metavar="NS", default="", help="default: that of the kubeconfig"
+    )
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+    )
+    parser.set_defaults(run=change_pause, verb=verb)
+
+
+def change_pause(arguments: argparse.Namespace) -> int:
+    word = named_cr(arguments.what)
+    told = asyncio.run(_change(word, arguments, os.environ))
+    if arguments.output == "json":
+        print(json.dumps(told, indent=2))
+        return 0
+    place = "/".join(filter(None, (told["namespace"], told["name"])))
+    if told["paused"]:
+        because = f": {told['because']}" if told["because"] else ""
+        print(plain(f"{told['kind']} {place} is paused by {told['by']}{because}"))
+    else:
+        print(plain(f"{told['kind']} {place} is paused no longer"))
+    return 0
+
+
+async def _change(
+    word: CrWord, arguments: argparse.Namespace, environ: Mapping[str, str]
+) -> dict[str, Any]:
+    async with Client(_credentials(environ)) as client:
+        say_cluster(client.credentials)
+        kind = await _kind(client, word)
+        gvk = Gvk(kind.group, kind.version, kind.kind)
+        namespace = arguments.namespace or client.credentials.namespace
+        is_paused = arguments.verb == _PAUSE
+        by = await person_of(client, environ) if is_paused else None
+        because = arguments.because if is_paused else None
+        patch = pausing(by or "", because or "") if is_paused else resuming()
+        cr = await _patched(client, gvk, (namespace if kind.is_namespaced else "", word), patch)
+    metadata = cr["metadata"]
+    return {
+        "kind": cr["kind"],
+        "namespace": metadata.get("namespace", ""),
+        "name": metadata["name"],
+        "paused": is_paused,
+        "by": by,
+        "because": because,
+    }
+
+
+def _credentials(environ: Mapping[str, str]) -> Credentials:
+    """Those of the person; where there are none, the engines of this machine name clusters."""
+    try:
+        return Credentials.load(environ)
+    except CredentialsError as error:
+        engines = engines_here(environ)
+        if not engines:
+            raise
+        hint = f"set KUBECONFIG to the file of a cluster; engines run here: {engines}"
+        raise CredentialsError(error.message, hint=hint) from None
+
+
+async def _kind(client: Client, word: CrWord) -> KindWords:
+    served = [kind_names(each) for each in await named_kinds(client)]
+    found = choose_kind(word.kind, served)
+    if found is None:
+        raise unknown_kind(word.kind, [each for each in served if "." in each.group])
+    return found
+
+
+async def _patched(client: Client, gvk: Gvk, place: tuple[str, CrWord], patch: Json) -> Json:
+    namespace, word = place
+    try:
+        return await client.merge_patch(gvk, namespace, word.name, patch)
+    except NotFoundError:
+        where = f"in namespace `{namespace}`" if namespace else "in this cluster"
+        raise InputError(f"`{word}` was not found {where}", hint="add -n NAMESPACE") from None

@@ -1,0 +1,263 @@
+"""`rolecall status`: what the engine does with each CR now, and what it will do next."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rolecall.cli.engine_choice import (
+    Here,
+    add_output,
+    add_place,
+    place_or_gather,
+    place_or_relay,
+)
+from rolecall.cli.help_text import HelpText
+from rolecall.cli.kind_words import CrWord, choose_cr, cr_word
+from rolecall.cli.merged_states import merged_state, who_has
+from rolecall.cli.spans import seconds_text, since, until
+from rolecall.cli.table import Column, table
+from rolecall.cli.terminal import Colour, Screen, say, screen_now
+from rolecall.clock import SystemClock
+from rolecall.extensions.console.commands.redraw import Redraw
+from rolecall.extensions.console.commands.shard_table import show_shards
+from rolecall.json_object import Json
+from rolecall.plain_text import plain
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_STATES = {
+    "running": Colour.CYAN,
+    "waiting": Colour.YELLOW,
+    "failed": Colour.RED,
+    "ready": Colour.GREEN,
+    "paused": Colour.PURPLE,
+}
+_COLUMNS = (
+    Column("NAMESPACE", least=6, may_go=2),
+    Column("CR", least=12),
+    Column("STATE", colour=_STATES.get),
+    Column("FOR", may_go=1),
+    Column("WHAT", least=10),
+    Column("LAST", least=9, may_go=4),
+    Column("NEXT", least=8, may_go=3),
+)
+_REPLICA = Column("REPLICA", least=8, may_go=5)
+_EPILOG = """\
+STATE is running, waiting (for a worker), failed, ready, paused, or unknown.
+FOR and WHAT say how long, and which task runs, why it waits, or what failed.
+
+With shards, REPLICA has the CR; one that nobody has, or whose replica did not answer, is unknown.
+--shards shows the replicas instead, and what each has; SEEN is when the one that was asked last saw it,
+and STATE is works, leaving (it ends, and hands its shards over) or silent (maybe dead).
+
+-o json prints {"engine": {...} or null, "crs": [...]}; with -w, one such document a line. With --shards
+it prints {"engine": {...}, "shards": {...} or null}.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "status",
+        help="show each CR: its state, last outcome, next time",
+        description="Shows each CR: its state, current task, last outcome, and when and why it is"
+        " looked at next.",
+        epilog=_EPILOG,
+        formatter_class=HelpText,
+        allow_abbrev=False,
+    )
+    parser.add_argument("what", nargs="?", metavar="KIND[/NAME]", help="all CRs, unless named")
+    add_output(parser)
+    parser.add_argument("-w", "--watch", action="store_true", help="keep showing changes")
+    parser.add_argument(
+        "--shards", action="store_true", help="show which replica has which part of the CRs"
+    )
+    add_place(parser)
+    parser.set_defaults(run=show_status)
+
+
+def show_status(arguments: argparse.Namespace) -> int:
+    if arguments.shards:
+        return show_shards(arguments)
+    word = cr_word(arguments.what) if arguments.what else CrWord("")
+    here = _asked(arguments, word)
+    if isinstance(here, int):
+        return here
+    chosen = _Chosen(here, word, arguments.namespace)
+    documents = here.running().states() if arguments.watch else iter([_document(here)])
+    if arguments.output == "json":
+        for document in documents:
+            line = {**document, "crs": chosen.of(document["crs"])}
+            print(json.dumps(line, indent=None if arguments.watch else 2), flush=True)
+        return 0
+    _draw(documents, chosen, Redraw() if arguments.watch else None)
+    return 0
+
+
+def _asked(arguments: argparse.Namespace, word: CrWord) -> Here | int:
+    """One engine; about all CRs, or all of a kind, each of those that divide them."""
+    if word.name or arguments.watch:
+        here = place_or_relay(arguments)
+        if arguments.watch and isinstance(here, Here) and len(here.dividing) > 1:
+            replica = here.dividing[0][1]["engine"]["shards"]["replica"]
+            say(
+                f"{len(here.dividing)} engines divide the CRs; this is what `{replica}` sees of them"
+            )
+        return here
+    found = place_or_gather(arguments, ("status",))
+    return Here((), None, merged_state(found)) if isinstance(found, list) else found
+
+
+class _Chosen:
+    """The CRs that are meant. A kind that is not there is told; of a CR, only at the beginning."""
+
+    def __init__(self, here: Here, word: CrWord, namespace: str) -> None:
+        self._kind = here.kind(word.kind) if word.kind else None
+        self._word, self._namespace = word, namespace
+        self.is_one = bool(word.name)
+        if self.is_one:
+            choose_cr(word, namespace, self._of_kind(here.crs()))
+
+    def of(self, crs: Sequence[Json]) -> list[Json]:
+        found = [
+            each
+            for each in self._of_kind(crs)
+            if self._namespace in ("", each["namespace"]) and self._word.name in ("", each["name"])
+        ]
+        return sorted(found, key=lambda cr: (cr["namespace"], cr["kind"], cr["name"]))
+
+    def _of_kind(self, crs: Sequence[Json]) -> list[Json]:
+        return [each for each in crs if self._kind is None or self._kind.is_of(each)]
+
+
+def _document(here: Here) -> Json:
+    return here.state or {"engine": None, "crs": here.crs()}
+
+
+def _draw(documents: Iterator[Json], chosen: _Chosen, redraw: Redraw | None) -> None:
+    for document in documents:
+        screen, now = screen_now(), SystemClock().now()
+        crs = chosen.of(document["crs"])
+        if chosen.is_one:
+            lines = [line for cr in crs for line in _details(cr, screen, now)]
+        else:
+            lines = _rows(crs, screen, now)
+        lines = lines or ["no CR"]
+        if redraw is not None:
+            redraw.draw(lines, screen)
+        else:
+            print("\n".join(lines))
+
+
+def _rows(crs: Sequence[Json], screen: Screen, now: datetime) -> list[str]:
+    """Where CRs are divided, with who has each."""
+    rows = [_row(cr, now) for cr in crs]
+    if any(cr.get("shard") is not None for cr in crs):
+        having = [[*row, cr.get("replica") or "-"] for row, cr in zip(rows, crs, strict=True)]
+        return table((*_COLUMNS, _REPLICA), having, screen)
+    return table(_COLUMNS, rows, screen) if rows else []
+
+
+def _row(cr: Json, now: datetime) -> Sequence[str]:
+    name = f"{cr['kind'].lower()}/{cr['name']}"
+    last = cr.get("last") or {}
+    ended = since(last.get("ended"), now)
+    told = f"{last.get('outcome')} {ended} ago" if ended else str(last.get("outcome") or "")
+    return (
+        cr["namespace"] or "-",
+        name,
+        cr["state"],
+        since(_began(cr), now),
+        _what(cr),
+        told,
+        _next(cr, now),
+    )
+
+
+def _began(cr: Json) -> object:
+    """Since when it is as it is."""
+    match cr["state"]:
+        case "running":
+            return cr.get("task_since") or cr.get("began")
+        case "waiting":
+            return cr.get("waiting_since")
+        case _:
+            return (cr.get("last") or {}).get("ended")
+
+
+def _what(cr: Json) -> str:
+    match cr["state"]:
+        case "running":
+            text = str(cr.get("task") or cr.get("cause") or "")
+            return f"[waits] {text}" if cr.get("waits_since") else text
+        case "waiting":
+            return " ".join(filter(None, (_urgency(cr), cr.get("cause"))))
+        case "failed":
+            return str((cr.get("last") or {}).get("reason") or "")
+        case _:
+            return ""
+
+
+def _urgency(cr: Json) -> str:
+    return f"[{cr['urgency']}]" if cr.get("urgency") else ""
+
+
+def _next(cr: Json, now: datetime) -> str:
+    when = until(cr.get("next_at"), now)
+    return f"{when}: {cr['next_why']}" if when and cr.get("next_why") else when
+
+
+def _details(cr: Json, screen: Screen, now: datetime) -> list[str]:
+    """One CR in full: here a reason is not cut but folded below its word."""
+    place = f"{cr['namespace']}/{cr['name']}" if cr["namespace"] else cr["name"]
+    generation = f", generation {cr['generation']}" if cr.get("generation") else ""
+    lines = [plain(f"{cr['kind']} {place} ({cr['api_version']}{generation})")]
+    for title, text in _facts(cr, now):
+        lines += _folded(title, plain(text), screen)
+    return lines
+
+
+def _facts(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    last: dict[str, Any] = cr.get("last") or {}
+    age = since(cr.get("began") if cr["state"] == "running" else _began(cr), now)
+    yield "state", cr["state"] + (f" for {age}" if age else "")
+    if cr.get("shard") is not None:
+        yield "replica", who_has(cr)
+    if cr.get("cause"):
+        yield "cause", " ".join(filter(None, (cr["cause"], _urgency(cr))))
+    if cr.get("run"):
+        yield "run", cr["run"]
+    if cr.get("task"):
+        place = f" ({cr['place']})" if cr.get("place") else ""
+        yield "task", f"{cr['task']}{place}, for {since(cr.get('task_since'), now)}"
+    if cr.get("waits_since"):
+        yield "waits", f"for {since(cr['waits_since'], now)}, and needs no slot"
+    if last:
+        ended = since(last.get("ended"), now)
+        took = seconds_text(last.get("seconds"))
+        parts = (last.get("outcome"), ended and f"{ended} ago", took and f"after {took}")
+        yield "last", " ".join(str(part) for part in parts if part) + f", run {last.get('run')}"
+    if last.get("reason"):
+        yield "reason", str(last["reason"])
+    if when := _next(cr, now):
+        yield "next", when
+
+
+def _folded(title: str, text: str, screen: Screen) -> list[str]:
+    head = f"  {title:<8}"
+    if screen.width is None:
+        return [head + text]
+    folded = textwrap.wrap(
+        text, screen.width, initial_indent=head, subsequent_indent=" " * len(head)
+    )
+    if title == "state":
+        state = text.partition(" ")[0]
+        return [
+            each.replace(state, screen.painted(state, _STATES.get(state)), 1) for each in folded
+        ]
+    return folded or [head]

@@ -1,0 +1,71 @@
+"""`rolecall stop`: ends a run that hangs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from rolecall.cli.engine_choice import add_output, add_place, place_or_relay
+from rolecall.cli.help_text import HelpText
+from rolecall.cli.kind_words import named_cr
+from rolecall.cli.terminal import say
+from rolecall.extensions.console.commands.person import person_at
+from rolecall.plain_text import plain
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_EPILOG = """\
+The run ends as cancelled: `Running` in status and `rolecall runs` say who stopped it. It is not
+retried: the next run begins at the period, after an edit, or with `rolecall reconcile`, and changes of
+the CR's objects begin none before. To prevent that as well, run `rolecall pause` first.
+
+-o json prints {"key", "run", "task", "place"}.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "stop",
+        help="stop the current run of a CR",
+        description="Stops the current run of a CR, such as one that hangs.",
+        epilog=_EPILOG,
+        formatter_class=HelpText,
+        allow_abbrev=False,
+    )
+    parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
+    parser.add_argument(
+        "--run",
+        metavar="ID",
+        dest="run_id",
+        default="",
+        help="only this run: its id, or its first characters",
+    )
+    parser.add_argument("--by", help=argparse.SUPPRESS)  # who asks, for a command in a pod
+    add_output(parser)
+    add_place(parser)
+    parser.set_defaults(run=stop_run)
+
+
+def stop_run(arguments: argparse.Namespace) -> int:
+    word = named_cr(arguments.what)
+    by = arguments.by or person_at(os.environ)
+    here = place_or_relay(arguments, [*arguments.typed, f"--by={by}"])
+    if isinstance(here, int):
+        return here
+    cr = here.cr(word, arguments.namespace)
+    asked: dict[str, Any] = {each: cr[each] for each in ("kind", "namespace", "name")}
+    told = here.to_ask_for(cr).stop({**asked, "run": arguments.run_id, "by": by})
+    if arguments.output == "json":
+        print(json.dumps(told, indent=2))
+        return 0
+    task = f", at task `{told['task']}`" if told["task"] else ""
+    print(plain(f"{told['key']}: run {told['run']} is stopped{task}"))
+    say(
+        plain(
+            f"the next one begins at the period, after an edit, or with `rolecall reconcile {word}`"
+        )
+    )
+    return 0

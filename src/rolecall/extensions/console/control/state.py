@@ -1,0 +1,223 @@
+"""What an engine is at, as one JSON document; put together only when somebody asks.
+
+On the loop things are copied, and nothing more; `Snapshot.as_json` may be called in a thread, since ten
+thousand CRs would hold up the loop, and files are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from rolecall.clock import Clock, time_text
+from rolecall.extending import (
+    EngineFacts,
+    EnginePorts,
+    KeyHolders,
+    KnownByPlace,
+    KnownCr,
+    LastRuns,
+    by_key,
+)
+from rolecall.gvk import Gvk
+from rolecall.history import KeptRun
+from rolecall.reconcile import Progress
+from rolecall.workqueue import Delayed, Key, Urgency, Waiting
+
+_CLOCK_WAS_SET_S = 0.5
+_FAILED = ("failed", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was there at one moment, as it was copied on the loop."""
+
+    facts: EngineFacts
+    leads: bool
+    plurals: Mapping[Gvk, str]
+    known: Mapping[Gvk, KnownByPlace]
+    in_flight: Mapping[Key, Progress]
+    waiting: Sequence[Waiting]
+    delayed: Sequence[Delayed]
+    wall: Callable[[float], datetime]  # from the queue's clock to the one on the wall
+    holders: KeyHolders | None = None  # None: one replica has all CRs
+
+    def as_json(self, last_runs: LastRuns) -> dict[str, Any]:
+        return _Sorted(
+            by_key(self.known),
+            self.in_flight,
+            {each.key: each for each in self.waiting},
+            {each.key: each for each in self.delayed},
+            self.wall,
+            self.holders,
+        ).as_json(self._engine(), last_runs)
+
+    def crs(
+        self, last_runs: LastRuns, may_read: Callable[[], bool]
+    ) -> Iterator[tuple[Key, dict[str, Any]]]:
+        """Each CR by itself, in no order, so that one can rest in between; of those whose last run
+        would have to be read, as many as may be.
+        """
+        waiting = {each.key: each for each in self.waiting}
+        delayed = {each.key: each for each in self.delayed}
+        by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall, self.holders)
+
+        def told(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
+            is_told = last_runs.is_known(key) or may_read()
+            return key, by_name.cr(key, known, last_runs.of(key) if is_told else None)
+
+        unknown = self.in_flight.keys() | waiting.keys()
+        for gvk, places in self.known.items():
+            for (namespace, name), known in places.items():
+                if known.is_selected:
+                    key = Key(gvk, namespace, name)
+                    unknown.discard(key)
+                    yield told(key, known)
+        for key in unknown:
+            yield told(key, None)
+
+    def _engine(self) -> dict[str, Any]:
+        facts = self.facts
+        return {
+            "version": facts.version,
+            "pid": facts.pid,
+            "leads": self.leads,
+            "began": time_text(facts.began),
+            "server": facts.server,
+            "shards": self._shards(),
+            "watches": [
+                {
+                    "kind": gvk.kind,
+                    "api_version": gvk.api_version,
+                    "plural": self.plurals.get(gvk, ""),
+                }
+                for gvk in facts.kinds
+            ],
+        }
+
+    def _shards(self) -> dict[str, Any] | None:
+        holders = self.holders
+        if holders is None:
+            return None
+        return {"count": holders.seen.count, "held": holders.held, "replica": holders.replica}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """The same by key."""
+
+    known: Mapping[Key, KnownCr]
+    in_flight: Mapping[Key, Progress]
+    waiting: Mapping[Key, Waiting]
+    delayed: Mapping[Key, Delayed]
+    wall: Callable[[float], datetime]
+    holders: KeyHolders | None
+
+    def as_json(self, engine: dict[str, Any], last_runs: LastRuns) -> dict[str, Any]:
+        crs = [self.cr(key, self.known.get(key), last_runs.of(key)) for key in self.ordered()]
+        return {"engine": engine, "crs": crs}
+
+    def ordered(self) -> list[Key]:
+        """By kind, namespace and name."""
+        return sorted(
+            self.known.keys() | self.in_flight.keys() | self.waiting.keys(),
+            key=lambda key: (key.gvk.kind, key.namespace, key.name, key.gvk),
+        )
+
+    def cr(self, key: Key, known: KnownCr | None, last: KeptRun | None) -> dict[str, Any]:
+        run, waiting = self.in_flight.get(key), self.waiting.get(key)
+        holder = self.holders.of(key) if self.holders is not None else None
+        if holder is not None and not holder.is_self:
+            last = None  # what ran here is older than what ran there
+        return {
+            "kind": key.gvk.kind,
+            "api_version": key.gvk.api_version,
+            "namespace": key.namespace,
+            "name": key.name,
+            "generation": known.generation if known else None,
+            "state": self._state(key, known, last),
+            "shard": holder.shard if holder else None,
+            "replica": holder.replica if holder else None,
+            "run": run.run_id if run else None,
+            "task": run.task if run else "",
+            "place": run.place if run else "",
+            "task_since": time_text(run.task_since) if run else None,
+            "waits_since": time_text(run.waits_since) if run and run.waits_since else None,
+            "began": time_text(run.began) if run else None,
+            "cause": run.cause if run else waiting.cause.text if waiting else "",
+            "urgency": waiting.urgency.name.lower() if waiting else None,
+            "waiting_since": time_text(self.wall(waiting.since)) if waiting else None,
+            "last": _last(last),
+            **self._next(key),
+        }
+
+    def _state(self, key: Key, known: KnownCr | None, last: KeptRun | None) -> str:
+        delayed = self.delayed.get(key)
+        if key in self.in_flight:
+            return "running"
+        if known and known.is_paused:
+            return "paused"
+        if key in self.waiting:
+            return "waiting"
+        if (delayed and delayed.urgency is Urgency.RETRY) or (last and last.outcome in _FAILED):
+            return "failed"
+        return "ready" if last and last.outcome == "succeeded" else "unknown"
+
+    def _next(self, key: Key) -> dict[str, Any]:
+        delayed = self.delayed.get(key)
+        if delayed is None:
+            return {"next_at": None, "next_why": None}
+        return {"next_at": time_text(self.wall(delayed.deadline)), "next_why": delayed.cause.text}
+
+
+class Wall:
+    """Turns times of the queue's clock into those of the wall, always the same ones into the same.
+
+    Else a time near a full second would be told as now this one and now that one, as if it had changed.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._zero = self._zero_now()
+
+    def at(self, ticks: float) -> datetime:
+        return self._zero + timedelta(seconds=ticks)
+
+    def follow(self) -> None:
+        """Somebody may have set the clock."""
+        zero = self._zero_now()
+        if abs((zero - self._zero).total_seconds()) > _CLOCK_WAS_SET_S:
+            self._zero = zero
+
+    def _zero_now(self) -> datetime:
+        return self._clock.now() - timedelta(seconds=self._clock.monotonic())
+
+
+def snapshot(ports: EnginePorts, wall: Wall) -> Snapshot:
+    """Copy what is there now; on the loop."""
+    wall.follow()
+    return Snapshot(
+        facts=ports.facts,
+        leads=ports.leads(),
+        plurals=ports.plurals(),
+        known=ports.known(),
+        in_flight=dict(ports.in_flight()),
+        waiting=ports.waiting(),
+        delayed=ports.delayed(),
+        wall=wall.at,
+        holders=None if ports.division is None else KeyHolders(ports.division),
+    )
+
+
+def _last(run: KeptRun | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "run": run.run,
+        "outcome": run.outcome,
+        "reason": run.reason,
+        "ended": time_text(run.ended) if run.ended else None,
+        "seconds": run.seconds,
+    }

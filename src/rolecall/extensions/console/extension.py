@@ -1,0 +1,105 @@
+"""Serves the control socket, and the page where `--page-bind-address` asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+from rolecall.errors import InputError
+from rolecall.extending import (
+    BackgroundPart,
+    BindAddress,
+    EndedTurn,
+    Endpoints,
+    EngineView,
+    Extension,
+)
+from rolecall.extensions.console.control import served_control
+from rolecall.extensions.console.flags import PageFlags
+from rolecall.extensions.console.page import OperatorPage, PagePorts
+from rolecall.kube import Client
+from rolecall.log_fields import log_fields
+from rolecall.metrics import Address, is_loopback, parse_address, served, tls_for_server
+from rolecall.settings import Settings
+from rolecall.watches import Watch
+
+_logger = logging.getLogger(__name__)
+
+
+class ConsoleExtension(Extension):
+    name = "console"
+
+    def __init__(self, engine: EngineView) -> None:
+        super().__init__(engine)
+        self._flags = engine.settings.extension(PageFlags)
+        self._page: OperatorPage | None = None
+        self._run_ended: Callable[[], object] = lambda: None  # in any thread
+
+    @classmethod
+    def addresses(cls, settings: Settings, watches: Sequence[Watch]) -> Sequence[BindAddress]:  # noqa: ARG003 - it is there with or without kinds
+        return [BindAddress("page", settings.extension(PageFlags).bind, "page-bind-address")]
+
+    @asynccontextmanager
+    async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
+        engine = self.engine
+        address = parse_address(self._flags.bind, "page-bind-address")
+        async with AsyncExitStack() as stack:
+            if address is not None:
+                where = await stack.enter_async_context(self._served(address, endpoints))
+            else:
+                where = ""
+            root, ports = engine.settings.runner.root, engine.inspected()
+            control = served_control(root, ports, engine.last_runs, page=where)
+            await stack.enter_async_context(control)
+            yield
+
+    def parts(self) -> Mapping[str, BackgroundPart]:
+        return {"table": self._page.run} if self._page is not None else {}
+
+    def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
+        if any(each.outcome.result for each in turns):
+            self._run_ended()
+
+    @asynccontextmanager
+    async def _served(self, address: Address, endpoints: Endpoints) -> AsyncIterator[str]:
+        """Yields where, with what lets one in where no user logs in."""
+        engine = self.engine
+        flags, now = self._flags, engine.clock.now()
+        is_here, is_local = is_loopback(address), flags.access == "local"
+        if is_local and not is_here:
+            raise InputError(
+                f"--page-access=local: `{flags.bind}` can be reached from other machines",
+                hint="bind it to 127.0.0.1, or let users log in: --page-access=cluster",
+            )
+        tls = None
+        if not is_here:
+            folder = flags.certificates
+            tls = tls_for_server(now) if folder is None else tls_for_server(now, folder)
+        token = secrets.token_urlsafe(24) if is_local else ""
+        self._page = page = OperatorPage(self._ports(), local_token=token, is_tls=tls is not None)
+        on_loop = asyncio.get_running_loop().call_soon_threadsafe
+        self._run_ended = partial(on_loop, page.run_ended)
+        async with served(page.app(), address, what="the page", tls=tls) as port:
+            endpoints.ports["page"] = port
+            scheme = "http" if tls is None else "https"
+            where = f"{scheme}://{address.host or 'localhost'}:{port}/"
+            entrance = f"{where}?token={token}" if token else where
+            # Logs of a pod are read by others; there, `rolecall page` prints the token.
+            shown = where if engine.settings.is_in_pod else entrance
+            _logger.info("page to look at", extra=log_fields(address=shown))
+            yield entrance
+
+    def _ports(self) -> PagePorts:
+        engine = self.engine
+        credentials = engine.client.credentials
+        return PagePorts(
+            engine=engine.inspected(),
+            last_runs=engine.last_runs,
+            root=engine.settings.runner.root,
+            own=engine.client,
+            client_as=lambda token: Client(credentials.with_token(token), clock=engine.clock),
+        )

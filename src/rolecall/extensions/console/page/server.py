@@ -1,0 +1,179 @@
+"""The routes of the page, behind the guard; an `OperatorPage` is made and served by the extension."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+
+from aiohttp import web
+
+from rolecall.extensions.console.page.access import TooManyError
+from rolecall.extensions.console.page.actions import Actions
+from rolecall.extensions.console.page.answers import form_of
+from rolecall.extensions.console.page.cr_handlers import CrPages
+from rolecall.extensions.console.page.feed import ChangeFeed
+from rolecall.extensions.console.page.guard import (
+    Asker,
+    Guard,
+    PageHandler,
+    RefusedError,
+    login_of,
+    redirect,
+)
+from rolecall.extensions.console.page.lookup import Lookup
+from rolecall.extensions.console.page.ports import PagePorts
+from rolecall.extensions.console.page.run_handlers import RunPages
+from rolecall.extensions.console.page.streams import PageStreams
+from rolecall.extensions.console.page.table import Table
+from rolecall.extensions.console.page.views import PageLayout, error, login
+
+_LARGEST_BODY = 64 * 1024
+_CR = "/cr/{group}/{version}/{kind}/{namespace}/{name}"
+_RUN = _CR + "/runs/{run}"
+_STATIC = {"page.css": "text/css", "page.js": "text/javascript"}
+_logger = logging.getLogger(__name__)
+
+_Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class OperatorPage:
+    """One engine's page. `local_token`: who has it, sees what the engine sees; empty: users log in."""
+
+    def __init__(self, ports: PagePorts, *, local_token: str = "", is_tls: bool = False) -> None:
+        self._files = {name: _file(name) for name in _STATIC}
+        digest = hashlib.sha256(b"".join(self._files.values())).hexdigest()[:16]
+        self._static = f"/static/{digest}"
+        self._guard = Guard(ports, local_token=local_token, is_tls=is_tls)
+        self._feed = ChangeFeed()
+        self._table = Table(ports, self._feed)
+        lookup = Lookup(ports, self._table, self._feed)
+        self._turns = lookup.turns
+        self._pages = CrPages(ports, lookup, self._static)
+        self._runs = RunPages(lookup, self._pages.layout)
+        self._actions = Actions(ports, lookup, self._guard)
+        self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
+        self.run_ended = self._pages.run_ended
+
+    async def run(self) -> None:
+        """Follow what changes while somebody looks, until cancelled."""
+        try:
+            await self._table.run()
+        finally:
+            await self._guard.close()
+
+    def app(self) -> web.Application:
+        app = web.Application(client_max_size=_LARGEST_BODY, middlewares=[self._around])
+        router, streams = app.router, self._streams
+        pages, runs = self._pages, self._runs
+        for path, handler in {
+            "/": pages.overview,
+            "/crs": pages.crs,
+            "/events": streams.crs,
+            _CR: pages.cr,
+            _CR + "/compare/{first}/{second}": runs.compare,
+            _RUN: runs.run,
+            _RUN + "/facts": runs.run_facts,
+            _RUN + "/events": streams.run,
+            _RUN + "/stdout": runs.stdout,
+            _RUN + "/tasks/{counter}": runs.task,
+        }.items():
+            router.add_get(path, self._for_readers(handler))
+        actions = self._actions
+        for path, handler in {
+            _CR + "/reconcile": actions.reconcile,
+            _CR + "/stop": actions.stop,
+            _CR + "/pause": actions.pause,
+            _CR + "/resume": actions.resume,
+            "/logout": self._log_out,
+        }.items():
+            router.add_post(path, self._for_readers(handler))
+        router.add_get("/login", self._login)
+        router.add_post("/login", self._log_in)
+        router.add_get("/static/{digest}/{file}", self._static_file)
+        return app
+
+    def _for_readers(self, handler: PageHandler) -> _Answer:
+        async def answer(request: web.Request) -> web.StreamResponse:
+            if "token" in request.query and (entered := await self._guard.log_in_here(request)):
+                return entered
+            asker = await self._guard.asker(request)
+            if asker is None:
+                if request.headers.get("X-Fragment") or request.path.endswith("/events"):
+                    return web.Response(status=401, text="log in again\n")
+                return redirect(login_of(request))
+            await self._turns.take()
+            try:
+                return await handler(request, asker)
+            except RefusedError as refusal:
+                return self._refused(refusal, self._pages.layout(asker))
+
+        return answer
+
+    @web.middleware
+    async def _around(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        layout = PageLayout(static=self._static)
+        try:
+            response = await handler(request)
+        except RefusedError as refusal:
+            response = self._refused(refusal, layout)
+        except TooManyError as refusal:
+            response = self._refused(RefusedError(429, "Too many requests", str(refusal)), layout)
+            response.headers["Retry-After"] = str(max(1, round(refusal.wait_s)))
+        except web.HTTPException as answer:
+            response = answer
+            if answer.status >= 400:
+                lost = RefusedError(answer.status, answer.reason, "Begin at the overview.")
+                response = self._refused(lost, layout)
+        except ConnectionError:
+            raise
+        except Exception:  # a bug: told here with its traceback, and without it to the reader
+            _logger.exception("internal error: the page could not answer %s", request.path)
+            bug = RefusedError(500, "Internal error", "The operator's log tells more.")
+            response = self._refused(bug, layout)
+        if not response.prepared:
+            self._guard.headers(response)
+        return response
+
+    async def _login(self, request: web.Request) -> web.Response:
+        back = request.query.get("back", "/")
+        text = login(PageLayout(static=self._static), is_local=self._guard.is_local, back=back)
+        return web.Response(text=text, content_type="text/html")
+
+    async def _log_in(self, request: web.Request) -> web.StreamResponse:
+        self._guard.check_site(request)
+        form = await form_of(request)
+        token, back = form.get("token", ""), form.get("back", "")
+        try:
+            return await self._guard.log_in(request, token.strip(), back)
+        except RefusedError as refusal:
+            text = login(
+                PageLayout(static=self._static),
+                refusal.what,
+                is_local=self._guard.is_local,
+                back=back,
+            )
+            return web.Response(status=refusal.code, text=text, content_type="text/html")
+
+    async def _log_out(self, request: web.Request, asker: Asker) -> web.StreamResponse:
+        await self._guard.checked(request, asker)
+        return await self._guard.log_out(request)
+
+    async def _static_file(self, request: web.Request) -> web.Response:
+        name = request.match_info["file"]
+        if name not in self._files or not request.path.startswith(f"{self._static}/"):
+            raise RefusedError(404, "There is no such file", "Load the page again.")
+        response = web.Response(body=self._files[name], content_type=_STATIC[name])
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+    def _refused(self, refusal: RefusedError, layout: PageLayout) -> web.Response:
+        text = error(refusal.code, refusal.what, refusal.way_out, layout)
+        return web.Response(status=refusal.code, text=text, content_type="text/html")
+
+
+def _file(name: str) -> bytes:
+    return (files("rolecall.extensions.console.page") / "static" / name).read_bytes()

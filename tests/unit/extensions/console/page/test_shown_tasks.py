@@ -1,0 +1,143 @@
+"""Tasks of a run from its event files: while they come, when they are all there, whatever is in
+them.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rolecall.extensions.console.page.shown_tasks import (
+    RunsRead,
+    ShownTasks,
+    beginning_of,
+    cut,
+    ends_of,
+)
+
+
+class Play:
+    """Writes event files as a run does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "job_events").mkdir(parents=True)
+        self.counter = 0
+
+    def says(self, kind: str, task: str = "", **data: Any) -> None:
+        self.counter += 1
+        event_data = {"task_uuid": f"uuid-{task}", "task": task, **data}
+        event = {"event": kind, "counter": self.counter, "event_data": event_data, "stdout": "out"}
+        path = self.folder / "job_events" / f"{self.counter}-{kind}.json"
+        path.write_text(json.dumps(event))
+
+    def task(self, name: str, outcome: str, **result: Any) -> None:
+        self.says("playbook_on_task_start", name, task_path=f"/p/roles/x/tasks/main.yml:{name}")
+        self.says(f"runner_on_{outcome}", name, host="localhost", duration=0.5, res=result)
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Play:
+    return Play(tmp_path)
+
+
+def all_of(tasks: ShownTasks) -> list[tuple[str, str]]:
+    while tasks.read(2):
+        pass
+    return [(task.name, task.outcome) for task in tasks.tasks]
+
+
+def test_each_task_has_its_outcome(play: Play) -> None:
+    play.task("a", "ok")
+    play.task("b", "ok", changed=True)
+    play.task("c", "skipped")
+    play.task("d", "failed", msg="no")
+    play.says("playbook_on_task_start", "e")
+    tasks = ShownTasks(play.folder)
+    expected = [("a", "ok"), ("b", "changed"), ("c", "skipped"), ("d", "failed"), ("e", "")]
+    assert all_of(tasks) == expected
+    assert tasks.tasks[3].message == "no"
+    assert tasks.tasks[0].seconds == 0.5
+
+
+def test_failure_that_is_ignored_is_none(play: Play) -> None:
+    play.says("playbook_on_task_start", "a")
+    play.says("runner_on_failed", "a", host="h", ignore_errors=True, res={"msg": "no"})
+    assert all_of(ShownTasks(play.folder)) == [("a", "ignored")]
+
+
+def test_worst_of_several_hosts_counts(play: Play) -> None:
+    play.says("playbook_on_task_start", "a")
+    play.says("runner_on_failed", "a", host="one", res={})
+    play.says("runner_on_ok", "a", host="two", res={"changed": True})
+    assert all_of(ShownTasks(play.folder)) == [("a", "failed")]
+
+
+def test_what_comes_later_is_read_on_and_nothing_twice(play: Play) -> None:
+    play.says("playbook_on_task_start", "a")
+    tasks = ShownTasks(play.folder)
+    assert all_of(tasks) == [("a", "")]
+    counter = tasks.counter
+    play.says("runner_on_ok", "a", host="h", res={})
+    play.task("b", "ok")
+    assert all_of(tasks) == [("a", "ok"), ("b", "ok")]
+    assert [task.name for task in tasks.after(counter)] == ["a", "b"]
+    assert tasks.after(tasks.counter) == []
+
+
+def test_file_that_cannot_be_read_hides_nothing_after_it(play: Play) -> None:
+    play.task("a", "ok")
+    play.counter += 1
+    (play.folder / "job_events" / "3-x.json").write_text('{"event": "playbook_on_ta')
+    play.task("b", "ok")
+    assert all_of(ShownTasks(play.folder)) == [("a", "ok"), ("b", "ok")]
+
+
+def test_two_who_read_at_the_same_time_see_each_task_once(play: Play) -> None:
+    for number in range(300):
+        play.task(str(number), "ok")
+    tasks = ShownTasks(play.folder)
+    readers = [threading.Thread(target=all_of, args=[tasks]) for _ in range(4)]
+    for each in readers:
+        each.start()
+    for each in readers:
+        each.join()
+    assert [task.name for task in tasks.tasks] == [str(number) for number in range(300)]
+
+
+def test_long_output_is_cut_with_a_word_on_how_much(tmp_path: Path) -> None:
+    file = tmp_path / "stdout"
+    file.write_text("x" * 25)
+    assert beginning_of(file, 25) == "x" * 25
+    assert beginning_of(file, 10) == "x" * 10 + "\n… and 15 bytes more"
+    assert "nothing was printed" in beginning_of(tmp_path / "gone", 10)
+
+
+@pytest.mark.parametrize("content", ["[]", "null", '"x"', '{"event": 5, "event_data": [1]}', "{}"])
+def test_file_of_another_shape_says_nothing(play: Play, content: str) -> None:
+    (play.folder / "job_events" / "1-x.json").write_text(content)
+    assert all_of(ShownTasks(play.folder)) == []
+
+
+def test_details_are_what_the_task_was_given_and_said(play: Play) -> None:
+    invocation = {"module_args": {"name": "web"}}
+    play.task("a", "ok", changed=True, answer=42, invocation=invocation)
+    tasks = ShownTasks(play.folder)
+    all_of(tasks)
+    (end,) = ends_of(tasks.tasks[0], play.folder)
+    assert (end.host, end.outcome, end.stdout) == ("localhost", "ok", "out")
+    assert json.loads(end.arguments) == {"name": "web"}
+    assert json.loads(end.result) == {"changed": True, "answer": 42}
+
+
+def test_run_without_a_folder_has_no_task(tmp_path: Path) -> None:
+    assert all_of(RunsRead().of(tmp_path / "gone")) == []
+
+
+def test_megabytes_are_cut_with_a_word_on_how_much() -> None:
+    assert cut("x" * 10, 10) == "x" * 10
+    assert cut("x" * 12, 10) == "x" * 10 + "\n… and 2 characters more"
