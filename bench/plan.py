@@ -23,13 +23,14 @@ sys.path.insert(0, str(ROOT))
 
 from bench.clusters import given_or_own  # noqa: E402
 from rolecall.clock import SystemClock  # noqa: E402
+from rolecall.extending import CommandView, extension_classes, followed_by  # noqa: E402
 from rolecall.gvk import Gvk  # noqa: E402
 from rolecall.json_object import Json  # noqa: E402
 from rolecall.kube import AlreadyExistsError, Client, Credentials  # noqa: E402
 from rolecall.plan import Planner, PlanRequest  # noqa: E402
 from rolecall.proxy import Proxy  # noqa: E402
 from rolecall.runner import RunRequest, create_runner, terms_of  # noqa: E402
-from rolecall.settings import ProxySettings, RunnerSettings  # noqa: E402
+from rolecall.settings import ProxySettings, RunnerSettings, Settings  # noqa: E402
 from rolecall.watches import Play, Watch  # noqa: E402
 
 FOUR = Watch(Gvk("", "v1", "ConfigMap"), Play(ROOT / "bench/project/roles/four", is_role=True))
@@ -108,7 +109,8 @@ async def measured(kubeconfig: Path, rounds: int) -> dict[str, Series]:
     async with AsyncExitStack() as stack:
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
         client = await stack.enter_async_context(Client(credentials))
-        proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody())
+        follow = followed_by(extension_classes(), CommandView(client, Settings(), {}))
+        proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody(), follow=follow)
         await proxy.start()
         stack.push_async_callback(proxy.stop)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -34,9 +34,9 @@ from bench.measures import quiet
 from bench.processes import cpu_s
 from bench.publish import RECORD, write_json
 from rolecall.clock import SystemClock
+from rolecall.extensions.record.notes import RunNotes
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
-from rolecall.record import RunNotes
 
 FOUR = KINDS["Four"]
 ON, OFF = "record-on", "record-off"

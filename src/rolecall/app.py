@@ -189,6 +189,7 @@ class Engine:
             clock=clock,
             events=self._events,
             was_owned=lambda owner, uid: self._extensions.was_owned(owner, uid),  # noqa: PLW0108 - made later
+            follow=lambda run: self._extensions.follow(run),  # noqa: PLW0108 - made later
         )
         self._warm_state = self._made_warm_state()
         self._runner = make_runner(settings.runner, self._warm_state.update)
@@ -401,7 +402,7 @@ class Engine:
             is_listed=lambda: self._reactor.is_synced,
             runner=self._runner,
             issue_read_access=self._proxy.issue_read_access,
-            notes_in_flight=lambda: self._reconciler.notes_in_flight(),  # noqa: PLW0108 - made later
+            findings_in_flight=lambda kind: self._reconciler.findings_in_flight(kind),  # noqa: PLW0108 - made later
             last_runs=self._last_runs,
             inspected=self._engine_ports,
             files=files_of(self._settings),

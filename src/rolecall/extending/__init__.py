@@ -33,9 +33,8 @@ from rolecall.extending.foreseen import (
     foreseen_by,
 )
 from rolecall.extending.found import extension_classes, watch_keys
-from rolecall.extending.host import Extensions
+from rolecall.extending.host import Extensions, followed_by
 from rolecall.extending.last_runs import LastRuns
-from rolecall.extending.run_record import warn_without_run_record
 from rolecall.reconcile import TurnView
 
 __all__ = [
@@ -64,9 +63,9 @@ __all__ = [
     "TurnView",
     "by_key",
     "extension_classes",
+    "followed_by",
     "foresee_nothing",
     "foreseen_by",
     "shards_json",
-    "warn_without_run_record",
     "watch_keys",
 ]

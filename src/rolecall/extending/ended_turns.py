@@ -14,15 +14,15 @@ from dataclasses import replace
 
 from rolecall.clock import Clock
 from rolecall.extending.extension import EndedTurn
-from rolecall.reconcile import Outcome
+from rolecall.reconcile import NOT_FOLLOWED, Outcome
 from rolecall.runner import in_thread
 from rolecall.workqueue import Turn
 
 _TOGETHER_S = 1.0
 # Of turns that wait for a disk or a machine that hangs; what comes above it pushes out the oldest.
 _MOST_WAITING = 10_000
-# Above this, they wait without what they read and wrote, which takes memory.
-_MOST_WITH_NOTES = 1_000
+# Above this, they wait without what extensions publish of them, which takes memory.
+_MOST_WITH_FINDINGS = 1_000
 
 
 class EndedTurns:
@@ -42,8 +42,8 @@ class EndedTurns:
         trail = outcome.trail
         if trail is None and not outcome.forget:
             return
-        if trail is not None and len(self._waiting) >= _MOST_WITH_NOTES:
-            outcome = replace(outcome, trail=replace(trail, notes=None))
+        if trail is not None and len(self._waiting) >= _MOST_WITH_FINDINGS:
+            outcome = replace(outcome, trail=replace(trail, followed=NOT_FOLLOWED))
         self._waiting.append(EndedTurn(turn, outcome, self._clock.monotonic()))
         self._has_come.set()
 

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock
@@ -21,16 +21,25 @@ from rolecall.extending.last_runs import LastRuns
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
-from rolecall.proxy import Owner
+from rolecall.proxy import FollowRun, Owner, RunFollower
 from rolecall.reactor import DependentInformers, Sink
-from rolecall.reconcile import EndedRun, EventRecorder, Outcome, RunAccess, TurnView
-from rolecall.record import RunNotes, RunRecord
+from rolecall.reconcile import (
+    NOT_FOLLOWED,
+    BegunRun,
+    EndedRun,
+    EventRecorder,
+    Outcome,
+    RunAccess,
+    RunFindings,
+    TurnView,
+)
 from rolecall.runner import Runner
 from rolecall.settings import Settings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import ExtensionKeys, Watch
 from rolecall.workqueue import Cause, Key, Turn
 
+T = TypeVar("T")
 # Runs until it is cancelled; begun anew when it fails.
 BackgroundPart = Callable[[], Awaitable[None]]
 
@@ -47,6 +56,12 @@ class MetricsView(Protocol):
 
     def read_late(self, name: MetricSpec, rows: Callable[[], Iterable[FigureRow]]) -> None:
         """Ask for the figures at each scrape, in a thread."""
+
+
+class FindInFlight(Protocol):
+    """What is published of each run in flight, by its type, as known by now."""
+
+    def __call__(self, kind: type[T], /) -> Mapping[Key, T]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +87,7 @@ class EngineView:
     is_listed: Callable[[], bool]  # every watched kind was listed once
     runner: Runner
     issue_read_access: IssueAccess  # for a play that may only read
-    # What each run in flight asked for so far.
-    notes_in_flight: Callable[[], Mapping[Key, RunNotes]]
+    findings_in_flight: FindInFlight
     last_runs: LastRuns  # of each CR, as it is kept on disk
     inspected: Callable[[], EnginePorts]  # what the engine knows and is at, once it opens
     files: Mapping[str, Path]  # that were read at the start alone, by what people call them
@@ -115,10 +129,10 @@ class EndedTurn:
     ended_s: float  # on the clock that never jumps
 
     @cached_property
-    def record(self) -> RunRecord | None:
-        """What its run read and wrote; None: there was none, or none was kept."""
+    def findings(self) -> RunFindings:
+        """What is published of its run."""
         trail = self.outcome.trail
-        return trail.notes.record() if trail is not None and trail.notes is not None else None
+        return RunFindings(trail.followed if trail is not None else NOT_FOLLOWED)
 
 
 class Extension:
@@ -127,6 +141,8 @@ class Extension:
     name: ClassVar[str]
     # Extensions that are asked before this one, where they are loaded.
     after: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[type, ...]] = ()  # findings of others, without which it does nothing
+    publishes: tuple[type, ...] = ()  # findings of the followers that `follow` gives
     metrics: ClassVar[tuple[MetricSpec, ...]] = ()
     watch_keys: ClassVar[type[ExtensionKeys] | None] = None  # its keys in watches.yaml
 
@@ -170,6 +186,15 @@ class Extension:
     async def why_no_run(self, turn: TurnView) -> str:  # noqa: ARG002 - for those that override it
         """Why a turn needs no run; empty: make it. What this raises makes the run."""
         return ""
+
+    def follow(self, run: BegunRun) -> RunFollower | None:  # noqa: ARG002 - as above
+        """Follow a run: what its play asks for and reports, and what is to be kept of it."""
+        return None
+
+    @classmethod
+    def follows(cls, command: CommandView) -> FollowRun | None:  # noqa: ARG003 - as above
+        """`follow` for a command."""
+        return None
 
     async def run_ended(self, run: EndedRun) -> None:
         """A run ended by itself; its CR is still in hand, and its end is not in status yet."""

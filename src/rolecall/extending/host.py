@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
 
 from rolecall.errors import RolecallError
 from rolecall.extending.ended_turns import EndedTurns
@@ -20,10 +21,11 @@ from rolecall.extending.extension import (
     EngineView,
     Extension,
 )
-from rolecall.extending.foreseen import Foreseen, foreseen_by
+from rolecall.extending.foreseen import CommandView, Foreseen, foreseen_by
+from rolecall.extending.run_followers import FollowerOf, RunFollowers
 from rolecall.log_fields import log_fields
-from rolecall.proxy import Owner
-from rolecall.reconcile import EndedRun, Outcome, TurnView
+from rolecall.proxy import FollowRun, Owner, RunFollower
+from rolecall.reconcile import BegunRun, EndedRun, Outcome, TurnView
 from rolecall.runner import in_thread
 from rolecall.workqueue import Key, Turn
 
@@ -44,8 +46,10 @@ class Extensions:
         self._on_fault = on_fault
         begun = (each.begin(engine) for each in classes)
         self._loaded = [each for each in begun if each is not None]
+        self._warn_of_needs()
         self._wanting_turns = self._overriding("turns_ended")
         self._following_runs = self._overriding("run_ended")
+        self._followers = self._overriding("follow")
         self._skipping = self._overriding("why_no_run")
         self._ended_turns = EndedTurns(engine.clock, self._tell_of)
 
@@ -76,6 +80,14 @@ class Extensions:
                 if why := await each.why_no_run(turn):
                     return why
         return ""
+
+    def follow(self, run: BegunRun) -> RunFollower:
+        followers = []
+        for each in self._followers:
+            with self._costing_nothing(each):
+                if (follower := each.follow(run)) is not None:
+                    followers.append(FollowerOf(follower, partial(self._report, each)))
+        return RunFollowers(followers)
 
     async def run_ended(self, run: EndedRun) -> None:
         for each in self._following_runs:
@@ -173,8 +185,28 @@ class Extensions:
         except Exception as error:
             if passes_on and isinstance(error, RolecallError):
                 raise
-            self._on_fault(f"extension {extension.name}")
-            _logger.exception(
-                "internal error: an extension failed",
-                extra=log_fields(extension=extension.name, why=repr(error)),
-            )
+            self._report(extension, error)
+
+    def _report(self, extension: Extension, error: Exception) -> None:
+        self._on_fault(f"extension {extension.name}")
+        fields = log_fields(extension=extension.name, why=repr(error))
+        _logger.error("internal error: an extension failed", extra=fields, exc_info=error)
+
+    def _warn_of_needs(self) -> None:
+        published = {kind for each in self._loaded for kind in each.publishes}
+        for each in self._loaded:
+            for kind in each.needs:
+                if kind not in published:
+                    why = f"no extension that is loaded and switched on publishes {kind.__name__}"
+                    fields = log_fields(why=why)
+                    _logger.warning("the extension `%s` has no effect", each.name, extra=fields)
+
+
+def followed_by(classes: Sequence[type[Extension]], command: CommandView) -> FollowRun:
+    """All followers of the runs of a command, which has no engine; what they raise ends it."""
+    found = [follow for each in classes if (follow := each.follows(command)) is not None]
+    return lambda run: RunFollowers([FollowerOf(follow(run), _raised) for follow in found])
+
+
+def _raised(error: Exception) -> None:
+    raise error

@@ -22,7 +22,8 @@ from rolecall.plan.overlay import ObjectIdentity, versioned
 from rolecall.plan.ports import KindFinder, PlanAccess
 from rolecall.plan.told import LeftOut, foreseen_of_plan, objects_of_plan, refused_notes
 from rolecall.plan.world import PlanWorld
-from rolecall.reconcile import AllKeys, EndedRun, SpecKeyFilter
+from rolecall.reconcile import AllKeys, EndedRun, RunFindings, SpecKeyFilter
+from rolecall.record import RunRecord
 from rolecall.runner import (
     Ending,
     Redactor,
@@ -85,12 +86,10 @@ class Planner:
             request = replace(request, cr=versioned(request.cr))
             await self._suppose(world, request)
         with folder_of_command() as folder:
-            issued = self._access.issue_plan_access(request.run_id, request.cr, watch, world)
+            issued = self._access.issue_access_to_world(request.run_id, request.cr, watch, world)
             async with issued as access:
                 redactor = Redactor.for_run(request.cr, access.kubeconfig)
-                if access.notes is None:
-                    raise RuntimeError("a plan needs the notes of its run")
-                notes, left_out = access.notes, folder / _NOTES_FILE
+                followed, left_out = access.followed, folder / _NOTES_FILE
 
                 run = RunRequest(
                     run_id=request.run_id,
@@ -105,14 +104,15 @@ class Planner:
                     keep_artifacts=request.keep_artifacts,
                     timeout_s=request.timeout_s,
                     withheld=await self._withheld(request),
-                    note_event=access.note_event,
+                    note_event=followed.event,
                     plan_notes=left_out,
                 )
                 handle = await self._runner.start(run, lambda _: None)
                 request.on_start(handle)
                 result = await handle.result_before_tidying()
             left = _left_out_in(left_out)
-        record = notes.record()
+        findings = RunFindings(followed)
+        record = findings.of(RunRecord)
         for secret in world.secrets:
             redactor.learn(secret)
         about = ObjectIdentity(
@@ -121,7 +121,7 @@ class Planner:
         unknown = refused_notes(world, record)
         objects = objects_of_plan(world, record, left, (watch.gvk, about), redactor.value)
         key = Key(watch.gvk, about.namespace, about.name)
-        ended = EndedRun(key, watch, request.cr, request.cr, request.is_finalizer, result, notes)
+        ended = EndedRun(key, watch, request.cr, request.cr, request.is_finalizer, result, findings)
         foreseen = await self._foresee(ended)
         objects += foreseen_of_plan(foreseen, world, record, left, redactor.value)
         if foreseen.unknown:

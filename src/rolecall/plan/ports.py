@@ -16,7 +16,7 @@ from rolecall.watches import Watch
 class PlanAccess(Protocol):
     """Hands out kubeconfigs that lead into a world; the proxy is the real one."""
 
-    def issue_plan_access(
+    def issue_access_to_world(
         self, run_id: str, cr: Json, watch: Watch, world: World
     ) -> AbstractAsyncContextManager[RunAccess]: ...
 

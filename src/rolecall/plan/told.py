@@ -29,7 +29,7 @@ class LeftOut:
 
 def objects_of_plan(
     world: PlanWorld,
-    record: RunRecord,
+    record: RunRecord | None,
     left_out: Sequence[LeftOut],
     cr: tuple[Gvk, ObjectIdentity],
     hide: Callable[[Any], Any],
@@ -47,7 +47,7 @@ def objects_of_plan(
 def foreseen_of_plan(
     foreseen: Foreseen,
     world: PlanWorld,
-    record: RunRecord,
+    record: RunRecord | None,
     left_out: Sequence[LeftOut],
     hide: Callable[[Any], Any],
 ) -> list[PlannedObject]:
@@ -63,20 +63,22 @@ def foreseen_of_plan(
     return planned
 
 
-def refused_notes(world: PlanWorld, record: RunRecord) -> list[PlanNote]:
+def refused_notes(world: PlanWorld, record: RunRecord | None) -> list[PlanNote]:
     """What had no honest answer, by task."""
     return [PlanNote("unknown", each.what, task_at(record, each.at_s)) for each in world.refused]
 
 
-def task_at(record: RunRecord, at_s: float) -> TaskPlace:
-    """The task that made the request that came then."""
+def task_at(record: RunRecord | None, at_s: float) -> TaskPlace:
+    """The task that made the request that came then; nowhere, where no record was kept."""
+    if record is None:
+        return TaskPlace()
     request = next((each for each in record.requests if each.at_s == at_s), None)
     task = record.task_of(request) if request is not None else None
     return TaskPlace(task.name, task.place) if task is not None else TaskPlace()
 
 
 def _doubt_what_follows(
-    each: Overlaid, world: PlanWorld, record: RunRecord, left_out: Sequence[LeftOut]
+    each: Overlaid, world: PlanWorld, record: RunRecord | None, left_out: Sequence[LeftOut]
 ) -> None:
     last_s = each.written_at_s[-1]
     if world.refused and (first := world.refused[0]).at_s < last_s:
@@ -88,7 +90,9 @@ def _doubt_what_follows(
         each.doubt(Certainty.APPROXIMATE, f"it follows {left.at}, which a plan leaves out")
 
 
-def _planned(each: Overlaid, record: RunRecord, hide: Callable[[Any], Any]) -> PlannedObject | None:
+def _planned(
+    each: Overlaid, record: RunRecord | None, hide: Callable[[Any], Any]
+) -> PlannedObject | None:
     if each.now is None and each.before is None:
         return None
     if each.now is None:

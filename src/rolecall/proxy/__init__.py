@@ -4,8 +4,10 @@
 """
 
 from rolecall.proxy.dependent_finder import DependentSink
+from rolecall.proxy.following import AskedExchange, ExchangeFollower, FollowRun, RunFollower
 from rolecall.proxy.identity import Owner
-from rolecall.proxy.owners import owner_patch, tie_for
+from rolecall.proxy.owners import names_owner, owner_patch, tie_for
+from rolecall.proxy.protobuf import object_in_protobuf
 from rolecall.proxy.read_only import is_review
 from rolecall.proxy.request_info import RequestInfo, parse_request_info
 from rolecall.proxy.server import Proxy
@@ -13,14 +15,20 @@ from rolecall.proxy.worlds import ApiServer, PlayRequest, Said, World
 
 __all__ = [
     "ApiServer",
+    "AskedExchange",
     "DependentSink",
+    "ExchangeFollower",
+    "FollowRun",
     "Owner",
     "PlayRequest",
     "Proxy",
     "RequestInfo",
+    "RunFollower",
     "Said",
     "World",
     "is_review",
+    "names_owner",
+    "object_in_protobuf",
     "owner_patch",
     "parse_request_info",
     "tie_for",

@@ -16,9 +16,9 @@ from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from rolecall.dry_run import is_dry_run
+from rolecall.proxy.following import ExchangeFollower
 from rolecall.proxy.request_info import RequestInfo, parse_request_info
 from rolecall.proxy.run_credentials import RunCredential
-from rolecall.record import RequestNote
 
 # Those of RFC 9110 plus what only makes sense on the first hop.
 _HOP_BY_HOP = frozenset(
@@ -41,32 +41,40 @@ _IMPERSONATING = "impersonate-"
 _ENDLESS_SUBRESOURCES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Exchange:
     request: web.BaseRequest
     credential: RunCredential
     info: RequestInfo
     target: str  # path and query, encoded as they came
     headers: CIMultiDict[str]  # to send on
-    note: RequestNote | None = None  # for the run's record
+    at_s: float  # when it came, on the clock that never jumps
+    follower: ExchangeFollower | None = None
 
     @classmethod
-    def of(cls, request: web.BaseRequest, credential: RunCredential) -> Exchange:
+    def of(cls, request: web.BaseRequest, credential: RunCredential, at_s: float) -> Exchange:
         """Read what a request is about."""
         url = request.rel_url
         info = parse_request_info(request.method, url.raw_path, url.raw_query_string)
         headers = end_to_end(request.headers)
-        note = None
-        if credential.notes is not None:
-            note = credential.notes.begin(info, url.raw_query_string)
-        if note is not None or info.is_about_secrets:
+        exchange = cls(request, credential, info, url.raw_path_qs, headers, at_s)
+        exchange.follower = credential.follower.begin(exchange)
+        if exchange.follower is not None or info.is_about_secrets:
             # What is compressed tells nothing, and the play is on this machine.
             headers["Accept-Encoding"] = "identity"
-        return cls(request, credential, info, url.raw_path_qs, headers, note)
+        return exchange
 
     @property
     def method(self) -> str:
         return self.request.method
+
+    @property
+    def query(self) -> str:
+        return self.request.rel_url.raw_query_string
+
+    @property
+    def agent(self) -> str:
+        return self.request.headers.get("User-Agent", "")
 
     @property
     def impersonates(self) -> bool:
@@ -94,7 +102,7 @@ class Exchange:
 
     def is_dry_run(self, body: object) -> bool:
         """Whether nothing will be kept of a write that was sent with this body."""
-        return is_dry_run(self.method, self.request.rel_url.raw_query_string, body)
+        return is_dry_run(self.method, self.query, body)
 
     def headers_with(self, changes: Mapping[str, str]) -> CIMultiDict[str]:
         """The headers to send on, with these replaced."""

@@ -131,8 +131,8 @@ async def receive_body(exchange: Exchange) -> bytes:
             raise BodyTooLargeError
         pieces.append(piece)
     body = b"".join(pieces)
-    if exchange.note is not None:
-        exchange.note.send(body)
+    if exchange.follower is not None:
+        exchange.follower.sent(body)
     return body
 
 
@@ -194,18 +194,18 @@ async def _stream(
 ) -> web.StreamResponse:
     out = web.StreamResponse(status=response.status, headers=end_to_end(response.headers))
     await out.prepare(exchange.request)
-    note = exchange.note
-    if note is not None:
-        note.code = response.status
-        note.answer(start)
+    follower = exchange.follower
+    if follower is not None:
+        follower.answering(response.status, response.content_type)
+        follower.answered(start)
     try:
         if start:
             await out.write(start)
         async for chunk in response.content.iter_any():
             if on_chunk is not None:
                 on_chunk(chunk)
-            if note is not None:
-                note.answer(chunk)
+            if follower is not None:
+                follower.answered(chunk)
             await out.write(chunk)
         await out.write_eof()
     except (aiohttp.ClientError, OSError, TimeoutError):

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rolecall.acting import RightToAct, acting_for, current_hand
+from rolecall.proxy.following import RunFollower
 from rolecall.proxy.identity import (
     Owner,
     decode_identity,
@@ -29,7 +30,6 @@ from rolecall.proxy.identity import (
 from rolecall.proxy.refused_rights import RefusedRights
 from rolecall.proxy.seen_secrets import SeenSecrets
 from rolecall.proxy.worlds import World
-from rolecall.record import RunNotes
 from rolecall.watches import Watch
 
 _PASSWORD_BYTES = 24
@@ -53,8 +53,8 @@ class RunCredential:
     reads_only: bool = False  # of a play of admission
     # What it wrote and its CR does not own: names for people, by UID.
     unowned: dict[str, str] = field(default_factory=dict, repr=False)
-    notes: RunNotes | None = field(default=None, repr=False)  # None: nothing is recorded
-    world: World | None = field(default=None, repr=False)  # of a run under plan
+    follower: RunFollower = field(default_factory=RunFollower, repr=False)
+    world: World | None = field(default=None, repr=False)  # answers in place of the API server
     # The right to act for its CR, by which each of its requests is answered.
     hand: RightToAct | None = field(default_factory=current_hand, repr=False)
 
@@ -88,7 +88,7 @@ class RunCredentials:
         *,
         is_ending: bool = False,
         reads_only: bool = False,
-        notes: RunNotes | None = None,
+        follower: RunFollower | None = None,
         world: World | None = None,
     ) -> RunCredential:
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
@@ -100,7 +100,7 @@ class RunCredentials:
             password,
             is_ending=is_ending,
             reads_only=reads_only,
-            notes=notes,
+            follower=follower or RunFollower(),
             world=world,
         )
         self._by_digest[_digest_of(credential.password)] = credential

@@ -15,7 +15,6 @@ import logging
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +31,16 @@ from rolecall.proxy.creates import verbs_needed
 from rolecall.proxy.dependent_finder import DependentSink
 from rolecall.proxy.exchange import Exchange
 from rolecall.proxy.failures import EXPECTED, refusal_for
+from rolecall.proxy.following import FollowRun, followed, followed_by_none
 from rolecall.proxy.framing import refused_framing
 from rolecall.proxy.identity import Owner
 from rolecall.proxy.kubeconfig import write_kubeconfig
-from rolecall.proxy.noted import noted
-from rolecall.proxy.owners import names_owner
 from rolecall.proxy.request_info import has_dot_segment
 from rolecall.proxy.request_record import RequestRecord
 from rolecall.proxy.routes import Routes
 from rolecall.proxy.run_credentials import RunCredential, RunCredentials
 from rolecall.proxy.worlds import World
-from rolecall.reconcile import EventRecorder, RunAccess
-from rolecall.record import RunNotes
+from rolecall.reconcile import BegunRun, EventRecorder, RunAccess
 from rolecall.settings import ProxySettings
 from rolecall.watches import Watch
 
@@ -59,7 +56,7 @@ _SHUTDOWN_S = 1.0  # for answers that are being written; not 0, which means with
 
 
 class Proxy:
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part, connected by name
         self,
         settings: ProxySettings,
         client: Client,
@@ -68,8 +65,10 @@ class Proxy:
         clock: Clock | None = None,
         events: EventRecorder | None = None,
         was_owned: WasOwned = never_owned,
+        follow: FollowRun = followed_by_none,
     ) -> None:
         self._settings = settings
+        self._follow = follow
         self._clock = clock or SystemClock()
         self._run_credentials = RunCredentials()
         self._routes = Routes(settings, client, dependents, self._clock, events, was_owned)
@@ -130,11 +129,9 @@ class Proxy:
     ) -> AsyncIterator[RunAccess]:
         """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
         is_ending, owner = bool(cr["metadata"].get("deletionTimestamp")), Owner.of(cr)
-        notes = None
-        if self._settings.notes_runs:
-            notes = RunNotes(run_id, partial(names_owner, owner=owner), self._clock)
+        follower = self._follow(BegunRun(run_id, cr, watch))
         credential = self._run_credentials.issue(
-            run_id, owner, watch, is_ending=is_ending, notes=notes
+            run_id, owner, watch, is_ending=is_ending, follower=follower
         )
         async with self._access_by(credential, cr) as access:
             yield access
@@ -149,13 +146,14 @@ class Proxy:
             yield access
 
     @asynccontextmanager
-    async def issue_plan_access(
+    async def issue_access_to_world(
         self, run_id: str, cr: dict[str, Any], watch: Watch, world: World
     ) -> AsyncIterator[RunAccess]:
-        """The same for a play that only plans: `world` answers it, and is the one who may write."""
-        owner = Owner.of(cr)
-        notes = RunNotes(run_id, partial(names_owner, owner=owner), self._clock)
-        credential = self._run_credentials.issue(run_id, owner, watch, notes=notes, world=world)
+        """The same for a run without effect: `world` answers the play, and is the one who may write."""
+        follower = self._follow(BegunRun(run_id, cr, watch, is_without_effect=True))
+        credential = self._run_credentials.issue(
+            run_id, Owner.of(cr), watch, follower=follower, world=world
+        )
         async with self._access_by(credential, cr) as access:
             yield access
 
@@ -166,9 +164,8 @@ class Proxy:
         kubeconfig: Path | None = None
         try:
             kubeconfig = write_kubeconfig(credential, self.port, self._settings.folder)
-            told_by, notes = credential.refused_rights.told_by, credential.notes
-            seen = credential.seen_secrets.take
-            yield RunAccess(kubeconfig, told_by, notes, seen)
+            told_by, seen = credential.refused_rights.told_by, credential.seen_secrets.take
+            yield RunAccess(kubeconfig, told_by, credential.follower, seen)
         finally:
             self._run_credentials.revoke(credential)
             self._routes.end(credential, cr)
@@ -183,8 +180,8 @@ class Proxy:
             return unauthorized()
         if has_dot_segment(request.rel_url.raw_path):
             return refusal(400, "a path with `.` or `..` segments was refused, encoded ones too")
-        exchange = Exchange.of(request, credential)
-        with credential.serving(), noted(exchange) as answered:
+        exchange = Exchange.of(request, credential, self._clock.monotonic())
+        with credential.serving(), followed(exchange.follower) as answered:
             answer = await self._answer(exchange)
             answered(answer)
         if answer.status == 403 and isinstance(answer, web.Response):

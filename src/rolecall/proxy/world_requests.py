@@ -28,7 +28,7 @@ async def ask_world(
         accept=request.headers.get("Accept", ""),
         body=body,
         is_upgrade=exchange.is_upgrade,
-        at_s=exchange.note.at_s if exchange.note is not None else 0.0,
+        at_s=exchange.at_s,
         owner=Ownership(exchange.credential.owner) if gives_owner else None,
     )
     said = await world.answer(asked, _Server(exchange, forwarder))

@@ -1,6 +1,6 @@
 """A world: what answers the requests of a run in place of the API server alone.
 
-A run under plan has one. All that its play asks for comes here, but for discovery; the world decides
+A run without effect has one: all that its play asks for comes here, but for discovery. It decides
 what the API server is asked, under the engine's login and in the play's name. Requests and answers are
 whole, and in plain values, so that whoever makes a world needs to know nothing of HTTP libraries.
 

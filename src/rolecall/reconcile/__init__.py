@@ -6,6 +6,12 @@ from rolecall.reconcile.annotations import (
     PAUSED_BECAUSE,
     PAUSED_BY,
 )
+from rolecall.reconcile.following import (
+    NOT_FOLLOWED,
+    BegunRun,
+    FollowedRun,
+    RunFindings,
+)
 from rolecall.reconcile.loop import Reconciler
 from rolecall.reconcile.ports import (
     AccessIssuer,
@@ -31,15 +37,18 @@ from rolecall.reconcile.workers import Workers
 
 __all__ = [
     "MODE_ANNOTATION",
+    "NOT_FOLLOWED",
     "PAUSED_ANNOTATION",
     "PAUSED_BECAUSE",
     "PAUSED_BY",
     "AccessIssuer",
     "AllKeys",
+    "BegunRun",
     "Drift",
     "DriftFinder",
     "EndedRun",
     "EventRecorder",
+    "FollowedRun",
     "Outcome",
     "PlayLog",
     "Progress",
@@ -47,6 +56,7 @@ __all__ = [
     "ReconcilerPorts",
     "RunAccess",
     "RunDefaults",
+    "RunFindings",
     "SpecKeyFilter",
     "Telemetry",
     "TurnHooks",

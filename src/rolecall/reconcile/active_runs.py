@@ -23,11 +23,11 @@ from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
 from rolecall.reconcile.annotations import is_deleted, kept_artifacts_of, verbosity_of
 from rolecall.reconcile.cr_events import WARNING
+from rolecall.reconcile.following import NOT_FOLLOWED, FollowedRun
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.ports import ReconcilerPorts, RunAccess, RunDefaults, TurnTrail
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.shortened import one_line
-from rolecall.record import RunNotes
 from rolecall.runner import Ending, OnEvent, RunEvent, RunHandle, RunRequest, RunResult, terms_of
 from rolecall.watches import Watch
 from rolecall.workqueue import Cause, Key, Turn
@@ -68,7 +68,7 @@ class ActiveRun:
     progress: Progress | None = None  # while the run is in flight
     spoke_s: float = 0.0  # when the run last said anything, on the clock that never jumps
     newest: Json | None = None  # the CR as we last wrote it during the run
-    notes: RunNotes | None = None  # what it read and wrote
+    followed: FollowedRun = NOT_FOLLOWED
 
     def follow(self, event: RunEvent, clock: Clock) -> None:
         """The run said something."""
@@ -79,7 +79,7 @@ class ActiveRun:
     def leave_trail(self, plan: RunPlan, run_began_s: float, now_s: float, run: RunResult) -> None:
         """The run is over, whatever comes of it."""
         uid = str(plan.cr["metadata"].get("uid", ""))
-        self.trail = TurnTrail(self.began, run_began_s, now_s, uid, run, self.notes)
+        self.trail = TurnTrail(self.began, run_began_s, now_s, uid, run, self.followed)
 
     def forget_progress(self) -> None:
         """The run is over."""
@@ -142,9 +142,10 @@ class ActiveRuns:
         """How far each run has come, now."""
         return {key: active.progress for key, active in self._by_key.items() if active.progress}
 
-    def notes(self) -> dict[Key, RunNotes]:
-        """What each run in flight asked for so far."""
-        return {key: active.notes for key, active in self._by_key.items() if active.notes}
+    def findings(self, kind: type[T]) -> dict[Key, T]:
+        """What extensions publish of each run in flight."""
+        found = {key: active.followed.finding(kind) for key, active in self._by_key.items()}
+        return {key: each for key, each in found.items() if each is not None}
 
     def on_edited(self, key: Key) -> None:
         """The CR was edited or deleted: where the watch allows it, its run may be pointless now."""
@@ -209,7 +210,7 @@ class ActiveRuns:
             )
             active.spoke_s = self._ports.clock.monotonic()
             stack.callback(active.forget_progress)
-            active.notes = access.notes
+            active.followed = access.followed
             active.handle = await self._ports.runner.start(request, on_event)
             if active.cancelled:  # while it was starting
                 active.handle.cancel(active.cancelled)
@@ -231,8 +232,8 @@ class ActiveRuns:
             keep_artifacts=kept_artifacts_of(plan.cr, watch),
             timeout_s=_or(watch.run_timeout_s, defaults.timeout_s),
             no_progress_timeout_s=_or(watch.no_progress_timeout_s, defaults.no_progress_timeout_s),
-            note_event=access.note_event,
-            leave_beside=lambda folder: _leave_beside(folder, plan, access),
+            note_event=access.followed.event,
+            leave_beside=lambda folder: _leave_beside(folder, plan, access.followed),
         )
 
     async def _withheld(self, key: Key, plan: RunPlan) -> frozenset[str]:
@@ -311,11 +312,10 @@ class ActiveRuns:
         return ""
 
 
-def _leave_beside(folder: Path, plan: RunPlan, access: RunAccess) -> None:
-    """What is kept of a run beside its artifacts: what the CR asked for, what was read and written."""
+def _leave_beside(folder: Path, plan: RunPlan, followed: FollowedRun) -> None:
+    """What is kept of a run beside its artifacts: what the CR asked for, and what extensions keep."""
     write_spec(folder, plan.cr.get("spec"))
-    if access.notes is not None:
-        access.notes.write_into(folder)
+    followed.leave_beside(folder)
 
 
 def _not_started(plan: RunPlan, reason: str) -> RunResult:

@@ -28,6 +28,7 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from rolecall.documents import DurationError
 from rolecall.errors import NotLeadingError, RolecallError
@@ -46,6 +47,7 @@ from rolecall.reconcile.come_back import again_now, next_time, periodic, put_off
 from rolecall.reconcile.convergence import Convergence
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
+from rolecall.reconcile.following import RunFindings
 from rolecall.reconcile.in_flight import InFlightReports
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.observing import Observing
@@ -55,7 +57,6 @@ from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.stopped_runs import StoppedRuns
 from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
-from rolecall.record import RunNotes
 from rolecall.runner import Ending, RunResult, outcome_of
 from rolecall.status import (
     ObjectWriter,
@@ -69,6 +70,7 @@ from rolecall.workqueue import DELETION, PAUSING, Cause, Key, Turn, Urgency
 
 # How soon a key comes back whose turn ended because this replica is not the leader now.
 NOT_LEADING_S = 1.0
+T = TypeVar("T")
 
 _logger = logging.getLogger(__name__)
 
@@ -122,9 +124,9 @@ class Reconciler:
         """How far each run has come, now."""
         return self._active_runs.in_flight()
 
-    def notes_in_flight(self) -> Mapping[Key, RunNotes]:
-        """What each run in flight asked for so far."""
-        return self._active_runs.notes()
+    def findings_in_flight(self, kind: type[T]) -> Mapping[Key, T]:
+        """What extensions publish of each run in flight."""
+        return self._active_runs.findings(kind)
 
     def on_edited(self, key: Key) -> None:
         """The CR was edited or deleted; call it along with adding the key to the queue."""
@@ -321,8 +323,9 @@ class Reconciler:
             await self._reporter.cancelled(plan, active.newest or plan.cr, why)
             return self._stopped(key, period_s) if active.is_stopped else again_now(active.cause)
         self._count(plan.watch, result)
+        findings, is_finalizer = RunFindings(active.followed), plan.is_finalizer
         await self._ports.hooks.run_ended(
-            EndedRun(key, plan.watch, plan.cr, plan.before, plan.is_finalizer, result, active.notes)
+            EndedRun(key, plan.watch, plan.cr, plan.before, is_finalizer, result, findings)
         )
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
         cr = active.newest or plan.cr

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.record import RunNotes, RunRecord
+from rolecall.reconcile.following import NOT_FOLLOWED, FollowedRun, RunFindings
 from rolecall.runner import (
     NOTHING_WITHHELD,
     RunEvent,
@@ -38,16 +37,9 @@ class RunAccess:
     # Given what a failed task said: the right that it tells of and that the run was refused for want
     # of, with the way out. Empty where it tells of none.
     missing_right: Callable[[str], str] = lambda _: ""
-    notes: RunNotes | None = None  # what the run asks for; None: nobody notes it
+    followed: FollowedRun = NOT_FOLLOWED
     # The Secrets that the run was answered with since this was called last; from any thread.
     seen_secrets: Callable[[], Sequence[Json]] = tuple
-
-    def note_event(self, event: RunEvent) -> None:
-        """Of the run that has this access; from its thread."""
-        if self.notes is not None:
-            self.notes.task(
-                event.name, event.data, event.at_s, place=event.place, said=event.stdout
-            )
 
 
 class AccessIssuer(Protocol):
@@ -154,7 +146,7 @@ class TurnTrail:
     run_ended_s: float
     uid: str  # of the CR
     result: RunResult
-    notes: RunNotes | None  # nothing is added to them any more
+    followed: FollowedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +181,7 @@ class Outcome:
         return bool(self.error)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EndedRun:
     """A run that is over, whatever it came to, before its end is written into status."""
 
@@ -199,12 +191,7 @@ class EndedRun:
     before: Json  # as it was when the turn began
     is_finalizer: bool
     result: RunResult
-    notes: RunNotes | None
-
-    @cached_property
-    def record(self) -> RunRecord | None:
-        """What it read and wrote; None: nobody noted it."""
-        return self.notes.record() if self.notes is not None else None
+    findings: RunFindings = field(default_factory=lambda: RunFindings(NOT_FOLLOWED))
 
 
 class TurnRights(Protocol):

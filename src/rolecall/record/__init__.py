@@ -1,6 +1,17 @@
-"""What a run read and wrote, request by request, and which task did it."""
+"""What a run read and wrote, request by request, and which task did it.
 
-from rolecall.record.answers import MOST_BYTES, SeenAnswer, digest_of_items, seen_in
+Extensions ask a run for its `RunRecord`, or while it is in flight for its `RequestsSoFar`; both are
+there where an extension publishes them.
+"""
+
+from rolecall.record.answers import (
+    MOST_BYTES,
+    IsOwned,
+    ReadProtobuf,
+    SeenAnswer,
+    digest_of_items,
+    seen_in,
+)
 from rolecall.record.file import RECORD_FILE, read_record, record_json, write_record
 from rolecall.record.leaves import (
     MOST_LEAVES,
@@ -8,16 +19,18 @@ from rolecall.record.leaves import (
     key_step,
     leaves_of_object,
     leaves_of_write,
+    parsed_body,
+    patch_type_of,
     steps_of_path,
 )
 from rolecall.record.model import (
     NO_TASK,
     RecordedRequest,
     RecordedTask,
+    RequestsSoFar,
     RunRecord,
     TaskId,
 )
-from rolecall.record.notes import MOST_REQUESTS, RequestNote, RunNotes
 from rolecall.record.objects import ObjectPlace, ObjectRead, ObjectsOfRun, objects_of
 from rolecall.record.phases import Phase, axis_of, phases_of
 from rolecall.record.selectors import SelectorError, meets_selector, selects
@@ -26,18 +39,18 @@ from rolecall.record.touched import ObjectId, TouchedByRun, TouchedObject, id_of
 __all__ = [
     "MOST_BYTES",
     "MOST_LEAVES",
-    "MOST_REQUESTS",
     "NO_TASK",
     "RECORD_FILE",
+    "IsOwned",
     "ObjectId",
     "ObjectPlace",
     "ObjectRead",
     "ObjectsOfRun",
     "Phase",
+    "ReadProtobuf",
     "RecordedRequest",
     "RecordedTask",
-    "RequestNote",
-    "RunNotes",
+    "RequestsSoFar",
     "RunRecord",
     "SeenAnswer",
     "SelectorError",
@@ -53,6 +66,8 @@ __all__ = [
     "leaves_of_write",
     "meets_selector",
     "objects_of",
+    "parsed_body",
+    "patch_type_of",
     "phases_of",
     "read_record",
     "record_json",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from rolecall.dry_run import is_dry_run
 
@@ -120,3 +120,19 @@ class RunRecord:
         """Why something that the run read is not known; empty: all of it is."""
         unread = (each for each in self.requests if each.unread)
         return next((f"{each.verb} {each.resource_name}: {each.unread}" for each in unread), "")
+
+
+class RequestsSoFar(Protocol):
+    """What a run asked for so far; each question costs less than a record."""
+
+    def has_touched(self, group: str, resource: str, namespace: str, name: str) -> bool:
+        """Whether it asked for this object by name."""
+
+    def has_deleted(self, group: str, resource: str, namespace: str, name: str) -> bool:
+        """Whether it asked for the deletion of this object."""
+
+    def has_seen(self, uid: str, version: str) -> bool:
+        """Whether it read or wrote this object at this version."""
+
+    def unowned(self) -> set[str]:
+        """UIDs of objects that it asked for by name, and that its CR did not own."""

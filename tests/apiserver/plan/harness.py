@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import SystemClock
+from rolecall.extensions.record.extension import RunRecorder
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, Client, Credentials, NoSuchKindError, NotFoundError
 from rolecall.plan import PlannedRun, Planner, PlanRequest
-from rolecall.proxy import Proxy
+from rolecall.proxy import Proxy, RunFollower
+from rolecall.reconcile import BegunRun
 from rolecall.runner import RunResult
 from rolecall.settings import ProxySettings
 from rolecall.watches import Play, Watch
@@ -211,13 +213,17 @@ async def plan_bench(
             **more,
         }
         async with workshop(folder, **settings) as shop:
-            proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody())
+            proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody(), follow=recorded)
             await proxy.start()
             try:
                 planner = Planner(shop.runner, proxy, client, SystemClock())
                 yield PlanBench(cluster, client, proxy, planner, shop, namespace, programs)
             finally:
                 await proxy.stop()
+
+
+def recorded(run: BegunRun) -> RunFollower:
+    return RunRecorder(run, SystemClock())
 
 
 def k8s(definition: Json | str, **options: Any) -> Json:

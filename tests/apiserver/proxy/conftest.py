@@ -16,11 +16,14 @@ import pytest
 import yaml
 from yarl import URL
 
+from rolecall.clock import SystemClock
+from rolecall.extensions.record.extension import RunRecorder
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
-from rolecall.proxy import Proxy
-from rolecall.record import RunNotes, RunRecord
+from rolecall.proxy import Proxy, RunFollower
+from rolecall.reconcile import NOT_FOLLOWED, BegunRun, FollowedRun
+from rolecall.record import RunRecord
 from rolecall.settings import ProxySettings
 from rolecall.watches import Play, Watch
 from rolecall_dev.localcluster import Cluster
@@ -73,13 +76,14 @@ class Run:
     kubeconfig: Path
     program: Path
     scratch: Path
-    notes: RunNotes | None = None
+    followed: FollowedRun = NOT_FOLLOWED
 
     @property
     def record(self) -> RunRecord:
         """What it read and wrote so far."""
-        assert self.notes is not None
-        return self.notes.record()
+        record = self.followed.finding(RunRecord)
+        assert record is not None
+        return record
 
     @property
     def url(self) -> URL:
@@ -133,7 +137,7 @@ class RunningProxy:
         watch = replace(self.watch, **watch_options)
         async with self.proxy.issue_access("run-1", cr, watch) as access:
             kubectl = Path(self.cluster.record.programs["kubectl"])
-            yield Run(access.kubeconfig, kubectl, self.scratch, access.notes)
+            yield Run(access.kubeconfig, kubectl, self.scratch, access.followed)
 
     def owner_in(self, namespace: str, name: str = "owner") -> Json:
         """A CR; a ConfigMap will do, since any kind may be watched."""
@@ -144,6 +148,10 @@ class RunningProxy:
     def get(self, namespace: str, name: str, plural: str = "configmaps") -> Json:
         found: Json = self.cluster.api.get(f"/api/v1/namespaces/{namespace}/{plural}/{name}")
         return found
+
+
+def recorded(run: BegunRun) -> RunFollower:
+    return RunRecorder(run, SystemClock())
 
 
 OpenProxy = Callable[..., AbstractAsyncContextManager[RunningProxy]]
@@ -161,7 +169,7 @@ def open_proxy(cluster: Cluster, tmp_path: Path) -> OpenProxy:
         notes = Notes()
         async with Client(credentials) as client:
             options = ProxySettings(port=0, **settings)
-            proxy = Proxy(options, client, dependents=notes, events=notes)
+            proxy = Proxy(options, client, dependents=notes, events=notes, follow=recorded)
             await proxy.start()
             try:
                 yield RunningProxy(cluster, proxy, notes, tmp_path)

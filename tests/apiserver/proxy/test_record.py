@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import gzip
 import tracemalloc
-from typing import Any
 
 import aiohttp
 import pytest
 
+from rolecall.extensions.record import notes
 from rolecall.json_object import Json
-from rolecall.record import RecordedRequest, notes, objects_of, touched_by
-from tests.apiserver.proxy.conftest import OpenProxy, Run, RunningProxy, config_map
+from rolecall.record import RecordedRequest, objects_of, touched_by
+from tests.apiserver.proxy.conftest import Run, RunningProxy, config_map
 
 MOST = 60  # instead of ten thousand, which take minutes on a busy machine
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -218,15 +218,3 @@ async def test_play_that_asks_without_end_has_a_short_and_incomplete_record(
 async def _read(session: aiohttp.ClientSession, run: Run, namespace: str, number: int) -> None:
     async with session.get(run.url.with_path(maps(namespace, f"none-{number}"))) as response:
         assert response.status == 404
-
-
-@pytest.mark.parametrize("is_on", [True, False])
-async def test_runs_are_noted_unless_the_setting_is_off(
-    open_proxy: OpenProxy, namespace: str, is_on: bool
-) -> None:
-    async with open_proxy(notes_runs=is_on) as opened:
-        cr: dict[str, Any] = opened.owner_in(namespace)
-        async with opened.run_for(cr) as run:
-            async with run.request("GET", maps(namespace)) as response:
-                assert response.status == 200
-            assert (run.notes is not None) is is_on

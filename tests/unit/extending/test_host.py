@@ -15,7 +15,7 @@ from rolecall.errors import InputError
 from rolecall.extending import EndedTurn, Endpoints, EngineView, Extension, Extensions
 from rolecall.gvk import Gvk
 from rolecall.kube import UnavailableError
-from rolecall.reconcile import EndedRun, Outcome, TurnTrail
+from rolecall.reconcile import NOT_FOLLOWED, EndedRun, Outcome, TurnTrail
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Key, Turn, Urgency
 from tests.fixtures.eventually import eventually_async
@@ -131,7 +131,7 @@ def _nobody_told_yet() -> None:
 
 def outcome() -> Outcome:
     result = RunResult("7", Ending.FINISHED, 0, seconds=0.5)
-    return Outcome(trail=TurnTrail(1.0, 1.1, 1.6, "uid", result, None))
+    return Outcome(trail=TurnTrail(1.0, 1.1, 1.6, "uid", result, NOT_FOLLOWED))
 
 
 @asynccontextmanager

@@ -178,7 +178,6 @@ def test_credential_reads_and_writes_unless_it_is_said_otherwise() -> None:
     credential = RunCredentials().issue("run", owner(), watch())
     assert not credential.is_ending
     assert not credential.reads_only
-    assert credential.notes is None
     assert credential.world is None
     assert credential.may_write()
 

@@ -26,8 +26,9 @@ from rolecall.clock import Clock
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
 from rolecall.kube.transport import Fence
-from rolecall.proxy import Proxy, World
+from rolecall.proxy import FollowRun, Proxy, World
 from rolecall.proxy.adoption import WasOwned, never_owned
+from rolecall.proxy.following import followed_by_none
 from rolecall.reconcile import RunAccess
 from rolecall.settings import ProxySettings
 from rolecall.workqueue import Key
@@ -174,6 +175,7 @@ async def opened_play(
     tls: ssl.SSLContext | None = None,
     fence: Fence | None = None,
     was_owned: WasOwned = never_owned,
+    follow: FollowRun = followed_by_none,
     **settings: Any,
 ) -> AsyncIterator[Play]:
     """A run in flight, behind a proxy, before a tiny API server."""
@@ -190,7 +192,13 @@ async def opened_play(
             given = {"port": 0, "folder": folder, "allows_impersonation": True, **settings}
             options = ProxySettings(**given)
             proxy = Proxy(
-                options, client, dependents=told, clock=clock, events=told, was_owned=was_owned
+                options,
+                client,
+                dependents=told,
+                clock=clock,
+                events=told,
+                was_owned=was_owned,
+                follow=follow,
             )
             await proxy.start()
             try:
@@ -219,7 +227,7 @@ async def play_of(
     """One more run behind the same proxy; with a world, it is one that plans."""
     issue_access = proxy.issue_read_access if reads_only else proxy.issue_access
     if world is not None:
-        issue_access = partial(proxy.issue_plan_access, world=world)
+        issue_access = partial(proxy.issue_access_to_world, world=world)
     async with (
         issue_access("run", cr or app(), watch()) as access,
         aiohttp.ClientSession(auto_decompress=False) as session,

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rolecall.json_object import Json
-from rolecall.reconcile import EndedRun, RunAccess, TurnView
-from rolecall.record import RunNotes
+from rolecall.reconcile import EndedRun, FollowedRun, RunAccess, TurnView
 from rolecall.runner import RunEvent, RunRequest, RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
@@ -81,35 +81,45 @@ async def test_run_that_waits_leaves_its_slot_and_goes_on_when_it_is_given_one(
     assert setting.reconciler.in_flight() == {}
 
 
-class _Noting(ScriptedAccess):
-    """Access whose requests are noted."""
+class _Events(list[str], FollowedRun):
+    """Follows a run, and publishes the names of its events."""
 
-    def __init__(self, notes: RunNotes) -> None:
+    def event(self, event: RunEvent) -> None:
+        self.append(event.name)
+
+    def finding(self, kind: type[Any]) -> Any:
+        return self if kind is _Events else None
+
+
+class _Following(ScriptedAccess):
+    """Access of runs that are followed."""
+
+    def __init__(self, followed: FollowedRun) -> None:
         super().__init__()
-        self._notes = notes
+        self._followed = followed
 
     @asynccontextmanager
     async def issue_access(self, run_id: str, cr: Json, watch: Watch) -> AsyncIterator[RunAccess]:
-        yield RunAccess(Path("/kubeconfig"), notes=self._notes)
+        yield RunAccess(Path("/kubeconfig"), followed=self._followed)
 
 
-async def test_run_in_flight_shows_its_notes_and_its_tasks_are_in_them(
+async def test_findings_of_a_run_can_be_asked_for_in_flight_and_at_its_end(
     setting: Setting, clock: VirtualClock
 ) -> None:
-    notes = RunNotes("1", lambda *_: False, clock)
+    followed = _Events()
     hooks = RecordedHooks()
-    access = _Noting(notes)
+    access = _Following(followed)
     setting = Setting(setting.shop, setting.watch, clock, access=access, ports={"hooks": hooks})
     async with long_run(setting):
-        assert setting.reconciler.notes_in_flight() == {setting.key(): notes}
-        data = {"task": "apply it", "task_uuid": "x"}
-        setting.runner.on_event["a"](RunEvent("playbook_on_task_start", 2, "", "", data, "a.yml:1"))
+        assert setting.reconciler.findings_in_flight(_Events) == {setting.key(): followed}
+        assert setting.reconciler.findings_in_flight(int) == {}
+        setting.runner.on_event["a"](RunEvent("playbook_on_task_start", 2, "", "", {}, "a.yml:1"))
 
-    assert setting.reconciler.notes_in_flight() == {}
+    assert setting.reconciler.findings_in_flight(_Events) == {}
     [run] = hooks.ended
     assert (run.key, run.result.succeeded, run.is_finalizer) == (setting.key(), True, False)
-    assert run.record is not None
-    assert [task.name for task in run.record.tasks] == ["apply it"]
+    assert run.findings.of(_Events) == ["playbook_on_start", "playbook_on_task_start"]
+    assert run.findings.of(int) is None
 
 
 async def test_run_that_would_do_the_same_is_not_made_and_the_period_goes_on(

@@ -13,7 +13,7 @@ from functools import partial
 
 from rolecall.capacity import read_capacity
 from rolecall.clock import SystemClock
-from rolecall.extending import CommandView, extension_classes, foreseen_by
+from rolecall.extending import CommandView, extension_classes, followed_by, foreseen_by
 from rolecall.kube import Client, Credentials
 from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
@@ -52,7 +52,9 @@ async def _planner(
     stack: AsyncExitStack,
 ) -> Planner:
     folder = stack.enter_context(folder_of_engine())
-    proxy = Proxy(ProxySettings(port=0, folder=folder), client, dependents=Nobody())
+    command = CommandView(client, settings, os.environ)
+    follow = followed_by(extension_classes(), command)
+    proxy = Proxy(ProxySettings(port=0, folder=folder), client, dependents=Nobody(), follow=follow)
     await proxy.start()
     stack.push_async_callback(proxy.stop)
     root = stack.enter_context(folder_of_command())
@@ -61,7 +63,6 @@ async def _planner(
     watches = [each.watch for each in asked_for if isinstance(each, PlanRequest)]
     if watches:
         await runner.warm_up([terms_of(each) for each in watches[:1]])
-    command = CommandView(client, settings, os.environ)
     found = [each.foresees(command) for each in extension_classes()]
     foresee = partial(foreseen_by, [each for each in found if each is not None])
     clock = SystemClock()

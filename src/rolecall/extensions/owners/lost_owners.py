@@ -38,6 +38,7 @@ from rolecall.reconcile import EndedRun, EventRecorder
 from rolecall.record import (
     MOST_LEAVES,
     RecordedRequest,
+    RequestsSoFar,
     RunRecord,
     TouchedObject,
     read_record,
@@ -66,23 +67,23 @@ class LostOwners:
 
     async def run_ended(self, run: EndedRun) -> None:
         """Look at what a run met; raises only where this replica may not write any more."""
-        if run.is_finalizer or run.notes is None:
+        if run.is_finalizer or (asked := run.findings.of(RequestsSoFar)) is None:
             return
         owner = Owner.of(run.cr)
         self._forget_adopted(owner, run)
         unowned = {
             uid
-            for uid in run.notes.unowned()
+            for uid in asked.unowned()
             if uid != owner.uid and (owner.uid, uid) not in self._never_owned
         }
-        if not unowned or run.record is None:
+        if not unowned or (record := run.findings.of(RunRecord)) is None:
             return
-        touched = touched_by(run.record)
+        touched = touched_by(record)
         if touched.unknown:
             return
         objects = touched.objects.values()
         seen = [each for each in objects if each.uid in unowned and not each.is_missing]
-        lost = await self._once_owned(owner, {each.uid for each in seen}, run.record)
+        lost = await self._once_owned(owner, {each.uid for each in seen}, record)
         self._remember({(owner.uid, each.uid) for each in seen if each.uid not in lost})
         restored = [await self._restored(owner, each) for each in seen if each.uid in lost]
         self._tell(run, [name for name in restored if name])
@@ -141,9 +142,10 @@ class LostOwners:
 
     def _forget_adopted(self, owner: Owner, run: EndedRun) -> None:
         """What was never owned may have got its owner since."""
-        if self._never_owned and run.record is not None:
-            owned = {(owner.uid, each.uid) for each in run.record.requests if each.is_owned}
-            self._never_owned -= owned
+        if self._never_owned and (record := run.findings.of(RunRecord)) is not None:
+            self._never_owned -= {
+                (owner.uid, each.uid) for each in record.requests if each.is_owned
+            }
 
     def _remember(self, never_owned: set[tuple[str, str]]) -> None:
         if len(self._never_owned) + len(never_owned) > _REMEMBERED:

@@ -13,7 +13,6 @@ from rolecall.extending import (
     Extension,
     Foresee,
     Foreseen,
-    warn_without_run_record,
 )
 from rolecall.extensions.prune.keys import Prune
 from rolecall.extensions.prune.listed_inventories import ListedInventories
@@ -27,7 +26,7 @@ from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.metrics import MetricKind, MetricSpec
 from rolecall.reconcile import EndedRun
-from rolecall.record import ObjectId
+from rolecall.record import ObjectId, RequestsSoFar, RunRecord
 from rolecall.workqueue import Key
 
 PRUNED = MetricSpec(
@@ -45,6 +44,7 @@ class PruneExtension(Extension):
     watch_keys = Prune
     after = ("skip", "owners")  # it may ask for a run that is not skipped
     metrics = (PRUNED,)
+    needs = (RunRecord,)
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)
@@ -66,10 +66,8 @@ class PruneExtension(Extension):
 
     @classmethod
     def begin(cls, engine: EngineView) -> PruneExtension | None:
-        if all(watch.extension(Prune) is None for watch in engine.watches):
-            return None
-        warn_without_run_record(engine.settings, "prune")
-        return cls(engine)
+        is_asked_for = any(watch.extension(Prune) is not None for watch in engine.watches)
+        return cls(engine) if is_asked_for else None
 
     async def run_ended(self, run: EndedRun) -> None:
         await self._pruner.run_ended(run)
@@ -123,9 +121,11 @@ class PruneExtension(Extension):
 
     def _touched_in_flight(self, key: Key, wanted: ObjectId) -> Key | None:
         others = (
-            (other, notes) for other, notes in self.engine.notes_in_flight().items() if other != key
+            (other, asked)
+            for other, asked in self.engine.findings_in_flight(RequestsSoFar).items()
+            if other != key
         )
-        return next((other for other, notes in others if notes.has_touched(*wanted)), None)
+        return next((other for other, asked in others if asked.has_touched(*wanted)), None)
 
 
 def _key_of(kind: Gvk, metadata: Json) -> Key:

@@ -6,14 +6,14 @@ import asyncio
 
 from rolecall.extensions.prune.lenient_lookups import lenient_lookup_in
 from rolecall.extensions.prune.ports import FinishedRun
-from rolecall.record import TouchedByRun
+from rolecall.record import RunRecord, TouchedByRun
 
 _FAILED_TASKS = frozenset({"failed", "unreachable"})
 
 
 def why_held(run: FinishedRun, touched: TouchedByRun, partial: str) -> str:
     """The reason; empty: the run wanted what it touched, and nothing else."""
-    result, record = run.result, run.record
+    result, record = run.result, run.findings.of(RunRecord)
     if not result.succeeded:
         return "the run failed"
     if partial:

@@ -10,7 +10,8 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.extensions.prune.inventory import Inventory
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.record import ObjectId, RunRecord
+from rolecall.reconcile import RunFindings
+from rolecall.record import ObjectId
 from rolecall.runner import RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
@@ -33,9 +34,7 @@ class FinishedRun(Protocol):
     @property
     def result(self) -> RunResult: ...
     @property
-    def record(self) -> RunRecord | None:
-        """None: nobody noted what it asked for."""
-        ...
+    def findings(self) -> RunFindings: ...
 
 
 class Store(Protocol):

@@ -21,7 +21,7 @@ from rolecall.extensions.prune.ports import FinishedRun
 from rolecall.extensions.prune.shared import other_wanting
 from rolecall.json_object import Json
 from rolecall.kube import Client, NoSuchKindError, NotFoundError
-from rolecall.record import ObjectId, touched_by
+from rolecall.record import ObjectId, RunRecord, touched_by
 from rolecall.workqueue import Key
 
 
@@ -45,9 +45,9 @@ class PrunePreview:
         prune = run.watch.extension(Prune)
         if prune is None or prune.is_report or run.is_finalizer:
             return Foreseen()
-        if run.record is None:
-            return Foreseen(unknown="pruning: nobody noted what the run asked for")
-        touched = touched_by(run.record)
+        if (record := run.findings.of(RunRecord)) is None:
+            return Foreseen(unknown="pruning: there is no record of what the run asked for")
+        touched = touched_by(record)
         if why_held(run, touched, self._partial):
             return Foreseen()
         inventories = self._inventories()

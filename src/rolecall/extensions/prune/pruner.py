@@ -41,7 +41,7 @@ from rolecall.extensions.prune.tell import Tell
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ForbiddenError, NoSuchKindError, NotFoundError
-from rolecall.record import ObjectId, TouchedByRun, TouchedObject, touched_by
+from rolecall.record import ObjectId, RunRecord, TouchedByRun, TouchedObject, touched_by
 from rolecall.workqueue import Key
 
 _NOT_DUE = "another good run must not want it either"
@@ -59,10 +59,10 @@ class Pruner:
 
     async def run_ended(self, run: FinishedRun) -> None:
         """A run is over; raises only where this replica may not write any more."""
-        if run.is_finalizer or run.record is None:
+        if run.is_finalizer or (record := run.findings.of(RunRecord)) is None:
             return
         try:
-            report = await self._settle(run, touched_by(run.record))
+            report = await self._settle(run, touched_by(record))
         except NotLeadingError:
             raise
         except ClusterError as failure:

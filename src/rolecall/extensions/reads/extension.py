@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rolecall.extending import EngineView, Extension, warn_without_run_record
+from rolecall.extending import EngineView, Extension
 from rolecall.extensions.reads.keys import WatchReads
 from rolecall.extensions.reads.read_informers import ReadInformers
 from rolecall.extensions.reads.read_objects import Change, ReadPorts
 from rolecall.reconcile import EndedRun
+from rolecall.record import RequestsSoFar, RunRecord
 from rolecall.workqueue import Key
 
 
 class ReadsExtension(Extension):
     name = "reads"
     watch_keys = WatchReads
+    needs = (RunRecord,)
     after = ("prune",)
 
     def __init__(self, engine: EngineView) -> None:
@@ -28,10 +30,8 @@ class ReadsExtension(Extension):
 
     @classmethod
     def begin(cls, engine: EngineView) -> ReadsExtension | None:
-        if all(watch.extension(WatchReads) is None for watch in engine.watches):
-            return None
-        warn_without_run_record(engine.settings, "watchReads")
-        return cls(engine)
+        is_asked_for = any(watch.extension(WatchReads) is not None for watch in engine.watches)
+        return cls(engine) if is_asked_for else None
 
     async def run_ended(self, run: EndedRun) -> None:
         await self._reads.run_ended(run)
@@ -46,10 +46,10 @@ class ReadsExtension(Extension):
         await self._reads.close()
 
     def _is_own(self, key: Key, change: Change) -> bool:
-        notes = self.engine.notes_in_flight().get(key)
-        if notes is None:
+        asked = self.engine.findings_in_flight(RequestsSoFar).get(key)
+        if asked is None:
             return False
         if change.is_gone:
             kind = change.resource
-            return notes.has_deleted(kind.gvk.group, kind.plural, change.namespace, change.name)
-        return notes.has_seen(change.uid, change.version)
+            return asked.has_deleted(kind.gvk.group, kind.plural, change.namespace, change.name)
+        return asked.has_seen(change.uid, change.version)

@@ -31,6 +31,7 @@ from rolecall.kube import Client, NoSuchKindError, Resource
 from rolecall.log_fields import log_fields
 from rolecall.reactor import Informer
 from rolecall.reconcile import EndedRun
+from rolecall.record import RunRecord
 from rolecall.settings import ReactorSettings
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
@@ -85,10 +86,12 @@ class ReadInformers:
 
     async def run_ended(self, run: EndedRun) -> None:
         """A run is over: follow what it read, and no longer what it did not."""
-        if run.watch.extension(WatchReads) is None or run.is_finalizer or run.record is None:
+        if run.watch.extension(WatchReads) is None or run.is_finalizer:
             return
-        key, reads = run.key, reads_of_run(run.record, run.watch, run.cr)
-        is_whole = run.result.succeeded and run.record.is_complete
+        if (record := run.findings.of(RunRecord)) is None:
+            return
+        key, reads = run.key, reads_of_run(record, run.watch, run.cr)
+        is_whole = run.result.succeeded and record.is_complete
         for spot in self._spots.get(key, set()) - reads.keys() if is_whole else ():
             self._leave(spot, key)
         for spot, found in reads.items():

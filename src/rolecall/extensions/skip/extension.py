@@ -13,7 +13,7 @@ from rolecall.extensions.skip.stores import ConfigMapStore, FileStore, PartStore
 from rolecall.gvk import Gvk
 from rolecall.metrics import MetricKind, MetricSpec
 from rolecall.reconcile import EndedRun
-from rolecall.record import ObjectPlace
+from rolecall.record import ObjectPlace, RunRecord
 from rolecall.runner import configuration_of, find_collection, inputs_of, version_of
 from rolecall.settings import Settings
 from rolecall.workqueue import Key, part_of
@@ -30,6 +30,7 @@ class SkipExtension(Extension):
     name = "skip"
     watch_keys = SkipUnchanged
     metrics = (RUNS_SKIPPED,)
+    needs = (RunRecord,)
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)
@@ -52,7 +53,7 @@ class SkipExtension(Extension):
             self._skips.forget(run.key)
         else:
             crs = (run.before, run.cr)
-            await self._skips.ran(run.key, run.watch, crs, run.result, run.record)
+            await self._skips.ran(run.key, run.watch, crs, run.result, run.findings.of(RunRecord))
 
     def run_again(self, key: Key) -> None:
         self._skips.forget(key)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from rolecall.extending import EndedTurn
 from rolecall.reconcile import TurnTrail
-from rolecall.record import RecordedRequest, RecordedTask
+from rolecall.record import RecordedRequest, RecordedTask, RunRecord
 from rolecall.runner import outcome_of
 
 Attributes = Mapping[str, str | bool | int | float]
@@ -60,7 +60,7 @@ def of_turn(ended: EndedTurn, trail: TurnTrail) -> Attributes:
 
 
 def of_run(ended: EndedTurn, trail: TurnTrail) -> Attributes:
-    ran, result, record = ended.outcome.ran, trail.result, ended.record
+    ran, result, record = ended.outcome.ran, trail.result, ended.findings.of(RunRecord)
     values: dict[str, str | bool | int | float] = {
         "rolecall.run.id": result.run_id,
         "rolecall.run.way": result.way,

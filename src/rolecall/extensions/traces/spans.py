@@ -67,7 +67,7 @@ class TurnSpans:
                 attributes=attributes.of_run(ended, trail),
                 start_time=times.ns(trail.run_began_s),
             )
-            self._make_below(run, ended.record, times, trail.run_ended_s)
+            self._make_below(run, ended.findings.of(RunRecord), times, trail.run_ended_s)
             _mark(run, attributes.kind_of_failure(trail))
             run.end(times.ns(trail.run_ended_s))
             _mark(turn, "error" if ended.outcome.is_error else "")

@@ -32,7 +32,9 @@ class UsageExtension(Extension):
         self._is_told = False  # that the ledger cannot be written
 
     def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
-        used = [(each.turn.key, used_by(each.outcome, each.record)) for each in turns]
+        used = [
+            (each.turn.key, used_by(each.outcome, each.findings.of(RunRecord))) for each in turns
+        ]
         for key, usage in used:
             self._figures.used(key, usage)
         try:

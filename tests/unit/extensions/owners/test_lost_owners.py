@@ -20,10 +20,11 @@ from rolecall.history import KeptRun, write_run
 from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError, NotFoundError, Resource, Target
 from rolecall.proxy import Owner
-from rolecall.reconcile import EndedRun
-from rolecall.record import MOST_LEAVES, RecordedRequest, RunNotes, RunRecord, write_record
+from rolecall.reconcile import EndedRun, RunFindings
+from rolecall.record import MOST_LEAVES, RecordedRequest, RequestsSoFar, RunRecord, write_record
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Key
+from tests.fixtures.findings import Published
 from tests.unit.extensions.prune.worlds import INFO, SHELF, asked, looked, record, watch
 
 KEY = Key(SHELF, "a", "shelf")
@@ -88,8 +89,9 @@ def ran(*requests: RecordedRequest, is_finalizer: bool = False) -> EndedRun:
     metadata = {"name": "shelf", "namespace": "a", "uid": "cr"}
     cr = {"apiVersion": SHELF.api_version, "kind": SHELF.kind, "metadata": metadata}
     result = RunResult("2", Ending.FINISHED, 0)
-    notes = cast("RunNotes", Notes(requests))
-    return EndedRun(KEY, watch(), cr, cr, is_finalizer, result, notes)
+    notes = Notes(requests)
+    findings = RunFindings(Published({RunRecord: notes.record(), RequestsSoFar: notes}))
+    return EndedRun(KEY, watch(), cr, cr, is_finalizer, result, findings)
 
 
 def keep(

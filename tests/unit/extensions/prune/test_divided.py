@@ -13,10 +13,12 @@ import pytest
 from rolecall.extensions.prune import Inventory, Prune, PrunePorts, Pruner
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError, Target
+from rolecall.reconcile import RunFindings
 from rolecall.record import ObjectId, RecordedRequest, RunRecord
 from rolecall.runner import Ending, RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
+from tests.fixtures.findings import findings_of
 from tests.unit.extensions.prune.worlds import SHELF, asked, inventory, record, watch
 
 KEY, OTHER = Key(SHELF, "a", "shelf"), Key(SHELF, "a", "other")
@@ -76,6 +78,10 @@ class Run:
     cr: Any = field(default_factory=lambda: CR)
     is_finalizer: bool = False
     result: RunResult = field(default_factory=lambda: RunResult("1", Ending.FINISHED, 0))
+
+    @property
+    def findings(self) -> RunFindings:
+        return findings_of(self.record)
 
 
 def run_that_wants(*names: str) -> Run:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,10 +17,11 @@ from opentelemetry.trace import StatusCode
 from rolecall.extending import EndedTurn
 from rolecall.extensions.traces.spans import MOST_REQUEST_SPANS, TurnSpans
 from rolecall.gvk import Gvk
-from rolecall.reconcile import Outcome, TurnTrail
+from rolecall.reconcile import NOT_FOLLOWED, Outcome, TurnTrail
 from rolecall.record import NO_TASK, RecordedRequest, RecordedTask, RunRecord
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Cause, Key, Turn, Urgency
+from tests.fixtures.findings import Published
 
 SITE, VOLUME = Gvk("demo.example.com", "v1", "Website"), Gvk("demo.example.com", "v1", "Volume")
 SHOP = Key(SITE, "shops", "shop")
@@ -42,16 +43,6 @@ class Noon:
 
     async def sleep(self, seconds: float) -> None:
         raise AssertionError("nothing waits here")
-
-
-@dataclass
-class Notes:
-    """What a run read and wrote, as if it were noted."""
-
-    kept: RunRecord
-
-    def record(self) -> RunRecord:
-        return self.kept
 
 
 class Traced:
@@ -83,8 +74,7 @@ def ended(
 ) -> EndedTurn:
     result = RunResult("7", ending, 0, seconds=0.7, cpu_s=0.25, way="warm")
     record = RunRecord("7", NOON, 10.1, tuple(tasks), requests)
-    notes = Notes(record)
-    trail = TurnTrail(10.0, 10.1, 10.8, uid, result, notes)  # type: ignore[arg-type]
+    trail = TurnTrail(10.0, 10.1, 10.8, uid, result, Published({RunRecord: record}))
     error = "" if ending is Ending.FINISHED else "password hunter2 was refused"
     outcome = Outcome(error=error, ran={"generation": 4}, trail=trail)
     return EndedTurn(Turn(key, Urgency.EDIT, 0.5, Cause("edit")), outcome, 10.9)
@@ -167,6 +157,6 @@ def test_turn_that_is_not_sampled_makes_no_span_below_it() -> None:
 
 def test_run_of_which_nobody_noted_requests_is_a_span_all_the_same() -> None:
     turn = ended()
-    trail = replace(turn.outcome.trail, notes=None)  # type: ignore[type-var]
+    trail = replace(turn.outcome.trail, followed=NOT_FOLLOWED)  # type: ignore[type-var]
     turn = replace(turn, outcome=replace(turn.outcome, trail=trail))
     assert set(Traced().make(turn)) == {"reconcile Website", "run Website"}

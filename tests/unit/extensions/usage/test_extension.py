@@ -12,7 +12,7 @@ from rolecall.extending import EndedTurn
 from rolecall.extensions.usage import USAGE_FOLDER, CrOfRuns, Usage, read_usage
 from rolecall.extensions.usage.extension import UsageExtension, used_by
 from rolecall.gvk import Gvk
-from rolecall.reconcile import Outcome, TurnTrail
+from rolecall.reconcile import NOT_FOLLOWED, Outcome, TurnTrail
 from rolecall.record import RecordedRequest, RunRecord
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Key, Turn, Urgency
@@ -26,7 +26,7 @@ NOW = datetime.now(UTC)
 
 def outcome(ending: Ending = Ending.FINISHED, cpu_s: float | None = 0.25) -> Outcome:
     result = RunResult("7", ending, 0, seconds=0.5, cpu_s=cpu_s)
-    return Outcome(trail=TurnTrail(1.0, 1.1, 1.6, "uid", result, None))
+    return Outcome(trail=TurnTrail(1.0, 1.1, 1.6, "uid", result, NOT_FOLLOWED))
 
 
 def request(verb: str, name: str, code: int = 200, **more: object) -> RecordedRequest:

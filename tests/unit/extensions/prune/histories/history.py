@@ -18,10 +18,12 @@ from rolecall.extensions.prune import InventoryStore, Prune, PrunePorts, Pruner
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError, ForbiddenError, Target, UnavailableError
+from rolecall.reconcile import RunFindings
 from rolecall.record import ObjectId, RunRecord, TaskId
 from rolecall.runner import Ending, RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
+from tests.fixtures.findings import findings_of
 from tests.unit.extensions.prune.histories.api import (
     CLAIM,
     CONFIG_MAP,
@@ -61,6 +63,10 @@ class Run:
     result: RunResult
     record: RunRecord
     is_finalizer: bool = False
+
+    @property
+    def findings(self) -> RunFindings:
+        return findings_of(self.record)
 
 
 class Truth:

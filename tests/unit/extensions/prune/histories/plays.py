@@ -18,8 +18,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from rolecall.extensions.record.notes import RunNotes
 from rolecall.json_object import Json
-from rolecall.record import RunNotes, TaskId
+from rolecall.record import TaskId
 from rolecall.runner import Ending, RunResult, TaskFailure
 from rolecall.runner.cut_short import CutShort
 from tests.unit.extensions.prune.histories.api import (

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from rolecall.record import RecordedRequest
+from rolecall.clock import SystemClock
+from rolecall.extending import Extensions
+from rolecall.extensions.record.extension import RecordExtension, RunRecorder
+from rolecall.record import RecordedRequest, RunRecord
+from tests.unit.extending.views import engine_view
 from tests.unit.proxy.crs import UID
 from tests.unit.proxy.stored import REFERENCE, Stored, stored
 from tests.unit.proxy.upstream import Play, Received, answer, opened_play, play_of
@@ -23,14 +28,15 @@ MERGE = {"Content-Type": "application/merge-patch+json", "User-Agent": "role/1.0
 
 @pytest.fixture
 async def play(tmp_path: Path) -> AsyncIterator[Play]:
-    async with opened_play(tmp_path) as opened:
+    async with opened_play(tmp_path, follow=lambda run: RunRecorder(run, SystemClock())) as opened:
         opened.upstream.say = stored(ownerReferences=[REFERENCE]).say
         yield opened
 
 
 def noted(play: Play) -> RecordedRequest:
-    assert play.access.notes is not None
-    [request] = play.access.notes.record().requests
+    record = play.access.followed.finding(RunRecord)
+    assert record is not None
+    [request] = record.requests
     return request
 
 
@@ -123,9 +129,13 @@ async def test_request_that_the_end_of_the_run_cut_off_has_no_code(play: Play) -
 
 
 async def test_run_is_noted_only_where_that_is_wanted(tmp_path: Path) -> None:
-    async with opened_play(tmp_path, notes_runs=False) as play:
+    view = engine_view(tmp_path)
+    off = replace(view.settings, proxy=replace(view.settings.proxy, notes_runs=False))
+    view = replace(view, settings=off)
+    host = Extensions([RecordExtension], view)
+    async with opened_play(tmp_path, follow=host.follow) as play:
         play.upstream.say = lambda request: answer(request, 200, {"metadata": {"uid": UID}})
-        assert play.access.notes is None
+        assert play.access.followed.finding(RunRecord) is None
         await ask(play, "GET", MAP, headers={"Accept-Encoding": "gzip"})
         arrived = play.upstream.received[-1]
         await ask(play, "PATCH", MAP, data=b"{}", headers=MERGE)

@@ -22,18 +22,23 @@ from urllib.parse import parse_qs
 
 from rolecall.clock import Clock
 from rolecall.dry_run import is_dry_run, query_in_force
+from rolecall.extensions.record.packed import NotedRequest, PackedRequests, RequestKind
 from rolecall.json_object import as_map
-from rolecall.record.answers import (
+from rolecall.record import (
     MOST_BYTES,
+    NO_TASK,
     IsOwned,
     ReadProtobuf,
+    RecordedRequest,
+    RecordedTask,
+    RunRecord,
     SeenAnswer,
+    leaves_of_write,
+    parsed_body,
+    patch_type_of,
     seen_in,
+    write_record,
 )
-from rolecall.record.file import write_record
-from rolecall.record.leaves import leaves_of_write, parsed_body, patch_type_of
-from rolecall.record.model import NO_TASK, RecordedRequest, RecordedTask, RunRecord
-from rolecall.record.packed import NotedRequest, PackedRequests, RequestKind
 
 MOST_REQUESTS = 10_000
 _MOST_TASKS = 20_000

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rolecall.record import touched_by
-from tests.unit.record.test_notes import About, Run
+from tests.unit.extensions.record.test_notes import About, Run
 
 DOCUMENT = About(path="/apis", version="", resource="", namespace="", name="")
 

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.record.notes import MOST_REQUESTS, RequestNote, RunNotes
 from rolecall.record import (
     MOST_BYTES,
-    MOST_REQUESTS,
     NO_TASK,
-    RequestNote,
-    RunNotes,
     read_record,
     write_record,
 )

@@ -9,7 +9,7 @@ import pytest
 
 from rolecall.runner.fold import Exit
 from rolecall_base.wire import AT_S
-from tests.unit.record.test_notes import Run
+from tests.unit.extensions.record.test_notes import Run
 from tests.unit.runner.test_recording import Recorded, marker
 
 FORGED = {

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rolecall.record import MOST_BYTES, touched_by
-from tests.unit.record.test_notes import About, Run
+from tests.unit.extensions.record.test_notes import About, Run
 
 _NAMED = {"kind": "ConfigMap", "metadata": {"name": "made", "namespace": "a"}}
 
