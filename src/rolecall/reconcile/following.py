@@ -44,7 +44,7 @@ class FollowedRun:
 NOT_FOLLOWED = FollowedRun()
 
 
-class Findings:
+class RunFindings:
     """What is published of a run that is over; each is made once."""
 
     def __init__(self, followed: FollowedRun) -> None:
