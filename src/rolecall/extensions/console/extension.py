@@ -8,6 +8,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 from rolecall.errors import InputError
 from rolecall.extending import (
@@ -20,12 +21,14 @@ from rolecall.extending import (
 )
 from rolecall.extensions.console.control import served_control
 from rolecall.extensions.console.flags import PageFlags
-from rolecall.extensions.console.page import OperatorPage, PagePorts
 from rolecall.kube import Client
 from rolecall.log_fields import log_fields
 from rolecall.metrics import Address, is_loopback, parse_address, served, tls_for_server
 from rolecall.settings import Settings
 from rolecall.watches import Watch
+
+if TYPE_CHECKING:
+    from rolecall.extensions.console.page import OperatorPage
 
 _logger = logging.getLogger(__name__)
 
@@ -67,6 +70,9 @@ class ConsoleExtension(Extension):
     @asynccontextmanager
     async def _served(self, address: Address, endpoints: Endpoints) -> AsyncIterator[str]:
         """Yields where, with what lets one in where no user logs in."""
+        # Takes 5 MB, and most engines serve none.
+        from rolecall.extensions.console.page import OperatorPage, PagePorts  # noqa: PLC0415
+
         engine = self.engine
         flags, now = self._flags, engine.clock.now()
         is_here, is_local = is_loopback(address), flags.access == "local"
@@ -80,7 +86,15 @@ class ConsoleExtension(Extension):
             folder = flags.certificates
             tls = tls_for_server(now) if folder is None else tls_for_server(now, folder)
         token = secrets.token_urlsafe(24) if is_local else ""
-        self._page = page = OperatorPage(self._ports(), local_token=token, is_tls=tls is not None)
+        credentials = engine.client.credentials
+        ports = PagePorts(
+            engine=engine.inspected(),
+            last_runs=engine.last_runs,
+            root=engine.settings.runner.root,
+            own=engine.client,
+            client_as=lambda token: Client(credentials.with_token(token), clock=engine.clock),
+        )
+        self._page = page = OperatorPage(ports, local_token=token, is_tls=tls is not None)
         on_loop = asyncio.get_running_loop().call_soon_threadsafe
         self._run_ended = partial(on_loop, page.run_ended)
         async with served(page.app(), address, what="the page", tls=tls) as port:
@@ -92,14 +106,3 @@ class ConsoleExtension(Extension):
             shown = where if engine.settings.is_in_pod else entrance
             _logger.info("page to look at", extra=log_fields(address=shown))
             yield entrance
-
-    def _ports(self) -> PagePorts:
-        engine = self.engine
-        credentials = engine.client.credentials
-        return PagePorts(
-            engine=engine.inspected(),
-            last_runs=engine.last_runs,
-            root=engine.settings.runner.root,
-            own=engine.client,
-            client_as=lambda token: Client(credentials.with_token(token), clock=engine.clock),
-        )

@@ -13,12 +13,12 @@ from aiohttp import web
 
 from rolecall.errors import ClusterError
 from rolecall.extending import KeyHolders
+from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.answers import form_of
 from rolecall.extensions.console.page.guard import Asker, Guard, RefusedError, redirect
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import who_works
 from rolecall.extensions.console.page.ports import PagePorts
-from rolecall.extensions.console.page.views import places
 from rolecall.log_fields import log_fields
 from rolecall.pauses import pausing, resuming
 from rolecall.workqueue import PERSON, Key

@@ -13,6 +13,7 @@ from itertools import islice
 from aiohttp import web
 
 from rolecall.extending import EnginePorts
+from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.feed import ChangeFeed
 from rolecall.extensions.console.page.guard import Asker, RefusedError
 from rolecall.extensions.console.page.ports import PagePorts
@@ -26,7 +27,6 @@ from rolecall.extensions.console.page.rows import (
 from rolecall.extensions.console.page.shown_tasks import RunsRead, ShownTasks
 from rolecall.extensions.console.page.table import Table
 from rolecall.extensions.console.page.turns import Turns
-from rolecall.extensions.console.page.views import places
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun, kept_cr, read_run
 from rolecall.workqueue import Key

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from rolecall.extensions.console.page import views
+from rolecall.extensions.console.page import places, views
 from rolecall.extensions.console.page.answers import (
     html_answer,
     is_fragment,
@@ -18,7 +18,7 @@ from rolecall.extensions.console.page.answers import (
 from rolecall.extensions.console.page.guard import Asker, RefusedError
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.shown_tasks import ShownTask, beginning_of, ends_of
-from rolecall.extensions.console.page.views import Html, PageLayout, RunPage, places
+from rolecall.extensions.console.page.views import Html, PageLayout, RunPage
 from rolecall.record import read_record
 
 _MOST_ROWS = 500

@@ -16,13 +16,13 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
+from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.access import TooManyError
 from rolecall.extensions.console.page.answers import number_of
 from rolecall.extensions.console.page.feed import ChangeFeed
 from rolecall.extensions.console.page.guard import Asker, Guard, RefusedError
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.table import Table
-from rolecall.extensions.console.page.views import places
 
 _TOGETHER_S = 0.5  # what changes within it is told at once
 _BEAT_S = 15.0  # something is said so often, so that a reader who went is noticed
