@@ -15,7 +15,7 @@ from bench.engines import KINDS, World
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, token_for
-from rolecall.pauses import pausing
+from rolecall.reconcile import pausing
 from rolecall.workqueue import Key
 
 ONE = KINDS["One"]

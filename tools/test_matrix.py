@@ -71,7 +71,7 @@ OF_CORE = (
     *(
         f"tests/unit/{room}"
         for room in (
-            *("app", "checks", "collection", "extensions", "logs", "reconcile"),
+            *("checks", "collection", "extensions", "lifecycle", "logs", "reconcile"),
             *("record", "roles", "runner", "runner_warm"),
         )
     ),

@@ -32,8 +32,20 @@ from rolecall.extending import (
     extension_classes,
 )
 from rolecall.kube import Client, Credentials, cluster_id
-from rolecall.lifetime import Stop, run_parts, signals_asking, take_signals
-from rolecall.listeners import Listeners
+from rolecall.lifecycle import (
+    Listeners,
+    Stop,
+    WarmStateReport,
+    files_of,
+    find_own_pod,
+    limits_for,
+    memory_for_runs,
+    project_of,
+    run_parts,
+    signals_asking,
+    take_signals,
+    with_search_paths,
+)
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.plan import PlannedDrift, Planner
@@ -67,15 +79,7 @@ from rolecall.shards import (
     digest_of_watched,
     division_of,
 )
-from rolecall.startup import (
-    files_of,
-    limits_for,
-    memory_for_runs,
-    project_of,
-    with_search_paths,
-)
 from rolecall.supervisor import Supervisor
-from rolecall.warm_state import WarmStateReport, find_own_pod
 from rolecall.watches import Watch
 from rolecall.workqueue import Queue, Turn
 

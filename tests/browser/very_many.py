@@ -20,7 +20,7 @@ from typing import Any, cast
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.server import OperatorPage
 from rolecall.kube import Client
-from rolecall.metrics import Address, served
+from rolecall.listening import Address, served
 from tests.fixtures.eventually import eventually
 from tests.unit.extensions.console.control.engine import Known, World, key
 from tests.unit.extensions.console.page.cluster import FakeClient, FakeCluster

@@ -93,7 +93,7 @@ def run_operator(arguments: argparse.Namespace) -> int:
 
 def _validate(settings: Settings, environment: Mapping[str, str]) -> int:
     """What would end the start, without a cluster: for the build of an image."""
-    from rolecall.startup import project_of, with_search_paths  # noqa: PLC0415 - as below
+    from rolecall.lifecycle import project_of, with_search_paths  # noqa: PLC0415 - as below
 
     watches = project_of(settings, environment)
     with_search_paths(settings, environment, watches)

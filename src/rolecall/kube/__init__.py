@@ -5,6 +5,12 @@ The only room, with the proxy and the metrics endpoint, that uses HTTP. Give a `
 """
 
 from rolecall.kube.account_tokens import token_for
+from rolecall.kube.annotated_owners import (
+    OWNER_ANNOTATION,
+    OWNER_TYPE_ANNOTATION,
+    is_owned_by,
+    owner_annotations,
+)
 from rolecall.kube.client import Client
 from rolecall.kube.cluster import cluster_id
 from rolecall.kube.credentials import Access, Credentials
@@ -38,6 +44,8 @@ from rolecall.kube.transport import Timeouts, named_object_in
 from rolecall.kube.unreachable import why_unreachable
 
 __all__ = [
+    "OWNER_ANNOTATION",
+    "OWNER_TYPE_ANNOTATION",
     "Access",
     "AlreadyExistsError",
     "ApiError",
@@ -68,11 +76,13 @@ __all__ = [
     "WebhookDownError",
     "cluster_id",
     "is_allowed",
+    "is_owned_by",
     "join_pod_port",
     "missing_rule_hint",
     "named_kinds",
     "named_object_in",
     "object_of",
+    "owner_annotations",
     "run_in_pod",
     "token_for",
     "user_of",

@@ -7,16 +7,11 @@ thread: with ten thousand CRs it takes longer than the loop may be held.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from aiohttp import web
 
-from rolecall.errors import InputError
-from rolecall.http_limits import HttpLimits, LimitedListener, bound_sockets
-from rolecall.metrics.address import Address
 from rolecall.metrics.engine_metrics import EngineMetrics
 from rolecall.metrics.probes import Probe
 from rolecall.metrics.review import Reviewer
@@ -27,8 +22,6 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 # A metric request is a few hundred bytes; more than this is a mistake.
 _LARGEST_REQUEST = 64 * 1024
-# Longer than API servers and scrapers keep a connection that they do not use.
-_KEEPALIVE_S = 120.0
 
 
 def metrics_app(
@@ -81,49 +74,6 @@ def role_metrics_app(roles: RoleMetrics) -> web.Application:
     app = web.Application(client_max_size=_LARGEST_REQUEST)
     app.router.add_route("*", "/metrics", answer)
     return app
-
-
-@contextlib.asynccontextmanager
-async def served(
-    app: web.Application,
-    address: Address,
-    *,
-    what: str,
-    tls: ssl.SSLContext | None = None,
-    patience_s: float = 1.0,
-    limits: HttpLimits | None = None,
-) -> AsyncIterator[int]:
-    """Serve while the context lasts, and what was asked before for so long; yields the port."""
-    runner = web.AppRunner(
-        app,
-        access_log=None,
-        shutdown_timeout=patience_s,
-        handler_cancellation=True,  # of what nobody waits for any more, a play for one
-    )
-    await runner.setup()
-    try:
-        try:
-            sockets = bound_sockets(address.host, address.port)
-        except OSError as error:
-            raise InputError(
-                f"could not serve {what} on port {address.port}: {error.strerror or error}",
-                hint="`rolecall run --help` lists the flags that choose ports",
-            ) from error
-        assert runner.server is not None, "set up above"
-        own = LimitedListener(
-            runner.server,
-            sockets,
-            limits or HttpLimits(),
-            tls=tls,
-            access_log=None,
-            keepalive_timeout=_KEEPALIVE_S,
-        )
-        try:
-            yield own.port
-        finally:
-            await own.close()
-    finally:
-        await runner.cleanup()
 
 
 def _all_of(probe: Probe) -> Handler:

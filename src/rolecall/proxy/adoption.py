@@ -20,8 +20,7 @@ from typing import Any
 
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
-from rolecall.kube import Client, Resource
-from rolecall.owner_annotations import OWNER_ANNOTATION
+from rolecall.kube import OWNER_ANNOTATION, Client, Resource
 from rolecall.plain_text import listed
 from rolecall.proxy.dependent_finder import DependentFinder
 from rolecall.proxy.exchange import Exchange

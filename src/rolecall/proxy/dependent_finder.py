@@ -19,9 +19,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from rolecall.gvk import Gvk
-from rolecall.kube import Resource
+from rolecall.kube import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION, Resource
 from rolecall.log_fields import log_fields
-from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
 from rolecall.proxy.bodies import JSON, PROTOBUF, parse_body
 from rolecall.proxy.identity import Owner
 from rolecall.proxy.owners import (

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from rolecall.owner_annotations import (
+from rolecall.kube import (
     OWNER_ANNOTATION,
     OWNER_TYPE_ANNOTATION,
     is_owned_by,

@@ -22,8 +22,8 @@ from aiohttp import web
 
 from rolecall.clock import Clock, SystemClock
 from rolecall.errors import InputError
-from rolecall.http_limits import HttpLimits, LimitedListener, bound_sockets
 from rolecall.kube import Client
+from rolecall.listening import HttpLimits, LimitedListener, bound_sockets
 from rolecall.log_fields import log_fields
 from rolecall.proxy.adoption import WasOwned, never_owned
 from rolecall.proxy.answers import last_refusal, refusal, unauthorized

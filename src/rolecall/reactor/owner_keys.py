@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rolecall.gvk import Gvk
-from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
+from rolecall.kube import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
 from rolecall.workqueue import Key
 
 

@@ -5,6 +5,8 @@ from rolecall.reconcile.annotations import (
     PAUSED_ANNOTATION,
     PAUSED_BECAUSE,
     PAUSED_BY,
+    pausing,
+    resuming,
 )
 from rolecall.reconcile.following import (
     NOT_FOLLOWED,
@@ -64,4 +66,6 @@ __all__ = [
     "TurnTrail",
     "TurnView",
     "Workers",
+    "pausing",
+    "resuming",
 ]

@@ -78,6 +78,20 @@ def is_observed(cr: Json, watch: Watch) -> bool:
     return watch.is_observed or _annotation(cr, MODE_ANNOTATION) == OBSERVE
 
 
+def pausing(by: str, because: str) -> Json:
+    """The patch by which a CR is paused; says who paused it, and why."""
+    return _annotated("true", by, because or None)
+
+
+def resuming() -> Json:
+    return _annotated(None, None, None)
+
+
+def _annotated(paused: str | None, by: str | None, because: str | None) -> Json:
+    values = {PAUSED_ANNOTATION: paused, PAUSED_BY: by, PAUSED_BECAUSE: because}
+    return {"metadata": {"annotations": values}}
+
+
 def who_paused(cr: Json) -> str:
     """Who paused it and why, as far as its annotations say."""
     by = _annotation(cr, PAUSED_BY) or "annotation"

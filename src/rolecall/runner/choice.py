@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES
 from rolecall.clock import SystemClock
 from rolecall.errors import RolecallError
 from rolecall.log_fields import log_fields
@@ -29,7 +28,7 @@ from rolecall.runner.run_file import keep_unrecorded
 from rolecall.runner.run_task import in_thread
 from rolecall.runner.stock import StockRunner
 from rolecall.runner.temporary import remove_abandoned
-from rolecall.settings import RunnerSettings
+from rolecall.settings import STOCK_RUN_BYTES, WARM_RUN_BYTES, RunnerSettings
 
 if TYPE_CHECKING:
     from rolecall.runner.warm import WarmRunner

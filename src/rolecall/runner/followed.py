@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Protocol
 
-from rolecall.capacity import STOCK_RUN_BYTES
 from rolecall.clock import Clock, SystemClock
 from rolecall.runner.contract import Ending, OnEvent, RunRequest, RunResult
 from rolecall.runner.depth import at_usual_depth
@@ -31,7 +30,7 @@ from rolecall.runner.memory import Memory
 from rolecall.runner.roots import alone_with
 from rolecall.runner.run_task import RunTask, RunThread, play_in_thread
 from rolecall.runner.scratch import scratch
-from rolecall.settings import RunnerSettings
+from rolecall.settings import STOCK_RUN_BYTES, RunnerSettings
 
 
 class Reports(Protocol):

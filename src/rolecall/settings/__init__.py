@@ -1,5 +1,14 @@
-"""Every setting of the engine, and the flags of `rolecall run` that choose them."""
+"""Every setting of the engine, the flags of `rolecall run`, and what the machine grants."""
 
+from rolecall.settings.capacity import (
+    ENGINE_BYTES,
+    STOCK_RUN_BYTES,
+    WARM_RUN_BYTES,
+    Capacity,
+    read_capacity,
+    runs_within,
+    waiting_within,
+)
 from rolecall.settings.flags import Chosen, ExtensionFlags, Flag, FlagGroup, FlagKind
 from rolecall.settings.installed import (
     extension_flags,
@@ -23,8 +32,12 @@ from rolecall.settings.model import (
 from rolecall.settings.table import ENGINE_FLAGS, ENGINE_GROUPS
 
 __all__ = [
+    "ENGINE_BYTES",
     "ENGINE_FLAGS",
     "ENGINE_GROUPS",
+    "STOCK_RUN_BYTES",
+    "WARM_RUN_BYTES",
+    "Capacity",
     "Chosen",
     "ElectionSettings",
     "ExtensionFlags",
@@ -44,5 +57,8 @@ __all__ = [
     "flag_groups",
     "flags_of_run",
     "load_point",
+    "read_capacity",
     "refuse_twins",
+    "runs_within",
+    "waiting_within",
 ]

@@ -20,7 +20,8 @@ from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, Client, Credentials, NoSuchKindError, NotFoundError
-from rolecall.metrics import Address, RoleMetrics, role_metrics_app, served
+from rolecall.listening import Address, served
+from rolecall.metrics import RoleMetrics, role_metrics_app
 from rolecall.proxy import Proxy
 from rolecall.runner import RunRequest
 from rolecall.runner.warm.proof.groups import CaseGroup

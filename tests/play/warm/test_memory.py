@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES
 from rolecall.gvk import Gvk
 from rolecall.runner import Ending, PlayTerms, create_runner
 from rolecall.runner.choice import ChosenRunner
 from rolecall.runner.warm import HostLimits, WarmRunner
-from rolecall.settings import RunnerSettings
+from rolecall.settings import STOCK_RUN_BYTES, WARM_RUN_BYTES, RunnerSettings
 from rolecall.watches import Play
 from tests.play.warm.runs import PATIENCE_S, kill, request_for, until, write
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rolecall.errors import InputError
-from rolecall.metrics import Address, Probe, parse_address
+from rolecall.listening import Address, parse_address
+from rolecall.metrics import Probe
 
 
 @pytest.fixture

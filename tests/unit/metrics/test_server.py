@@ -17,8 +17,9 @@ from cryptography import x509
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.kube import UnavailableError
+from rolecall.listening import Address, served, tls_for_server
+from rolecall.listening.tls import self_signed
 from rolecall.metrics import (
-    Address,
     EngineMetrics,
     Probe,
     Reviewer,
@@ -26,10 +27,7 @@ from rolecall.metrics import (
     metrics_app,
     probes_app,
     role_metrics_app,
-    served,
-    tls_for_server,
 )
-from rolecall.metrics.certificate import self_signed
 from tests.fixtures.authorities import issue
 from tests.fixtures.strict_tls import shake_hands, strict_client
 from tests.unit.workqueue.virtual_clock import VirtualClock

@@ -18,7 +18,7 @@ import pytest
 from aiohttp import web
 
 from rolecall.kube import Resource
-from rolecall.lifetime import Stop, signals_asking, take_signals
+from rolecall.lifecycle import Stop, signals_asking, take_signals
 from rolecall.reactor import Reactor, SyncState
 from rolecall.reactor.kopf_stream import _Session
 from rolecall.workqueue import DELETION, SET_BACK

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from rolecall.capacity import STOCK_RUN_BYTES, WARM_RUN_BYTES
-from rolecall.settings import QueueSettings
+from rolecall.settings import STOCK_RUN_BYTES, WARM_RUN_BYTES, QueueSettings
 from rolecall.workqueue import Limits, Queue, Urgency
 from tests.unit.workqueue.keys import APP, VOLUME, key
 from tests.unit.workqueue.virtual_clock import VirtualClock

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from rolecall.cli import settings_of
 from rolecall.errors import RolecallError
 from rolecall.kube import Credentials
-from rolecall.startup import watches_of
+from rolecall.lifecycle import watches_of
 from rolecall_dev.cli.project_arguments import add_watches_file
 from rolecall_dev.cli.role_terminal import say
 from rolecall_dev.doctor import (

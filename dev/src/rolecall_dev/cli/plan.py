@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING
 from rolecall.cli import settings_of
 from rolecall.errors import InputError
 from rolecall.kube import Credentials
+from rolecall.lifecycle import watches_of, with_search_paths
 from rolecall.plan import PlannedRun
 from rolecall.runner import require_installed
 from rolecall.settings import Settings
-from rolecall.startup import watches_of, with_search_paths
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
 from rolecall_dev.cli.plan_json import as_json
 from rolecall_dev.cli.plan_runs import made_plans

@@ -11,14 +11,13 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 
-from rolecall.capacity import read_capacity
 from rolecall.clock import SystemClock
 from rolecall.extending import CommandView, extension_classes, followed_by, foreseen_by
 from rolecall.kube import Client, Credentials
 from rolecall.plan import PlannedRun, Planner, PlanRequest
 from rolecall.proxy import Proxy
 from rolecall.runner import SpecKeys, create_runner, folder_of_command, folder_of_engine, terms_of
-from rolecall.settings import ProxySettings, RunnerSettings, Settings
+from rolecall.settings import ProxySettings, RunnerSettings, Settings, read_capacity
 from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
 from rolecall_dev.cli.role_access import Nobody
 

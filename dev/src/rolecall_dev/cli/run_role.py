@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from rolecall.cli import settings_of
 from rolecall.errors import InputError
 from rolecall.kube import Credentials, CredentialsError
+from rolecall.lifecycle import watches_of, with_search_paths
 from rolecall.runner import (
     extra_vars,
     folder_of_command,
@@ -34,7 +35,6 @@ from rolecall.runner import (
     terms_of,
 )
 from rolecall.settings import RunnerSettings, Settings
-from rolecall.startup import watches_of, with_search_paths
 from rolecall.watches import Watch
 from rolecall_dev.cli.cr_file import read_cr
 from rolecall_dev.cli.named_cr import parse_named

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from rolecall.extending import BindAddress, extension_classes
 from rolecall.history import roots_of
+from rolecall.listening import parse_address
 from rolecall.local_engine import engines_of
-from rolecall.metrics import parse_address
 from rolecall.settings import Settings
 from rolecall.watches import Watch
 from rolecall_dev.doctor.diagnosis import Diagnosis, done, to_do

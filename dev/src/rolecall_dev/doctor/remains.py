@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 from rolecall.json_object import Json
-from rolecall.kube import NotFoundError
-from rolecall.owner_annotations import OWNER_TYPE_ANNOTATION
+from rolecall.kube import OWNER_TYPE_ANNOTATION, NotFoundError
 from rolecall_dev.doctor.diagnosis import Diagnosis, done, not_looked, to_do
 from rolecall_dev.doctor.engines import names_of_operator, running_engines
 from rolecall_dev.doctor.surroundings import Surroundings

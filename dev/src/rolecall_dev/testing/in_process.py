@@ -24,7 +24,7 @@ import aiohttp
 from rolecall.app import serve
 from rolecall.cli import settings_of
 from rolecall.json_object import Json
-from rolecall.lifetime import Stop
+from rolecall.lifecycle import Stop
 from rolecall.logs import JsonFormatter, PeopleFormatter, PrintedPlays
 from rolecall_dev.testing.samples import runs_in, sum_of
 from rolecall_dev.testing.scripted import ScriptedPlay

@@ -22,8 +22,8 @@ from rolecall.extending import (
 from rolecall.extensions.console.control import served_control
 from rolecall.extensions.console.flags import PageFlags
 from rolecall.kube import Client
+from rolecall.listening import Address, is_loopback, parse_address, served, tls_for_server
 from rolecall.log_fields import log_fields
-from rolecall.metrics import Address, is_loopback, parse_address, served, tls_for_server
 from rolecall.settings import Settings
 from rolecall.watches import Watch
 

@@ -29,9 +29,8 @@ from rolecall.errors import ClusterError, NotLeadingError
 from rolecall.gvk import Gvk
 from rolecall.history import kept_cr
 from rolecall.json_object import Json
-from rolecall.kube import Client, ConflictError, NotFoundError, Resource
+from rolecall.kube import OWNER_ANNOTATION, Client, ConflictError, NotFoundError, Resource
 from rolecall.log_fields import log_fields
-from rolecall.owner_annotations import OWNER_ANNOTATION
 from rolecall.plain_text import listed
 from rolecall.proxy import Owner, owner_patch, tie_for
 from rolecall.reconcile import EndedRun, EventRecorder

@@ -14,7 +14,7 @@ from typing import Any
 from rolecall.extensions.prune.decide import Unwanted
 from rolecall.extensions.prune.ports import FinishedRun
 from rolecall.json_object import Json
-from rolecall.owner_annotations import is_owned_by, owner_annotations
+from rolecall.kube import is_owned_by, owner_annotations
 from rolecall.record import ObjectPlace, meets_selector
 
 PRUNE_ANNOTATION = "rolecall.dev/prune"

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
-from rolecall.capacity import read_capacity
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.extending import BackgroundPart, BindAddress, Endpoints, EngineView, Extension
 from rolecall.extensions.versions.admission.play_answers import PlayAnswers, Slots
@@ -16,9 +15,9 @@ from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.extensions.versions.migration.by_engine import EngineMigration
 from rolecall.extensions.versions.webhooks.routes import Asked
 from rolecall.extensions.versions.webhooks.server import WebhookServer
-from rolecall.metrics import parse_address
+from rolecall.listening import parse_address
 from rolecall.runner import claimed_for_admission
-from rolecall.settings import Settings
+from rolecall.settings import Settings, read_capacity
 from rolecall.watches import Watch
 from rolecall.webhooks import AdmissionKeys, webhooks_of
 

@@ -15,7 +15,6 @@ import logging
 import threading
 from dataclasses import dataclass
 
-from rolecall.capacity import Capacity
 from rolecall.clock import Clock
 from rolecall.log_fields import log_fields
 from rolecall.runner.inputs import PreparedRun
@@ -24,6 +23,7 @@ from rolecall.runner.warm.fingerprint import Fingerprint, fingerprint_of, is_cur
 from rolecall.runner.warm.installed import stamp_of_installed
 from rolecall.runner.warm.link import HostLink
 from rolecall.runner.warm.trust import Trust
+from rolecall.settings import Capacity
 
 _logger = logging.getLogger(__name__)
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rolecall.capacity import WARM_RUN_BYTES, read_capacity
 from rolecall.clock import Clock, SystemClock
 from rolecall.gvk import Gvk
 from rolecall.log_fields import log_fields
@@ -58,7 +57,7 @@ from rolecall.runner.warm.link import HostGoneError, HostLink
 from rolecall.runner.warm.proof.prover import Prover
 from rolecall.runner.warm.run_child import Order, RunChild
 from rolecall.runner.warm.speed import TaskNotes, speed_of, ways_of
-from rolecall.settings import RunnerSettings
+from rolecall.settings import WARM_RUN_BYTES, RunnerSettings, read_capacity
 from rolecall_base.variables import SCRATCH_VARIABLE
 
 _logger = logging.getLogger(__name__)

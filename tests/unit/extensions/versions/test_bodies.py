@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from rolecall.extensions.versions.webhooks.bodies import MEGABYTE, BodyBudget
-from rolecall.metrics import Address, served
+from rolecall.listening import Address, served
 from tests.unit.extensions.versions.test_routes import WEBHOOK, admission, app, conversion, url
 
 __all__ = ["url"]

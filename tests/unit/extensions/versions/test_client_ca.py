@@ -13,7 +13,7 @@ from aiohttp import web
 
 from rolecall.errors import InputError
 from rolecall.extensions.versions.webhooks.server import tls_for_webhooks
-from rolecall.metrics import Address, served
+from rolecall.listening import Address, served
 from tests.fixtures.authorities import Issued, issue
 
 

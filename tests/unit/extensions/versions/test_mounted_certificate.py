@@ -12,7 +12,7 @@ from aiohttp import web
 
 from rolecall.errors import InputError
 from rolecall.extensions.versions.webhooks.certificates import MountedCertificate
-from rolecall.metrics import Address, served
+from rolecall.listening import Address, served
 from tests.fixtures.authorities import Issued, issue
 
 HOST = "127.0.0.1"

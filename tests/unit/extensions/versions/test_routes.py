@@ -17,7 +17,7 @@ from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.extensions.versions.webhooks.publication import reach_of
 from rolecall.extensions.versions.webhooks.routes import Asked, WebhookRoutes
 from rolecall.json_object import Json
-from rolecall.metrics import Address, served
+from rolecall.listening import Address, served
 from rolecall.settings import Settings
 from rolecall.webhooks import Webhook, registration_of
 

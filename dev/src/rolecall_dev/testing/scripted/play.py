@@ -19,7 +19,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rolecall.capacity import WARM_RUN_BYTES
 from rolecall.clock import Clock, SystemClock
 from rolecall.json_object import Json
 from rolecall.runner import (
@@ -34,7 +33,7 @@ from rolecall.runner import (
     WarmState,
     WarmSupport,
 )
-from rolecall.settings import RunnerSettings
+from rolecall.settings import WARM_RUN_BYTES, RunnerSettings
 from rolecall_dev.testing.scripted.events import Events
 from rolecall_dev.testing.scripted.requests import KnownKinds, ProxySession, RequestFailed
 from rolecall_dev.testing.scripted.run import PlayEnded, ScriptedRun, TaskFailed

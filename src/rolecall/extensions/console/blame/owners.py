@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rolecall.json_object import Json
-from rolecall.owner_annotations import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
+from rolecall.kube import OWNER_ANNOTATION, OWNER_TYPE_ANNOTATION
 
 
 @dataclass(frozen=True, slots=True)

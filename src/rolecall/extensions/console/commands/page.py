@@ -20,7 +20,7 @@ from rolecall.errors import ClusterError, InputError
 from rolecall.extensions.console.commands.page_forwarder import Authorization, PageForwarder
 from rolecall.extensions.console.page import PAGE_AUDIENCE
 from rolecall.kube import Client, Credentials, Timeouts, join_pod_port, token_for
-from rolecall.metrics import is_loopback, parse_address
+from rolecall.listening import is_loopback, parse_address
 from rolecall.remote_engine import (
     EnginePod,
     Operator,

@@ -22,9 +22,8 @@ from rolecall.extensions.console.commands.person import person_of
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, CredentialsError, NotFoundError, named_kinds
-from rolecall.pauses import pausing, resuming
 from rolecall.plain_text import plain
-from rolecall.reconcile import PAUSED_ANNOTATION
+from rolecall.reconcile import PAUSED_ANNOTATION, pausing, resuming
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -20,7 +20,7 @@ from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import who_works
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.log_fields import log_fields
-from rolecall.pauses import pausing, resuming
+from rolecall.reconcile import pausing, resuming
 from rolecall.workqueue import PERSON, Key
 
 _LONGEST_REASON = 500

@@ -16,8 +16,7 @@ from rolecall.extensions.console.page.health import health_of
 from rolecall.extensions.console.page.views import OwnedObject
 from rolecall.history import KeptRun
 from rolecall.json_object import Json, as_map
-from rolecall.kube import NotFoundError
-from rolecall.owner_annotations import is_owned_by, owner_annotations
+from rolecall.kube import NotFoundError, is_owned_by, owner_annotations
 from rolecall.record import ObjectId, ObjectPlace, RunRecord, id_of, read_record, touched_by
 from rolecall.workqueue import Key
 

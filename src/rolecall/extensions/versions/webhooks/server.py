@@ -33,8 +33,8 @@ from rolecall.extensions.versions.webhooks.publication import (
 from rolecall.extensions.versions.webhooks.routes import Asked, OnConversion, WebhookRoutes
 from rolecall.gvk import Gvk
 from rolecall.kube import ForbiddenError
+from rolecall.listening import Address, served
 from rolecall.log_fields import log_fields
-from rolecall.metrics import Address, served
 
 _logger = logging.getLogger(__name__)
 _SELF_REVIEW = Gvk("authentication.k8s.io", "v1", "SelfSubjectReview")

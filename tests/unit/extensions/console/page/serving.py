@@ -19,7 +19,7 @@ from yarl import URL
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.server import OperatorPage
 from rolecall.kube import Client
-from rolecall.metrics import Address, served
+from rolecall.listening import Address, served
 from rolecall.workqueue import Key
 
 ALL = [("list", "websites", "*"), ("get", "websites", "*"), ("get", "websites/log", "*")]

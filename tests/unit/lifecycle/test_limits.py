@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from rolecall import startup
-from rolecall.capacity import ENGINE_BYTES, STOCK_RUN_BYTES, WARM_RUN_BYTES, read_capacity
-from rolecall.settings import QueueSettings, Settings
+from rolecall.lifecycle import startup
+from rolecall.settings import (
+    ENGINE_BYTES,
+    STOCK_RUN_BYTES,
+    WARM_RUN_BYTES,
+    QueueSettings,
+    Settings,
+    read_capacity,
+)
 from rolecall.watches import Play, Watch
 from rolecall.workqueue import Limits
 from tests.unit.workqueue.keys import APP

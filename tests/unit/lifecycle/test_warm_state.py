@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.kube import Client, ForbiddenError, Target
+from rolecall.lifecycle import WarmStateReport, find_own_pod
 from rolecall.metrics import EngineMetrics
 from rolecall.runner import WarmState, WarmSupport
-from rolecall.warm_state import WarmStateReport, find_own_pod
 from tests.fixtures.eventually import eventually_async
 
 POD = {"kind": "Pod", "metadata": {"name": "own", "namespace": "here", "uid": "1"}}

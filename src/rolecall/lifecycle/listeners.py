@@ -16,18 +16,15 @@ from pathlib import Path
 from rolecall.clock import Clock
 from rolecall.extending import Endpoints
 from rolecall.kube import Client
+from rolecall.listening import Address, parse_address, served, tls_for_server
 from rolecall.metrics import (
-    Address,
     EngineMetrics,
     Probe,
     Reviewer,
     RoleMetrics,
     metrics_app,
-    parse_address,
     probes_app,
     role_metrics_app,
-    served,
-    tls_for_server,
 )
 from rolecall.proxy import Proxy
 from rolecall.reactor import Reactor, SyncState

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.capacity import (
+from rolecall.settings import (
     STOCK_RUN_BYTES,
     WARM_RUN_BYTES,
     Capacity,

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from rolecall.errors import LeadershipLostError, RolecallError
-from rolecall.lifetime import Stop, run_parts, signals_asking
+from rolecall.lifecycle import Stop, run_parts, signals_asking
 from tests.fixtures.eventually import eventually_async
 
 

@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rolecall.capacity import (
+from rolecall.extending import extension_classes, watch_keys
+from rolecall.log_fields import log_fields
+from rolecall.settings import (
     ENGINE_BYTES,
     STOCK_RUN_BYTES,
     WARM_RUN_BYTES,
+    RunnerSettings,
+    Settings,
     read_capacity,
     runs_within,
     waiting_within,
 )
-from rolecall.extending import extension_classes, watch_keys
-from rolecall.log_fields import log_fields
-from rolecall.settings import RunnerSettings, Settings
 from rolecall.watches import (
     Watch,
     WatchDefaults,

@@ -12,8 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from rolecall.http_limits import HttpLimits
-from rolecall.metrics import Address, served, tls_for_server
+from rolecall.listening import Address, HttpLimits, served, tls_for_server
 
 LIMITS = HttpLimits(connections=20, head_s=1.0, body_s=1.0)
 PATIENT = HttpLimits(connections=20, head_s=60.0, body_s=60.0)
