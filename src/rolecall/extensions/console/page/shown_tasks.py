@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rolecall.extensions.console.markup import shortened
 from rolecall.json_object import Json
 
 _STARTS = frozenset({"playbook_on_task_start", "playbook_on_handler_task_start"})
@@ -163,17 +164,10 @@ def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
                 _ENDS.get(_text(event.get("event")), ""),
                 _pretty(given) if given else _text(data.get("task_args")),
                 _pretty(result),
-                cut(_text(event.get("stdout"))),
+                shortened(_text(event.get("stdout")), MOST_TEXT),
             )
     if (more := len(task.ends) - _MOST_HOSTS) > 0:
         yield TaskEnd(f"and {more:,} hosts more", "", "", "", "")
-
-
-def cut(text: str, most: int = MOST_TEXT) -> str:
-    """Text that a page can show, with a word on what is left out."""
-    if len(text) <= most:
-        return text
-    return f"{text[:most]}\n… and {len(text) - most:,} characters more"
 
 
 def beginning_of(path: Path, most: int) -> str:
@@ -228,7 +222,7 @@ def _read(path: Path) -> Json:
 
 
 def _pretty(value: Any) -> str:
-    return cut(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    return shortened(json.dumps(value, indent=2, ensure_ascii=False, default=str), MOST_TEXT)
 
 
 def _text(value: object) -> str:

@@ -1,8 +1,6 @@
 """What a page shows, as HTML: values in, text out. Nothing here asks or reads.
 
-The markup is in `templates/`. Each text that a template prints is escaped, and what steers the
-direction of writing, and terminals with their colours, is taken out. It is cut where nobody would read
-on, with a word on how much there was; a link that does not lead to this page or to the web is none.
+The markup is in `templates/`; what it prints is made harmless in `markup.py`.
 """
 
 from __future__ import annotations
@@ -13,23 +11,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from rolecall.clock import time_text
+from rolecall.extensions.console.markup import environment, shortened
 from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.rows import STATES, Counts, CrRow, Query
-from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd, cut
+from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.history import KeptRun
 from rolecall.json_object import Json, as_map
-from rolecall.plain_text import harmless, plain
 from rolecall.record import RecordedRequest
 from rolecall.workqueue import Key
 
 Html = Markup
 
 CR_WINDOW = TASK_WINDOW = 100
-_LONGEST_TEXT, _LONGEST_VALUE = 2_000, 20_000
 _MOST_COMPARED, _MOST_RUNNING = 2_000, 100
 _ORDER = ("failed", "unreachable", "", "changed", "ignored", "ok", "skipped")
 _FIRST = {outcome: number for number, outcome in enumerate(_ORDER)}
@@ -282,34 +278,6 @@ def _render(template: str, **values: Any) -> Html:
     return Markup(_TEMPLATES[template].render(values))  # noqa: S704 - of our templates
 
 
-def _printed(value: object) -> object:
-    """What `{{ value }}` prints; it is escaped afterwards, unless it is markup."""
-    if value is None or isinstance(value, Markup):
-        return value or ""
-    text = cut(str(value), _LONGEST_TEXT)
-    # Spaces at its ends are between it and its neighbours.
-    first, last = (" " if end.isspace() else "" for end in (text[:1], text[-1:]))
-    return f"{first}{plain(text)}{last if text.strip() else ''}"
-
-
-def _verbatim(text: str) -> Markup:
-    """Text of several lines, for `pre`; harmless, and as it was laid out."""
-    return Markup("\n").join(escape(harmless(line)) for line in text.split("\n"))
-
-
-def _value(text: str) -> Markup:
-    """The value of an attribute, of which more is kept."""
-    return escape(plain(str(text)[:_LONGEST_VALUE]))
-
-
-def _link(address: str) -> Markup:
-    """To this page, a place on it, or the web: never to a script."""
-    link = plain(address[:_LONGEST_VALUE])
-    is_elsewhere = link.startswith(("//", "/\\"))
-    leads_well = link.startswith(("/", "#", "http://", "https://")) and not is_elsewhere
-    return escape(link) if leads_well else Markup("#")
-
-
 def _cr_title(key: Key) -> str:
     where = f"{key.namespace}/" if key.namespace else ""
     return f"{key.gvk.kind} {where}{key.name}"
@@ -338,42 +306,28 @@ def _what(row: CrRow) -> str:
 def _what_it_did(run: KeptRun) -> str:
     failed = run.failed_task
     said = f"{failed.place} {failed.name}: {failed.message}" if failed else run.reason
-    return cut(said, 500) or f"{len(run.changed_tasks)} changed"
+    return shortened(said, 500) or f"{len(run.changed_tasks)} changed"
 
 
-def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        finalize=_printed,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-    made.globals |= {
+ENVIRONMENT = environment(
+    Path(__file__).parent / "templates",
+    values={
         "places": places,
         "states": list(STATES),
         "listed": _listed,
         "most_conditions": 100,
         "most_changes": 200,
-    }
-    made.filters |= {
-        "link": _link,
-        "value": _value,
-        "verbatim": _verbatim,
-        "shortened": cut,
+    },
+    filters={
+        "shortened": shortened,
         "thousands": "{:,}".format,
         "cr_title": _cr_title,
         "what": _what,
         "what_it_did": _what_it_did,
         "spec_value": lambda value: "-" if value is None else str(value)[:500],
         "began_text": lambda run: time_text(run.began),
-    }
-    return made
-
-
-ENVIRONMENT = _environment()
+    },
+)
 # Compiled at the start: a reader's first look must not hold up the loop.
 _TEMPLATES = {
     name.removesuffix(".html"): ENVIRONMENT.get_template(name)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.console.markup import shortened
 from rolecall.extensions.console.page.shown_tasks import (
     RunsRead,
     ShownTasks,
     beginning_of,
-    cut,
     ends_of,
 )
 
@@ -139,5 +139,5 @@ def test_run_without_a_folder_has_no_task(tmp_path: Path) -> None:
 
 
 def test_megabytes_are_cut_with_a_word_on_how_much() -> None:
-    assert cut("x" * 10, 10) == "x" * 10
-    assert cut("x" * 12, 10) == "x" * 10 + "\n… and 2 characters more"
+    assert shortened("x" * 10, 10) == "x" * 10
+    assert shortened("x" * 12, 10) == "x" * 10 + "\n… and 2 characters more"

@@ -10,7 +10,7 @@ import pytest
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.views import ENVIRONMENT
 
-FOLDER = Path(views.__file__).parent / "templates"
+CONSOLE = Path(views.__file__).parents[1]
 HOSTILE = [
     "<script>alert(1)</script>",
     '" onmouseover="alert(1)',
@@ -96,7 +96,7 @@ def test_long_text_is_cut_with_a_word_on_how_much() -> None:
 _ADDRESS = re.compile(r'\b(?:href|src|action|data-fragment|data-live|data-rows|data-key)="([^"]*)"')
 
 
-@pytest.mark.parametrize("template", sorted(FOLDER.glob("*.html")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("template", sorted(CONSOLE.rglob("*.html")), ids=lambda path: path.stem)
 def test_template_quotes_attributes_checks_links_and_escapes_all(template: Path) -> None:
     text = template.read_text()
     assert not re.search(r"=\s*{{", text.replace('="{{', "")), "an attribute without quotes"
