@@ -2,8 +2,8 @@
 
 Start-up is the Go operator's order: watches, cluster, listeners (proxy, metrics, probes, the
 port where roles set metrics), then streams and workers. Every replica has its listeners open and its
-streams running, so that whoever takes over knows all CRs already. Only the leader works; with shards
-all do, each on its part (`shards`).
+streams running, so that whoever takes over knows all CRs already. Which of them
+work, on which keys, is for the election to say.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import asyncio
 import logging
 import os
 import socket
-import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import replace
@@ -21,14 +20,16 @@ from typing import Any
 
 from rolecall import __version__
 from rolecall.clock import SystemClock
-from rolecall.election import Election, FencedClient, LeaseElection
+from rolecall.election import Election, EngineWork, FencedClient, OwnedKeys
 from rolecall.extending import (
+    ElectionView,
     Endpoints,
     EngineFacts,
     EnginePorts,
     EngineView,
     Extensions,
     LastRuns,
+    election_of,
     extension_classes,
 )
 from rolecall.kube import Client, Credentials, cluster_id
@@ -50,7 +51,7 @@ from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
 from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
-from rolecall.reactor import ApiEventRecorder, DependentInformers, Reactor
+from rolecall.reactor import ApiEventRecorder, DependentInformers, NewestCrs, Reactor
 from rolecall.reconcile import (
     Outcome,
     PlayLog,
@@ -68,24 +69,13 @@ from rolecall.runner import (
     terms_of,
 )
 from rolecall.settings import RunnerSettings, Settings
-from rolecall.shards import (
-    ElectionRights,
-    FirstWork,
-    ShardedElection,
-    ShardReport,
-    SharedKeys,
-    Sharing,
-    SharingParts,
-    digest_of_watched,
-    division_of,
-)
 from rolecall.supervisor import Supervisor
 from rolecall.watches import Watch
 from rolecall.workqueue import Queue, Turn
 
-# After the last turn, for shards to change hands, and for their Leases to say so.
+# After the last turn, for keys to change hands, and for Leases to say so.
 AFTER_DRAIN_S = 2.0
-# With shards, CRs go while another replica has them, and what this one kept of them stays.
+# Where replicas divide the CRs, some go while another one has them, and what this one kept stays.
 SWEEP_EVERY_S = 3600.0
 
 _logger = logging.getLogger(__name__)
@@ -175,13 +165,17 @@ class Engine:
         self._limits = limits_for(
             settings, watches, lambda watch: self._runner.bytes_of(terms_of(watch))
         )
-        self._first_work = FirstWork()
-        self._sharing = Sharing(settings.shards, supervisor, self._first_work)
         self._election = self._made_election()
         self._client = client = self._fenced(credentials, self._election.may_write)
-        self._first_client = self._made_first_client(credentials)
+        self._leading_client = self._made_leading_client(credentials)
         self._queue = queue = Queue(clock, self._limits, settings.queue)
-        self._keys = self._made_keys()
+        self._newest = NewestCrs()
+        self._keys = OwnedKeys(
+            queue,
+            self._election,
+            on_edited=lambda key: self._reconciler.on_edited(key),  # noqa: PLW0108 - made later
+            drop_brought=self._newest.drop,
+        )
         self._dependents = DependentInformers(
             watches, client, self._keys, settings=settings.reactor, supervisor=supervisor
         )
@@ -202,16 +196,21 @@ class Engine:
         self._last_runs = LastRuns(settings.runner.root)
         self._extensions = self._made_extensions()
         self._reconciler = self._made_reconciler(plays)
-        gone, leading = self._extensions.on_gone, self._election.wait_leading
-        self._workers = Workers(queue, self._reconciler, metrics, clock, gone, leading)
-        self._workers.on_turn = self._on_turn
-        self._workers.rights = ElectionRights(self._election)
+        self._workers = Workers(
+            queue,
+            self._reconciler,
+            metrics,
+            clock,
+            self._election,
+            on_gone=self._extensions.on_gone,
+            on_turn=self._on_turn,
+        )
         self._reactor = self._made_reactor(retake_signals)
-        self._shards = self._connected_shards()
+        self._work = self._divisible_work()
 
     async def open(self, stack: AsyncExitStack, listeners: Listeners) -> None:
         """Open every listener; what was opened last is closed first."""
-        for client in (self._lease_client, self._client, self._first_client):
+        for client in (self._lease_client, self._client, self._leading_client):
             stack.push_async_callback(client.close)
         self._metrics.prepare(self._watches)
         self._reactor.on_kinds_change = self._forget_kinds
@@ -224,11 +223,8 @@ class Engine:
         endpoints.notes["warm"] = self._warm_state.note
         endpoints.notes["dependents"] = self._dependents.note_of_lacking
         await stack.enter_async_context(self._extensions.opened(endpoints))
-        if self._shards is not None:
-            endpoints.notes["shards"] = self._shards.note
         await listeners.open(stack, self._lease_client, self._reactor, self._proxy)
         stack.push_async_callback(self._election.release)
-        stack.push_async_callback(self._sharing.close)
         stack.push_async_callback(self._dependents.close)
         stack.push_async_callback(self._warm_state.close)
         stack.push_async_callback(self._runner.close)
@@ -238,14 +234,12 @@ class Engine:
         """What runs side by side from then on."""
         keep = self._supervisor.keep
         parts = {
-            "election": keep("election", self._election.run),
+            "election": keep("election", partial(self._election.run, self._work)),
             "reactor": self._reactor.run(),  # whose parts are supervised one by one
             "events": keep("events", self._events.run),
-            "workers": self._work(),
+            "workers": self._run_workers(),
             **{name: keep(name, run) for name, run in self._extensions.parts().items()},
         }
-        if self._shards is not None:
-            parts["shards"] = keep("shards", self._shards.run)
         if (limit_s := self._settings.loop_limit_s) is not None:
             on_held = self._metrics.loop_held
             parts["loop monitor"] = keep(
@@ -262,7 +256,7 @@ class Engine:
             await self._workers.drain(patience_s, reason)
             await self._extensions.stop()
             if is_patient:
-                election = self._settings.shards.election
+                election = self._settings.election
                 margin_s = election.lease_s - election.renew_deadline_s
                 await asyncio.wait({leaving}, timeout=AFTER_DRAIN_S + margin_s)
         finally:
@@ -274,20 +268,11 @@ class Engine:
             credentials, may_write, clock=self._clock, on_call=self._metrics.api_call
         )
 
-    def _made_first_client(self, credentials: Credentials) -> FencedClient:
+    def _made_leading_client(self, credentials: Credentials) -> FencedClient:
         """Writes that of which there is one for all replicas."""
-        if not self._settings.shards.is_on:
+        if self._election.division is None:
             return self._client
-        return self._fenced(credentials, self._election.holds_first)
-
-    def _made_keys(self) -> SharedKeys:
-        shards = self._settings.shards
-        # A key may be on its way from one replica to another for so long.
-        remembered_s = shards.patience_s + 2 * shards.election.lease_s if shards.is_on else 0.0
-        keys = SharedKeys(self._queue, self._election.hand_for, self._clock, remembered_s)
-        keys.on_edited = lambda key: self._reconciler.on_edited(key)  # noqa: PLW0108 - made later
-        keys.on_foreign = lambda key: self._reactor.newest.drop(key)  # noqa: PLW0108 - made later
-        return keys
+        return self._fenced(credentials, self._election.leads)
 
     def _made_reconciler(self, plays: PlayLog) -> Reconciler:
         return Reconciler(
@@ -304,41 +289,24 @@ class Engine:
                 may_run=self._election.may_write,
                 spec_keys=self._spec_keys,
                 slots=self._queue,
-                brought=lambda key: self._reactor.newest.take(key),  # noqa: PLW0108 - made later
+                brought=self._newest.take,
                 hooks=self._extensions,
                 on_written=lambda *write: self._reactor.note_own_write(*write),  # noqa: PLW0108 - made later
             ),
             _run_defaults(self._settings),
         )
 
-    def _connected_shards(self) -> ShardReport | None:
-        """Let shards move keys; tells who has which. None: there are none."""
-        election, settings = self._election, self._settings.shards
-        if not isinstance(election, ShardedElection):
-            return None
-        parts = SharingParts(
-            keys=self._keys,
+    def _divisible_work(self) -> EngineWork:
+        return EngineWork(
             queue=self._queue,
-            reconciler=self._reconciler,
+            runs=self._reconciler,
             known=self._reactor.known,
-            metrics=self._metrics,
             kept=self._extensions,
             remembering=(self._reconciler, self._extensions, self._metrics),
-            on_first=self._extensions.on_leading_change,
+            on_leading_change=self._extensions.on_leading_change,
             posting_for=lambda: self._events.posting_for,
-            drop_foreign=lambda: self._reactor.newest.keep_only(election.is_ours),
+            keep_brought=self._newest.keep_only,
         )
-        self._sharing.connect(parts)
-        self._workers.on_put_down = self._sharing.put_down
-        report = ShardReport(
-            settings,
-            election.view,
-            self._clock,
-            events=self._events,
-            find_pod=lambda: find_own_pod(self._client, self._environment),
-        )
-        self._metrics.read_shards(report.figures, settings.election.id)
-        return report
 
     def _made_planner(self) -> Planner:
         return Planner(
@@ -355,7 +323,7 @@ class Engine:
         self._extensions.on_kinds_change()
         self._spec_keys.forget_kinds()
 
-    async def _work(self) -> None:
+    async def _run_workers(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             attempt, limits = self._supervisor.attempt, self._limits
             most = limits.max_runs + limits.max_waiting
@@ -364,17 +332,15 @@ class Engine:
             )
             tasks.create_task(warm_up, name="warm up")
             await self._election.wait_leading()
-            if not self._settings.shards.is_on:
-                self._first_work.comes()
             works = self._supervisor.keep("workers", lambda: self._workers.run(most))
             tasks.create_task(works, name="workers")
             tasks.create_task(self._sweep(), name="sweep")
 
     async def _sweep(self) -> None:
-        """What CRs left that went while no engine looked; with shards, while another one had them."""
+        """What CRs left that went while no engine looked; or while another one had them."""
         while True:
             await self._supervisor.attempt("sweep of extensions", self._extensions.sweep)
-            if not self._settings.shards.is_on:
+            if self._election.division is None:
                 return
             await self._clock.sleep(SWEEP_EVERY_S)
 
@@ -394,10 +360,9 @@ class Engine:
             watches=self._watches,
             clock=self._clock,
             client=self._client,
-            leading_client=self._first_client,
+            leading_client=self._leading_client,
             unfenced_client=self._lease_client,
-            leads=self._election.holds_first,
-            while_leading=self._first_work.run,
+            election=self._election,
             events=self._events,
             metrics=self._metrics,
             supervisor=self._supervisor,
@@ -411,32 +376,21 @@ class Engine:
             inspected=self._engine_ports,
             files=files_of(self._settings),
             retry=self._keys.add_at_once,
-            hand_for=self._election.hand_for,
             run_again=lambda key: self._extensions.run_again(key),  # noqa: PLW0108 - made later
         )
         return Extensions(extension_classes(), view, self._metrics.part_restarted)
 
     def _made_election(self) -> Election:
-        settings = self._settings.election
-        if self._settings.shards.is_on:
-            return ShardedElection(
-                self._lease_client,
-                self._settings.shards,
-                identity_host=socket.gethostname(),
-                clock=self._clock,
-                weight=self._limits.max_runs,
-                ports=self._sharing.ports,
-                watched=digest_of_watched(self._watches, self._settings.reactor.namespaces),
-            )
-        if not settings.is_on:
-            return Election()
-        return LeaseElection(
-            self._lease_client,
-            settings,
-            identity=f"{socket.gethostname()}_{uuid.uuid4()}",
+        view = ElectionView(
+            settings=self._settings,
+            watches=self._watches,
             clock=self._clock,
-            on_change=self._on_leading,
+            client=self._lease_client,
+            metrics=self._metrics,
+            supervisor=self._supervisor,
+            weight=self._limits.max_runs,
         )
+        return election_of(view, extension_classes())
 
     def _engine_ports(self) -> EnginePorts:
         kinds = [watch.gvk for watch in self._watches]
@@ -458,7 +412,7 @@ class Engine:
             leader=lambda: self._election.leader,
             reconcile=self._keys.add_at_once,
             stop=self._reconciler.stop_run,
-            division=division_of(self._election, self._settings.shards),
+            division=self._election.division,
         )
 
     def _made_reactor(self, retake_signals: Callable[[], None] | None) -> Reactor:
@@ -467,25 +421,19 @@ class Engine:
             self._client,
             self._keys,
             self._metrics,
+            newest=self._newest,
             settings=self._settings.reactor,
             supervisor=self._supervisor,
             retake_signals=retake_signals,
         )
 
     def _on_turn(self, turn: Turn, outcome: Outcome) -> None:
-        self._sharing.turn_over(outcome)
         self._extensions.turn_over(turn, outcome)
         if outcome.forget:
             self._last_runs.forget(turn.key)
         else:
             run = str(outcome.ran.get("run", ""))
             self._last_runs.turn_over(turn.key, outcome.error, run)
-
-    def _on_leading(self, leads: bool) -> None:
-        self._metrics.leads(self._settings.election.id, leads=leads)
-        self._extensions.on_leading_change()
-        if not leads:
-            self._reconciler.interrupt_runs("this replica is not the leader now")
 
     def _started(self, ports: Mapping[str, int]) -> dict[str, object]:
         namespaces = self._settings.reactor.namespaces

@@ -23,7 +23,6 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NoReturn, Protocol
 
-from rolecall.acting import RightToAct
 from rolecall.clock import Clock
 from rolecall.election.division import Division
 from rolecall.election.record import (
@@ -36,13 +35,13 @@ from rolecall.election.record import (
     renewed,
     taken,
 )
+from rolecall.election.slot import Election, EngineWork
 from rolecall.errors import ClusterError, LeadershipLostError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import ConflictError, ForbiddenError, NotFoundError
 from rolecall.log_fields import log_fields
 from rolecall.settings import ElectionSettings
-from rolecall.workqueue import Key
 
 _logger = logging.getLogger(__name__)
 # Replicas that start together must not ask together for ever.
@@ -60,48 +59,6 @@ class LeaseApi(Protocol):
 
     async def replace(self, gvk: Gvk, body: Mapping[str, Any]) -> Json:
         """Write it, unless it changed since it was read."""
-
-
-class Election:
-    """Whether this process leads. Without a Lease, as here, it is the only replica and always leads."""
-
-    async def run(self) -> None:
-        """Campaign and hold until cancelled; raises `LeadershipLostError`."""
-        await asyncio.Event().wait()
-
-    async def wait_leading(self) -> None:
-        """Wait until this process leads; it may have led before, and paused."""
-
-    def may_write(self) -> bool:
-        """Whether a write that starts now is this process's to make."""
-        return True
-
-    def holds(self) -> bool:
-        """One replica has all keys: the right to act for each of them."""
-        return self.may_write()
-
-    def hand_for(self, _key: Key) -> RightToAct | None:
-        """The right to begin a turn for a key; None: not ours, or being handed over."""
-        return self
-
-    def is_ours(self, _key: Key) -> bool:
-        """Whether this replica is whom to ask about a key."""
-        return True
-
-    def holds_first(self) -> bool:
-        """Whether this replica does that of which there is one for all replicas."""
-        return self.may_write()
-
-    async def leave(self) -> None:
-        """Let others have what nobody works at any more; returns when nothing is left to hand over."""
-
-    @property
-    def leader(self) -> str:
-        """Who leads, as far as is known here."""
-        return ""
-
-    async def release(self) -> None:
-        """Let the next one lead at once; call it when nothing is written any more."""
 
 
 class LeaseElection(Election):
@@ -125,8 +82,9 @@ class LeaseElection(Election):
         self._lease: Json | None = None  # the last version seen
         self._seen_at = 0.0  # when that version was first seen, by our clock
         self._renewed_at: float | None = None  # when our last good renewal was sent; None: not ours
-        self._has_told_of_shards = False
+        self._has_told_of_division = False
         self._was_leading = False  # what `on_change` was told last
+        self._work: EngineWork | None = None  # while it runs
 
     def may_write(self) -> bool:
         return self._remaining_s() > 0
@@ -138,7 +96,8 @@ class LeaseElection(Election):
     async def wait_leading(self) -> None:
         await self._leading.wait()
 
-    async def run(self) -> NoReturn:
+    async def run(self, work: EngineWork) -> NoReturn:
+        self._work = work
         while not await self._tried(self._campaign, self._settings.renew_deadline_s):
             self._report_change()
             await self._clock.sleep(self._pause_s())
@@ -156,7 +115,7 @@ class LeaseElection(Election):
         if self._was_leading:
             self._was_leading = False
             self._leading.clear()
-            self._on_change(False)
+            self._tell(False)
         lease = released(self._lease, self._clock.now())
         if await self._tried(lambda: self._lease_api.replace(LEASE, lease), self._settings.retry_s):
             _logger.info("lease released", extra=log_fields(lease=self._settings.id))
@@ -188,24 +147,25 @@ class LeaseElection(Election):
         else:
             self._see(found)
             if not self._is_free(found):
-                self._tell_of_shards(holder_of(found))
+                self._tell_of_division(holder_of(found))
                 raise ClusterError(f"`{holder_of(found)}` is the leader")
             sent_at = self._clock.monotonic()
             lease = taken(found, self._identity, self._settings.lease_s, self._clock.now())
             self._keep(await self._lease_api.replace(LEASE, lease))
         self._renewed_at = sent_at
 
-    def _tell_of_shards(self, holder: str) -> None:
+    def _tell_of_division(self, holder: str) -> None:
         """Beside replicas that divide the CRs, this one would wait for ever without a word."""
         division = Division.of(holder)
-        if division is None or self._has_told_of_shards:
+        if division is None or self._has_told_of_division:
             return
-        self._has_told_of_shards = True
+        self._has_told_of_division = True
         _logger.warning(
-            "replicas here divide the CRs into shards, this one does not; it waits until they are gone",
+            f"replicas here divide the CRs into {division.way}, this one does not; it waits until they"
+            " are gone",
             extra=log_fields(
                 lease=f"{self._settings.namespace}/{self._settings.id}",
-                hint=f"start all replicas with `--shards={division.count}`, or none",
+                hint=f"start all replicas with `--{division.way}={division.count}`, or none",
             ),
         )
 
@@ -307,7 +267,14 @@ class LeaseElection(Election):
         else:
             self._leading.clear()
             _logger.warning("no longer the leader", extra=log_fields(lease=self._settings.id))
+        self._tell(leads)
+
+    def _tell(self, leads: bool) -> None:
         self._on_change(leads)
+        if self._work is not None:
+            self._work.on_leading_change()
+            if not leads:
+                self._work.runs.interrupt_runs("this replica is not the leader now")
 
 
 async def _ended(*tasks: asyncio.Future[Any]) -> None:

@@ -1,13 +1,6 @@
 """What an extension is, and the host that calls the loaded ones at each step of the core."""
 
-from rolecall.extending.division import (
-    KeyDivision,
-    KeyHolder,
-    KeyHolders,
-    SeenMember,
-    SeenShards,
-    shards_json,
-)
+from rolecall.extending.elected import election_of
 from rolecall.extending.engine_ports import (
     EngineFacts,
     EnginePorts,
@@ -18,6 +11,7 @@ from rolecall.extending.engine_ports import (
 from rolecall.extending.extension import (
     BackgroundPart,
     BindAddress,
+    ElectionView,
     EndedTurn,
     Endpoints,
     EngineView,
@@ -41,6 +35,7 @@ __all__ = [
     "BackgroundPart",
     "BindAddress",
     "CommandView",
+    "ElectionView",
     "EndedTurn",
     "Endpoints",
     "EngineFacts",
@@ -51,21 +46,16 @@ __all__ = [
     "Foresee",
     "Foreseen",
     "ForeseenObject",
-    "KeyDivision",
-    "KeyHolder",
-    "KeyHolders",
     "KnownByPlace",
     "KnownCr",
     "LastRuns",
     "MetricsView",
-    "SeenMember",
-    "SeenShards",
     "TurnView",
     "by_key",
+    "election_of",
     "extension_classes",
     "followed_by",
     "foresee_nothing",
     "foreseen_by",
-    "shards_json",
     "watch_keys",
 ]

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from rolecall.clock import Clock
-from rolecall.extending.division import KeyDivision
+from rolecall.election import KeyDivision
 from rolecall.gvk import Gvk
 from rolecall.reconcile import Progress
 from rolecall.workqueue import Cause, Delayed, Key, Waiting
@@ -63,7 +63,7 @@ class EnginePorts:
     in_flight: Callable[[], Mapping[Key, Progress]]
     waiting: Callable[[], Sequence[Waiting]]
     delayed: Callable[[], Sequence[Delayed]]
-    leads: Callable[[], bool]  # whether this replica may write; with shards, on its part of the CRs
+    leads: Callable[[], bool]  # whether this replica may write, maybe for a part of the CRs
     leader: Callable[[], str]  # who does where this replica does not; empty: not known
     reconcile: Callable[[Key, Cause], None]  # at once
     stop: Callable[[Key, str], None]  # its run in flight; and who asks for it

@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from rolecall.acting import RightToAct
 from rolecall.clock import Clock
+from rolecall.election import Election
 from rolecall.extending.engine_ports import EnginePorts
 from rolecall.extending.foreseen import CommandView, Foresee, Foreseen
 from rolecall.extending.last_runs import LastRuns
@@ -57,6 +57,22 @@ class MetricsView(Protocol):
     def read_late(self, name: MetricSpec, rows: Callable[[], Iterable[FigureRow]]) -> None:
         """Ask for the figures at each scrape, in a thread."""
 
+    def before_scrape(self, refresh: Callable[[], None]) -> None:
+        """Call this before each scrape, on the loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionView:
+    """What an engine gives the election, which is made before all that may write."""
+
+    settings: Settings
+    watches: Sequence[Watch]
+    clock: Clock
+    client: Client  # writes on every replica
+    metrics: MetricsView
+    supervisor: Supervisor
+    weight: int  # how many runs may be in flight here
+
 
 class FindInFlight(Protocol):
     """What is published of each run in flight, by its type, as known by now."""
@@ -74,11 +90,9 @@ class EngineView:
     watches: Sequence[Watch]
     clock: Clock
     client: Client  # writes only while this replica may
-    leading_client: Client  # writes only while this replica leads; with shards: has the first one
+    leading_client: Client  # writes only while this replica leads
     unfenced_client: Client  # writes on every replica
-    leads: Callable[[], bool]
-    # Does it whenever this replica leads.
-    while_leading: Callable[[BackgroundPart], Awaitable[None]]
+    election: Election
     events: EventRecorder
     metrics: MetricsView
     supervisor: Supervisor
@@ -93,8 +107,6 @@ class EngineView:
     files: Mapping[str, Path]  # that were read at the start alone, by what people call them
     # A CR's turn comes at once, past its delay or backoff.
     retry: Callable[[Key, Cause], None]
-    # The right to act for a CR; None: it is another replica's.
-    hand_for: Callable[[Key], RightToAct | None]
     # The CR's next run is made, whatever is known of the last one.
     run_again: Callable[[Key], None]
 
@@ -168,6 +180,11 @@ class Extension:
         return []
 
     @classmethod
+    def elect(cls, engine: ElectionView) -> Election | None:  # noqa: ARG003 - as above
+        """An election of its own; None: its settings ask for none."""
+        return None
+
+    @classmethod
     def begin(cls, engine: EngineView) -> Self | None:
         """An instance for this engine; None: its settings ask for nothing of this extension."""
         return cls(engine)
@@ -228,14 +245,14 @@ class Extension:
         """Another replica acted for these CRs, or acts from now on."""
 
     def has_unwritten(self, part: int) -> bool:  # noqa: ARG002 - as above
-        """With shards: whether something of this shard is to be written before another takes it."""
+        """Whether something of this part is to be written before another replica takes it."""
         return False
 
     async def write_parts(self, parts: Collection[int]) -> None:
-        """With shards: write what is kept of these, which are handed over."""
+        """Write what is kept of these parts, which are handed over to other replicas."""
 
     def forget_parts(self, parts: Collection[int]) -> None:
-        """With shards: another replica had these shards, or has them now."""
+        """Another replica had these parts, or has them now."""
 
     def begin_end(self) -> None:
         """The engine begins to stop; its runs go on."""

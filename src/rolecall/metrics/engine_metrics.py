@@ -8,7 +8,6 @@ CRs cost one small dict entry each and nothing can drift.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -37,19 +36,7 @@ from rolecall.workqueue import Key, QueueSnapshot
 
 _METHODS = {"create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE"}
 _TYPES = {MetricKind.COUNTER: Counter, MetricKind.GAUGE: Gauge}
-_SHARD_CHANGES = ("taken", "leaving", "lost")
 _WARM_STATES = ("known", "proving", "proven", "refused")
-
-
-@dataclass(frozen=True, slots=True)
-class ShardFigures:
-    """How the CRs are divided, as this replica sees it."""
-
-    count: int
-    held: int = 0  # by this replica
-    unheld: int = 0  # by nobody, for longer than the lease time
-    members: int = 0
-    is_standby: bool = False  # this replica takes none
 
 
 def controller_of(gvk: Gvk) -> str:
@@ -76,7 +63,7 @@ class EngineMetrics:
         self._queue: QueueFigures | None = None
         self._drifted: dict[Key, int] = {}  # of observed CRs, those that differ
         self._lacking: Callable[[], int] = lambda: 0
-        self._shards: tuple[Callable[[], ShardFigures], str] | None = None
+        self._refreshers: list[Callable[[], None]] = []
         self._registry.register(self._created)
         self._registry.register(self._conditions)
         self._names = (*names.NAMES, *more)
@@ -95,9 +82,8 @@ class EngineMetrics:
         if self._queue is not None:
             self._queue.refresh()
         self.of(names.DEPENDENTS_LACKING).set(self._lacking())
-        if self._shards is not None:
-            read, lease = self._shards
-            self._show_shards(read(), lease)
+        for refresh in self._refreshers:
+            refresh()
 
     def exposition(self) -> bytes:
         """Everything in Prometheus's text format; slow with many CRs, so call it off the loop."""
@@ -125,19 +111,9 @@ class EngineMetrics:
         """Show at each scrape of how many kinds of dependents not every change is seen."""
         self._lacking = lacking
 
-    def read_shards(self, figures: Callable[[], ShardFigures], lease: str) -> None:
-        """Show at each scrape how the CRs are divided; `lease` names the Leases of all replicas."""
-        self._shards = (figures, lease)
-        for change in _SHARD_CHANGES:
-            self.of(names.SHARD_CHANGES, change=change)
-
-    def shards_changed(self, change: str, shards: int) -> None:
-        """So many were `taken`, are `leaving`, or were `lost`."""
-        self.of(names.SHARD_CHANGES, change=change).inc(shards)
-
-    def runs_frozen(self, runs: int) -> None:
-        """So many runs had to end at once with their shard."""
-        self.of(names.RUNS_FROZEN).inc(runs)
+    def before_scrape(self, refresh: Callable[[], None]) -> None:
+        """Call this before each scrape, on the loop."""
+        self._refreshers.append(refresh)
 
     def part_restarted(self, part: str) -> None:
         """A part of the engine met a bug and begins anew."""
@@ -203,20 +179,8 @@ class EngineMetrics:
         self.of(names.REST_REQUESTS, **labels).inc()
         self.of(names.API_CALL, resource=resource, verb=verb).observe(seconds)
 
-    def leads(self, lease: str, leads: bool) -> None:
-        """This replica began or ceased to lead."""
-        self.of(names.MASTER_STATUS, name=lease).set(1 if leads else 0)
-
     def loop_held(self, seconds: float) -> None:
         self.of(names.LOOP_HELD).observe(seconds)
-
-    def _show_shards(self, now: ShardFigures, lease: str) -> None:
-        self.of(names.SHARDS).set(now.count)
-        self.of(names.SHARDS_HELD).set(now.held)
-        self.of(names.SHARDS_UNHELD).set(now.unheld)
-        self.of(names.SHARDS_STANDBY).set(now.is_standby)
-        self.of(names.SHARD_MEMBERS).set(now.members)
-        self.leads(lease, leads=now.held > 0)
 
     def read_late(self, name: MetricSpec, rows: Callable[[], Iterable[FigureRow]]) -> None:
         """Ask for these figures at each scrape, in a thread."""

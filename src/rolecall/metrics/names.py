@@ -120,7 +120,7 @@ MASTER_STATUS = MetricSpec(
     "leader_election_master_status",
     MetricKind.GAUGE,
     ("name",),
-    "1 while this replica leads, else 0; with `--shards`, 1 while it has at least one shard.",
+    "1 while this replica leads, or has a part of the CRs, else 0.",
 )
 
 # -- ours --------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ QUEUE_AGE = MetricSpec(
     MetricKind.GAUGE,
     (),
     "How long the CR that waits longest has waited, of any urgency: what a HorizontalPodAutoscaler"
-    " scales replicas with `--shards` by.",
+    " scales replicas by that divide the CRs.",
     is_read_late=True,
 )
 QUEUE_WAIT = MetricSpec(
@@ -253,52 +253,6 @@ LOOP_HELD = MetricSpec(
     CALL_BUCKETS,
 )
 
-SHARDS = MetricSpec(
-    "rolecall_shards",
-    MetricKind.GAUGE,
-    (),
-    "Into how many shards replicas divide the CRs; 0: not at all.",
-)
-SHARDS_HELD = MetricSpec(
-    "rolecall_shards_held",
-    MetricKind.GAUGE,
-    (),
-    "Shards that this replica has; the sum over all replicas is `rolecall_shards`.",
-)
-SHARDS_UNHELD = MetricSpec(
-    "rolecall_shards_unheld",
-    MetricKind.GAUGE,
-    (),
-    "Shards that, as this replica sees it, nobody has had for longer than the lease time, so that"
-    " their CRs wait.",
-)
-SHARDS_STANDBY = MetricSpec(
-    "rolecall_shards_standby",
-    MetricKind.GAUGE,
-    (),
-    "1 while this replica takes no shards: others work with another number of shards or watch other"
-    " CRs, or the Leases cannot be read. `readyz?verbose` says which.",
-)
-SHARD_MEMBERS = MetricSpec(
-    "rolecall_shard_members",
-    MetricKind.GAUGE,
-    (),
-    "Live replicas that divide the shards, as this one sees it.",
-)
-SHARD_CHANGES = MetricSpec(
-    "rolecall_shard_changes_total",
-    MetricKind.COUNTER,
-    ("change",),
-    "Shards that this replica took (`taken`), began to hand over to another one (`leaving`), or lost"
-    " at once (`lost`).",
-)
-RUNS_FROZEN = MetricSpec(
-    "rolecall_runs_frozen_total",
-    MetricKind.COUNTER,
-    (),
-    "Runs that were stopped at once and killed, because the shard of their CR was lost.",
-)
-
 NAMES = (
     BUILD_INFO,
     RECONCILE_RESULT,
@@ -333,11 +287,4 @@ NAMES = (
     DEPENDENTS_LACKING,
     DRIFTED_OBJECTS,
     LOOP_HELD,
-    SHARDS,
-    SHARDS_HELD,
-    SHARDS_UNHELD,
-    SHARDS_STANDBY,
-    SHARD_MEMBERS,
-    SHARD_CHANGES,
-    RUNS_FROZEN,
 )

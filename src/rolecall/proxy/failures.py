@@ -39,8 +39,8 @@ def refusal_for(failure: Exception) -> web.Response:
         case NotLeadingError():
             code = 503
             message = (
-                "this replica no longer leads, or no longer has this object's shard: another"
-                " one may, so this run can write nothing more"
+                "this replica no longer leads, or may no longer write for this object: another one"
+                " may, so this run can write nothing more"
             )
         case ForbiddenError():
             code, message = 403, _not_passed_on(failure)

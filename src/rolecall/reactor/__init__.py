@@ -5,6 +5,7 @@ from rolecall.reactor.digest import digest_of
 from rolecall.reactor.event_recorder import ApiEventRecorder
 from rolecall.reactor.informer import Informer
 from rolecall.reactor.known_crs import SyncState
+from rolecall.reactor.newest_crs import NewestCrs
 from rolecall.reactor.own_writes import CallLater, call_after_notes
 from rolecall.reactor.ports import CrMetrics, ListAgain, Sink
 from rolecall.reactor.reactor import Reactor
@@ -16,6 +17,7 @@ __all__ = [
     "DependentInformers",
     "Informer",
     "ListAgain",
+    "NewestCrs",
     "Reactor",
     "Sink",
     "SyncState",

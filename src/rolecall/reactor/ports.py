@@ -12,7 +12,7 @@ from rolecall.workqueue import Cause, Key, Urgency
 
 
 class Sink(Protocol):
-    """Takes keys: the queue, or `SharedKeys` before it."""
+    """Takes keys: the queue, or `OwnedKeys` before it."""
 
     def add(self, key: Key, urgency: Urgency, cause: Cause) -> None:
         """Reconcile this key, this soon, for this cause; must not block."""

@@ -37,6 +37,7 @@ class Reactor:
         sink: Sink,
         metrics: CrMetrics,
         *,
+        newest: NewestCrs | None = None,
         settings: ReactorSettings | None = None,
         supervisor: Supervisor | None = None,
         retake_signals: Callable[[], None] | None = None,
@@ -44,7 +45,7 @@ class Reactor:
         """`retake_signals`: kopf takes SIGINT and SIGTERM; None gives them back to Python."""
         # Called whenever a CRD came, changed or went.
         self.on_kinds_change: Callable[[], None] = lambda: None
-        self.newest = NewestCrs()
+        self.newest = newest = newest or NewestCrs()
         self._own_writes = OwnWrites()
         self._supervisor = supervisor = supervisor or Supervisor(SystemClock())
         settings = settings or ReactorSettings()
@@ -52,7 +53,7 @@ class Reactor:
             CrWatch(
                 watch,
                 client,
-                partial(KnownCrs, watch, sink, metrics, self._own_writes, self.newest),
+                partial(KnownCrs, watch, sink, metrics, self._own_writes, newest),
                 settings,
                 supervisor,
                 retake_signals,

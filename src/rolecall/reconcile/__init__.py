@@ -30,7 +30,6 @@ from rolecall.reconcile.ports import (
     SpecKeyFilter,
     Telemetry,
     TurnHooks,
-    TurnRights,
     TurnTrail,
     TurnView,
 )
@@ -62,7 +61,6 @@ __all__ = [
     "SpecKeyFilter",
     "Telemetry",
     "TurnHooks",
-    "TurnRights",
     "TurnTrail",
     "TurnView",
     "Workers",

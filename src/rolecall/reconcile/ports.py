@@ -7,7 +7,7 @@ so that no lower or side room has to know of another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -192,26 +192,6 @@ class EndedRun:
     is_finalizer: bool
     result: RunResult
     findings: RunFindings = field(default_factory=lambda: RunFindings(NOT_FOLLOWED))
-
-
-class TurnRights(Protocol):
-    """The right to act for a CR, where replicas divide them."""
-
-    def to_begin(self, key: Key) -> AbstractContextManager[None] | None:
-        """What a turn is taken under, and each write of it is asked for; None: another's to take."""
-
-    def goes_on_with(self, key: Key) -> bool:
-        """Whether this replica takes the key's next turn, as far as is known now."""
-
-
-class AllRights:
-    """The only replica, or the one that leads."""
-
-    def to_begin(self, _key: Key) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def goes_on_with(self, _key: Key) -> bool:
-        return True
 
 
 def _always() -> bool:

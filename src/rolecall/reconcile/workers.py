@@ -16,17 +16,18 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
+from rolecall.acting import acting_for
 from rolecall.clock import Clock
+from rolecall.election import Election
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.loop import Reconciler
-from rolecall.reconcile.ports import AllRights, Outcome, Telemetry, TurnRights
+from rolecall.reconcile.ports import Outcome, Telemetry
 from rolecall.workqueue import Key, Queue, QueueClosedError, Turn
 
 # What ending a process group and one last status write may take.
 AFTER_CANCEL_S = 5.0
 
 OnGone = Callable[[Key], Awaitable[None]]
-Ready = Callable[[], Awaitable[None]]
 OnTurn = Callable[[Turn, Outcome], None]
 
 _logger = logging.getLogger(__name__)
@@ -40,29 +41,25 @@ def _tell_nobody(_: Turn, __: Outcome) -> None:
     """Nobody wants to know."""
 
 
-async def _at_once() -> None:
-    """There is nothing to wait for."""
-
-
 class Workers:
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that a turn touches
         self,
         queue: Queue,
         reconciler: Reconciler,
         telemetry: Telemetry,
         clock: Clock,
+        election: Election,
+        *,
         on_gone: OnGone = _keep,
-        ready: Ready = _at_once,
+        on_turn: OnTurn = _tell_nobody,
     ) -> None:
+        """`on_turn`: of each turn, when it is over."""
         self._queue = queue
         self._reconciler = reconciler
         self._telemetry = telemetry
         self._clock = clock
-        self._on_gone = on_gone
-        self._ready = ready  # waited for before each key: whether this replica may lead
-        self.rights: TurnRights = AllRights()
-        self.on_turn: OnTurn = _tell_nobody  # of each turn, when it is over
-        self.on_put_down: Callable[[Key], None] = lambda _: None  # of each key that is free again
+        self._election = election
+        self._on_gone, self._on_turn = on_gone, on_turn
         self._tasks: list[asyncio.Task[None]] = []
 
     async def run(self, count: int) -> None:
@@ -90,7 +87,7 @@ class Workers:
 
     async def _work(self) -> None:
         while True:
-            await self._ready()
+            await self._election.wait_leading()
             try:
                 turn = await self._queue.take()
             except QueueClosedError:
@@ -104,17 +101,17 @@ class Workers:
                 )
                 self._queue.fail(turn.key)
             finally:
-                if not self.rights.goes_on_with(turn.key):
+                if self._election.hand_for(turn.key) is None:
                     self._queue.drop(turn.key.__eq__)
                 self._queue.done(turn.key)
-                self.on_put_down(turn.key)
+                self._election.put_down(turn.key)
 
     async def _take_turn_if_ours(self, turn: Turn) -> None:
-        right = self.rights.to_begin(turn.key)
-        if right is None:
+        hand = self._election.hand_for(turn.key)
+        if hand is None:
             self._queue.drop(turn.key.__eq__)
             return
-        with right:
+        with acting_for(hand):
             await self._take_turn(turn)
 
     async def _take_turn(self, turn: Turn) -> None:
@@ -126,7 +123,7 @@ class Workers:
         result = _result_of(outcome)
         self._telemetry.reconcile_finished(turn.key.gvk, result, self._clock.monotonic() - began)
         _log_end(turn.key, outcome, next_in_s)
-        self.on_turn(turn, outcome)
+        self._on_turn(turn, outcome)
         await self._reconciler.print_output(turn.key, outcome)
 
     async def _outcome_of(self, turn: Turn) -> Outcome:

@@ -30,6 +30,7 @@ from rolecall.watches import Play, Watch
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.eventually import eventually_async
+from tests.unit.election.work import idle_work
 
 # A busy machine may take seconds for one renewal.
 LEASE_S, RENEW_S, RETRY_S = 6.0, 5.0, 0.3
@@ -56,7 +57,7 @@ class Candidate:
             clock=SystemClock(),
             on_change=self.told.append,
         )
-        self.task = asyncio.ensure_future(self.election.run())
+        self.task = asyncio.ensure_future(self.election.run(idle_work(SystemClock())))
 
     async def comes_to_lead(self) -> None:
         await eventually_async(self.election.may_write)

@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from rolecall.clock import SystemClock
-from rolecall.election import Election
+from rolecall.election import Election, OwnedKeys
 from rolecall.kube import Client, Credentials
 from rolecall.reactor import DependentInformers, Reactor
 from rolecall.reconcile import RunDefaults
 from rolecall.settings import ReactorSettings
-from rolecall.shards import SharedKeys
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.reconcile.crds import STORY
 from tests.fixtures.eventually import eventually_async
@@ -66,11 +65,8 @@ async def whole_loop(
         shop, watch = Shop(own, STORY, namespace), watch_of(STORY)
         setting = Setting(shop, watch, SystemClock(), defaults=defaults)
         queue, workers = hands_for(setting)
-        sink, settings = (
-            SharedKeys(queue, Election().hand_for, setting.clock),
-            ReactorSettings((namespace,)),
-        )
-        sink.on_edited = setting.reconciler.on_edited
+        sink = OwnedKeys(queue, Election(), on_edited=setting.reconciler.on_edited)
+        settings = ReactorSettings((namespace,))
         reactor = Reactor([watch], own, sink, Roll(), settings=settings)
         dependents = DependentInformers([watch], own, queue, settings=settings)
         setting.newest = reactor.newest

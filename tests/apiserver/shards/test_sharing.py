@@ -12,10 +12,10 @@ import pytest
 
 from rolecall.clock import SystemClock
 from rolecall.election import LEASE
+from rolecall.extensions.shards import ShardHolder, ShardPorts
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials
 from rolecall.settings import ElectionSettings, ShardSettings
-from rolecall.shards import ShardedElection, ShardPorts
 from rolecall.workqueue import Key, part_of
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig
@@ -42,7 +42,7 @@ class Sharer:
             renew_deadline_s=RENEW_S,
             retry_s=RETRY_S,
         )
-        self.election = ShardedElection(
+        self.election = ShardHolder(
             self.client,
             ShardSettings(COUNT, election),
             identity_host=name,
@@ -148,7 +148,7 @@ async def test_missing_right_is_named(
     service_account_kubeconfig: ServiceAccountKubeconfig,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    caplog.set_level(logging.ERROR, "rolecall.shards")
+    caplog.set_level(logging.ERROR, "rolecall.extensions.shards")
     verbs = ["get", "create", "update"]
     rule = {"apiGroups": [LEASE.group], "resources": ["leases"], "verbs": verbs}
     only = start("a", service_account_kubeconfig([rule]))

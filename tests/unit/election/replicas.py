@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rolecall.election import LeaseElection
 from rolecall.settings import ElectionSettings
 from tests.unit.election.leases import Connection, StoredLease
+from tests.unit.election.work import idle_work
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 SETTINGS = ElectionSettings(is_on=True, id="app", namespace="ns")
@@ -39,7 +40,7 @@ class Replicas:
         election = LeaseElection(
             connection, SETTINGS, identity=name, clock=self.clock, on_change=told.append
         )
-        task = asyncio.ensure_future(election.run())
+        task = asyncio.ensure_future(election.run(idle_work(self.clock)))
         self.replicas.append(Replica(name, connection, election, task, told))
         return self.replicas[-1]
 

@@ -14,6 +14,7 @@ from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, Target
 from tests.unit.election.leases import Connection
 from tests.unit.election.replicas import RETRY_S, SETTINGS, Replicas
+from tests.unit.election.work import idle_work
 
 
 async def test_every_replica_knows_who_leads(world: Replicas) -> None:
@@ -33,7 +34,7 @@ async def test_only_replica_always_leads() -> None:
     await election.wait_leading()
     assert election.may_write()
     assert election.holds()
-    assert election.holds_first()
+    assert election.leads()
     assert election.leader == ""
 
 
@@ -164,7 +165,7 @@ async def test_replica_that_may_not_read_leases_leads_nothing_and_says_so(
     election = LeaseElection(
         connection, SETTINGS, identity="a", clock=world.clock, on_change=told.append
     )
-    task = asyncio.ensure_future(election.run())
+    task = asyncio.ensure_future(election.run(idle_work(world.clock)))
     await world.clock.advance(2 * RETRY_S)
 
     assert told == []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import SystemClock
+from rolecall.election import Election
 from rolecall.extending import EngineView, LastRuns
 from rolecall.metrics import EngineMetrics, MetricSpec
 from rolecall.settings import RunnerSettings, Settings
@@ -29,8 +30,7 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         client=None,  # type: ignore[arg-type]
         leading_client=None,  # type: ignore[arg-type]
         unfenced_client=None,  # type: ignore[arg-type]
-        leads=lambda: True,
-        while_leading=lambda part: part(),
+        election=Election(),
         events=NoEvents(),
         metrics=EngineMetrics("1.2", more=metrics),
         supervisor=Supervisor(SystemClock()),
@@ -44,7 +44,6 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         inspected=lambda: None,  # type: ignore[arg-type,return-value]
         files={},
         retry=lambda *_: None,
-        hand_for=lambda _: None,
         run_again=lambda _: None,
     )
     return replace(view, **more)

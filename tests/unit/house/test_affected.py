@@ -72,7 +72,7 @@ def test_facts_are_what_a_file_says_outside_of_its_docstrings(tmp_path: Path) ->
         (Facts(keys={"skipUnchanged"}), "src/rolecall/extensions/skip"),
         (Facts(keys={"prune"}), "src/rolecall/extensions/prune"),
         (Facts(flags={"page-bind-address"}), "src/rolecall/extensions/console"),
-        (Facts(flags={"shards"}), "src/rolecall/shards"),
+        (Facts(flags={"shards"}), "src/rolecall/extensions/shards"),
         (Facts(commands={"blame"}), "src/rolecall/extensions/console"),
         (Facts(commands={"test"}), "dev/src/rolecall_dev/proving"),
         (Facts(texts={"EtcdCluster"}), "roles/etcdcluster_admission"),

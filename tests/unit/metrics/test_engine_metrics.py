@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.metrics import EngineMetrics, ShardFigures
+from rolecall.metrics import MASTER_STATUS, EngineMetrics
 from rolecall.watches import Play, Watch
 from rolecall.workqueue import Key, QueueSnapshot, Urgency, Waits
 
@@ -148,36 +148,13 @@ def test_own_api_calls_are_counted_as_the_go_client_counts(metrics: EngineMetric
     assert found[f'{name}{{code="<error>",host="api:6443",method="GET"}}'] == "1.0"
 
 
-def test_leading_is_one(metrics: EngineMetrics) -> None:
-    metrics.leads("app", leads=True)
-    assert samples(metrics)['leader_election_master_status{name="app"}'] == "1.0"
-    metrics.leads("app", leads=False)
-    assert samples(metrics)['leader_election_master_status{name="app"}'] == "0.0"
-
-
 def test_no_series_tells_when_another_series_was_created(metrics: EngineMetrics) -> None:
     metrics.reconcile_finished(APP, "success", 0.1)
     assert not any("_created" in name for name in samples(metrics))
 
 
-def test_whoever_has_a_shard_counts_as_one_that_leads(metrics: EngineMetrics) -> None:
-    figures = [ShardFigures(64, held=22, unheld=3, members=2)]
-    metrics.read_shards(lambda: figures[-1], "app")
-    metrics.shards_changed("taken", 22)
-    metrics.runs_frozen(2)
-    found = samples(metrics)
-    names = ("rolecall_shards", "rolecall_shards_held", "rolecall_shards_unheld")
-    assert [found[name] for name in names] == ["64.0", "22.0", "3.0"]
-    assert found["rolecall_shard_members"] == "2.0"
-    assert found['rolecall_shard_changes_total{change="taken"}'] == "22.0"
-    assert found['rolecall_shard_changes_total{change="lost"}'] == "0.0"
-    assert found["rolecall_runs_frozen_total"] == "2.0"
-    assert found['leader_election_master_status{name="app"}'] == "1.0"
-    figures.append(ShardFigures(64))
+def test_figures_may_be_refreshed_before_each_scrape(metrics: EngineMetrics) -> None:
+    leads = [True, False]
+    metrics.before_scrape(lambda: metrics.of(MASTER_STATUS, name="app").set(leads.pop(0)))
+    assert samples(metrics)['leader_election_master_status{name="app"}'] == "1.0"
     assert samples(metrics)['leader_election_master_status{name="app"}'] == "0.0"
-
-
-def test_without_shards_their_number_is_zero(metrics: EngineMetrics) -> None:
-    found = samples(metrics)
-    assert found["rolecall_shards"] == "0.0"
-    assert "leader_election_master_status" not in " ".join(found)

@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any
 
 from rolecall.clock import Clock
+from rolecall.election import Election
 from rolecall.json_object import Json
 from rolecall.reactor.newest_crs import NewestCrs
 from rolecall.reconcile import (
@@ -124,16 +125,22 @@ async def long_run(setting: Setting) -> AsyncIterator[tuple[LongRun, asyncio.Tas
         await turn
 
 
-def hands_for(setting: Setting, *, max_runs: int = 2, **more: Any) -> tuple[Queue, Workers]:
+def hands_for(
+    setting: Setting, *, max_runs: int = 2, election: Election | None = None, **more: Any
+) -> tuple[Queue, Workers]:
     """A queue and workers for a setting; backoff and jitter as in real life."""
     limits = Limits(max_runs, {setting.watch.gvk: max_runs})
     queue = Queue(setting.clock, limits, QueueSettings())
-    return queue, Workers(queue, setting.reconciler, setting.telemetry, setting.clock, **more)
+    election = election or Election()
+    workers = Workers(queue, setting.reconciler, setting.telemetry, setting.clock, election, **more)
+    return queue, workers
 
 
 @asynccontextmanager
-async def working(setting: Setting, max_runs: int = 2) -> AsyncIterator[tuple[Queue, Workers]]:
-    queue, workers = hands_for(setting, max_runs=max_runs)
+async def working(
+    setting: Setting, max_runs: int = 2, **more: Any
+) -> AsyncIterator[tuple[Queue, Workers]]:
+    queue, workers = hands_for(setting, max_runs=max_runs, **more)
     running = asyncio.create_task(workers.run(max_runs))
     try:
         yield queue, workers

@@ -15,8 +15,11 @@ from tests.unit.workqueue.virtual_clock import VirtualClock
 async def test_each_turn_is_told_with_its_outcome(setting: Setting, clock: VirtualClock) -> None:
     await setting.shop.create()
     told: list[tuple[Turn, Outcome]] = []
-    async with working(setting) as (queue, workers):
-        workers.on_turn = lambda turn, outcome: told.append((turn, outcome))
+
+    def tell(turn: Turn, outcome: Outcome) -> None:
+        told.append((turn, outcome))
+
+    async with working(setting, on_turn=tell) as (queue, _):
         queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(1.0)
 

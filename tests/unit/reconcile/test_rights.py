@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from rolecall.acting import RightToAct, acting_for, current_hand
-from rolecall.reconcile import Workers
+from rolecall.acting import RightToAct, current_hand
+from rolecall.election import Election
 from rolecall.runner import RunRequest, RunResult
 from rolecall.workqueue import Key, Queue, Urgency
 from tests.unit.reconcile.scripted import BAD, GOOD
@@ -16,29 +16,29 @@ from tests.unit.reconcile.setting import LongRun, Setting, hands_for
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
-class Hands:
-    """The `TurnRights` of a replica, which a test gives and takes."""
+class Hands(Election):
+    """The election of a replica whose rights a test gives and takes."""
 
     def __init__(self) -> None:
         self.is_ours = True
+        self.given_back: list[Key] = []
 
-    def holds(self) -> bool:
+    def may_write(self) -> bool:
         return self.is_ours
 
-    def to_begin(self, _key: Key) -> AbstractContextManager[None] | None:
-        return acting_for(self) if self.is_ours else None
+    def hand_for(self, _key: Key) -> RightToAct | None:
+        return self if self.is_ours else None
 
-    def goes_on_with(self, _key: Key) -> bool:
-        return self.is_ours
+    def put_down(self, key: Key) -> None:
+        self.given_back.append(key)
 
 
 @asynccontextmanager
-async def divided(setting: Setting, hands: Hands) -> AsyncIterator[tuple[Queue, Workers]]:
-    queue, workers = hands_for(setting)
-    workers.rights = hands
+async def divided(setting: Setting, hands: Hands) -> AsyncIterator[Queue]:
+    queue, workers = hands_for(setting, election=hands)
     running = asyncio.create_task(workers.run(2))
     try:
-        yield queue, workers
+        yield queue
     finally:
         await workers.drain(0.0)
         await running
@@ -55,7 +55,7 @@ async def test_run_is_made_under_the_right_to_act_for_its_cr(
         return GOOD
 
     setting.runner.will(look)
-    async with divided(setting, hands) as (queue, _):
+    async with divided(setting, hands) as queue:
         queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(1.0)
     assert seen == [hands]
@@ -65,15 +65,14 @@ async def test_key_of_another_replica_leaves_the_queue_and_never_comes_back(
     setting: Setting, clock: VirtualClock
 ) -> None:
     await setting.shop.create()
-    hands, put_down = Hands(), list[Key]()
+    hands = Hands()
     hands.is_ours = False
-    async with divided(setting, hands) as (queue, workers):
-        workers.on_put_down = put_down.append
+    async with divided(setting, hands) as queue:
         queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(100_000.0)
 
         assert setting.runner.requests == []
-        assert put_down == [setting.key()]
+        assert hands.given_back == [setting.key()]
         assert (queue.waiting(), queue.delayed(), queue.in_hand()) == ([], [], [])
 
 
@@ -83,7 +82,7 @@ async def test_lost_run_is_frozen_and_ended_told_nowhere_and_not_tried_again(
     await setting.shop.create()
     hands, run = Hands(), LongRun()
     setting.runner.will(run)
-    async with divided(setting, hands) as (queue, _):
+    async with divided(setting, hands) as queue:
         queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(1.0)
         assert run.began.is_set()
@@ -121,7 +120,7 @@ async def test_run_whose_shard_is_handed_over_ends_as_cancelled_and_says_so(
     await setting.shop.create()
     hands, run = Hands(), LongRun()
     setting.runner.will(run)
-    async with divided(setting, hands) as (queue, _):
+    async with divided(setting, hands) as queue:
         queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(1.0)
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from rolecall.election import Election
 from rolecall.kube import UnavailableError
-from rolecall.reconcile import Workers
 from rolecall.runner import RunRequest
 from rolecall.workqueue import Key, Urgency
 from tests.unit.reconcile.cluster_contract import Shop
@@ -32,12 +32,22 @@ async def test_key_that_was_added_is_reconciled_and_comes_back_after_its_period(
         assert setting.telemetry.turns == ["requeue_after", "requeue_after"]
 
 
+class Waiting(Election):
+    """Leads once a test says so."""
+
+    def __init__(self, leads: asyncio.Event) -> None:
+        self._leads = leads
+
+    async def wait_leading(self) -> None:
+        await self._leads.wait()
+
+
 async def test_no_key_is_taken_while_this_replica_may_not_lead(
     setting: Setting, clock: VirtualClock
 ) -> None:
     await setting.shop.create()
     leads = asyncio.Event()
-    queue, workers = hands_for(setting, ready=leads.wait)
+    queue, workers = hands_for(setting, election=Waiting(leads))
     queue.add(setting.key(), Urgency.STARTUP)
     running = asyncio.create_task(workers.run(2))
     await clock.advance(60.0)
@@ -119,8 +129,7 @@ async def test_gone_object_is_forgotten_with_all_that_is_kept_of_it(
     async def on_gone(key: Key) -> None:
         gone.append(key)
 
-    queue, _ = hands_for(setting)
-    workers = Workers(queue, setting.reconciler, setting.telemetry, clock, on_gone)
+    queue, workers = hands_for(setting, on_gone=on_gone)
     running = asyncio.create_task(workers.run(1))
     queue.add_after(setting.key(), 500.0, Urgency.PERIOD)
     queue.add(setting.key(), Urgency.EDIT)
@@ -187,8 +196,7 @@ async def test_kept_things_that_cannot_be_removed_are_tried_again(
         if tries == 1:
             raise OSError("busy")
 
-    queue, _ = hands_for(setting)
-    workers = Workers(queue, setting.reconciler, setting.telemetry, clock, on_gone)
+    queue, workers = hands_for(setting, on_gone=on_gone)
     running = asyncio.create_task(workers.run(1))
     queue.add(setting.key(), Urgency.EDIT)
     await clock.advance(0.1)

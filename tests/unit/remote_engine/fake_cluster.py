@@ -15,9 +15,7 @@ from aiohttp import WSMsgType, web
 from aiohttp.typedefs import Handler
 
 from rolecall.election import new_lease
-from rolecall.json_object import Json
-from rolecall.kube import Channel
-from rolecall.shards.lease_shapes import (
+from rolecall.extensions.shards.lease_shapes import (
     Naming,
     Profile,
     ended_member,
@@ -26,6 +24,8 @@ from rolecall.shards.lease_shapes import (
     taken_shard,
     unheld_shard,
 )
+from rolecall.json_object import Json
+from rolecall.kube import Channel
 
 _RESOURCES = {
     "/api/v1": [("pods", "Pod")],

@@ -60,7 +60,7 @@ class PruneExtension(Extension):
             self._touched_in_flight,
             self._partial,
             run_again=engine.run_again,
-            is_divided=engine.settings.shards.is_on,
+            is_divided=engine.election.division is not None,
         )
         self._pruner = Pruner(engine.client, self._store, ports)
 
@@ -109,7 +109,7 @@ class PruneExtension(Extension):
             async for page in pages:
                 ours -= {_key_of(kind, item["metadata"]) for item in page.items}
         for key in ours:
-            if (hand := self.engine.hand_for(key)) is not None:
+            if (hand := self.engine.election.hand_for(key)) is not None:
                 with acting_for(hand):
                     await self._pruner.forget(key)
 

@@ -1,7 +1,7 @@
 """How many objects all CRs of a watch lost lately: a mistake in a role stops before it took them all.
 
 Counted is what this process deleted within the last hour, so a restart begins anew, and each replica of
-a sharded operator counts by itself.
+an operator whose replicas divide the CRs counts by itself.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from rolecall.election import Election
 from rolecall.extending import BackgroundPart, EngineView, Extension, TurnView
 from rolecall.extensions.skip.current_reads import CurrentReads
 from rolecall.extensions.skip.keys import SkipUnchanged
@@ -15,8 +16,7 @@ from rolecall.metrics import MetricKind, MetricSpec
 from rolecall.reconcile import EndedRun
 from rolecall.record import ObjectPlace, RunRecord
 from rolecall.runner import configuration_of, find_collection, inputs_of, version_of
-from rolecall.settings import Settings
-from rolecall.workqueue import Key, part_of
+from rolecall.workqueue import Key
 
 RUNS_SKIPPED = MetricSpec(
     "rolecall_runs_skipped_total",
@@ -113,7 +113,7 @@ def _skips_for(engine: EngineView) -> Skips:
         store = ConfigMapStore(engine.client, election.namespace, election.id)
     return Skips(
         {watch.gvk: watch for watch in engine.watches},
-        SkipFacts(versions, plays_environment, _parts_of(settings)),
+        SkipFacts(versions, plays_environment, _parts_of(engine.election)),
         CurrentReads(engine.client, engine.clock, settings.reactor.namespaces),
         ProjectDigests(lambda play: (*inputs_of(play, runner), *configuration), engine.clock),
         store,
@@ -121,8 +121,8 @@ def _skips_for(engine: EngineView) -> Skips:
     )
 
 
-def _parts_of(settings: Settings) -> SkipParts:
-    if not settings.shards.is_on:
+def _parts_of(election: Election) -> SkipParts:
+    division = election.division
+    if division is None:
         return SkipParts()
-    count = settings.shards.count
-    return SkipParts(count, lambda key: part_of(key, count), are_divided=True)
+    return SkipParts(division.count, division.part_of, are_divided=True)

@@ -8,7 +8,7 @@
 
 Promise: whatever is not known for sure makes the run. What is kept is written in parts, together, and
 only after runs: a skip writes nothing, neither here nor into status. Where replicas divide the CRs, the
-parts are the shards, so that a part has one writer: whoever may act for the CRs in it.
+parts are theirs, so that a part has one writer: whoever may act for the CRs in it.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class VersionsExtension(Extension):
         kinds = [watch.gvk for watch in engine.watches]
         client, is_listed = engine.leading_client, engine.is_listed
         migration = EngineMigration(client, kinds, engine.clock, is_listed=is_listed)
-        await engine.while_leading(migration.run)
+        await engine.election.while_leading(migration.run)
 
 
 def _conversions_of(settings: Settings) -> list[Conversion]:

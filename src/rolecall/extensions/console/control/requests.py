@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from rolecall.extending import KeyHolders
+from rolecall.extensions.console.division import KeyHolders
 from rolecall.json_object import Json
 from rolecall.reconcile import Progress
 from rolecall.workqueue import Key

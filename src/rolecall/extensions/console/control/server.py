@@ -23,7 +23,7 @@ from typing import Any
 
 from aiohttp import web
 
-from rolecall.extending import EnginePorts, KeyHolders, LastRuns, by_key, shards_json
+from rolecall.extending import EnginePorts, LastRuns, by_key
 from rolecall.extensions.console.control.requests import (
     RequestRefused,
     keys_of,
@@ -33,6 +33,7 @@ from rolecall.extensions.console.control.requests import (
 )
 from rolecall.extensions.console.control.sockets import listening
 from rolecall.extensions.console.control.state import Wall, snapshot
+from rolecall.extensions.console.division import KeyHolders, shards_json
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.workqueue import PERSON, Key

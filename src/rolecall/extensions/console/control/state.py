@@ -15,12 +15,12 @@ from rolecall.clock import Clock, time_text
 from rolecall.extending import (
     EngineFacts,
     EnginePorts,
-    KeyHolders,
     KnownByPlace,
     KnownCr,
     LastRuns,
     by_key,
 )
+from rolecall.extensions.console.division import KeyHolders
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
 from rolecall.reconcile import Progress

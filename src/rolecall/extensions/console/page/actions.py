@@ -12,7 +12,7 @@ import logging
 from aiohttp import web
 
 from rolecall.errors import ClusterError
-from rolecall.extending import KeyHolders
+from rolecall.extensions.console.division import KeyHolders
 from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.answers import form_of
 from rolecall.extensions.console.page.guard import Asker, Guard, RefusedError, redirect

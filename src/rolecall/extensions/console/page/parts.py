@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rolecall.extending import EnginePorts, KeyHolders
+from rolecall.extending import EnginePorts
+from rolecall.extensions.console.division import KeyHolders
 from rolecall.workqueue import Key
 
 

@@ -1,6 +1,6 @@
 """The engine's own migrations: after each change of a storage version, slowly, by one replica alone.
 
-That is the leader, or with shards who has the first one. It is cancelled where that goes, and begins
+It is cancelled where that goes, and begins
 anew on the next: what was rewritten costs a request and no write (see `rewrite`).
 """
 

@@ -1,9 +1,9 @@
 """The webhook server of one engine: what it shows, what it tells the API server, and how it ends.
 
-Every replica serves, leading or not; one alone tells the API server: the leader, or with shards who has
-the first one. A replica serves as soon as it has a certificate, and readiness waits for that. It does
-not wait for the API server to be told: a replica that starts beside an older leader could not be ready
-before that one ends, which would wait for it.
+Every replica serves, leading or not; the one that leads tells the API server. A replica serves as soon
+as it has a certificate, and readiness waits for that. It does not wait for the API server to be told: a
+replica that starts beside an older leader could not be ready before that one ends, which would wait for
+it.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class WebhookServer:
         return True
 
     async def _tell(self, certificate: OwnCertificate) -> bool:
-        if self._reach is None or not self._engine.leads():
+        if self._reach is None or not self._engine.election.leads():
             return True
         try:
             own_user = await self._find_own_user() if self._asked.webhooks else ""

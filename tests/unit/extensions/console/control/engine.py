@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import SystemClock
-from rolecall.extending import EngineFacts, EnginePorts, KeyDivision, LastRuns
+from rolecall.election import KeyDivision
+from rolecall.extending import EngineFacts, EnginePorts, LastRuns
 from rolecall.extensions.console.control import served_control
 from rolecall.extensions.console.control.sockets import address_of
+from rolecall.extensions.shards import MemberView, ShardsView
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun, kept_cr, this_process, write_run
 from rolecall.reconcile import Progress
-from rolecall.shards import MemberView, ShardsView
 from rolecall.workqueue import Delayed, Key, Waiting
 
 SITE = Gvk("demo.example.com", "v1", "Website")
@@ -78,7 +79,7 @@ class World:
         own = MemberView("web-0", "a1", 4, tuple(mine), 12.5, 1.0, is_self=True, version="1.2.3")
         other = MemberView("web-1", "b2", 4, tuple(theirs), 3.0, 2.0)
         view = ShardsView(4, (other, own), **more)
-        division = KeyDivision(lambda: view, lambda key: int(key.name[-1]))
+        division = KeyDivision(4, lambda: view, lambda key: int(key.name[-1]))
         self.ports = replace(self.ports, division=division)
 
     def keep(self, name: str, **fields: Any) -> None:

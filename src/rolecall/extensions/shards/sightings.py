@@ -1,0 +1,125 @@
+"""What this replica saw, and since when it saw just that: what every judgement of silence is made of.
+
+Promise: an age counts from the moment when *this* process first saw *this* version, on its own clock,
+so no replica's wall clock matters. A version is the same only if nothing was written in between,
+however long nobody looked; so an age is also right after a pause of this process.
+
+Right, but not fair: when an API server was away for a while, everybody was silent, and whoever is back
+first would bury all others. So silence of members counts anew after we could not look for some time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+
+from rolecall.extensions.shards.lease_shapes import Listed, MemberRecord, ShardRecord
+
+
+class Hold(Enum):
+    """Whose a shard is, as far as its Lease and its holder's tell."""
+
+    MISSING = "there is no Lease"
+    HELD = "its holder lives"
+    FREE = "released, or its holder's tenure is over"
+    UNCLEAR = "nobody can tell whether somebody still writes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    what: object
+    since: float
+
+
+class Sightings:
+    """The last list, and since when each of its parts is as it is."""
+
+    def __init__(self, count: int, blind_s: float, watched: str = "") -> None:
+        self.listed = Listed()
+        self._blind_s = blind_s
+        self._seen_at = 0.0
+        self._count = count
+        self._watched = watched
+        self._members: dict[str, _Sight] = {}
+        self._shards: dict[int, _Sight] = {}
+        self._unheld: dict[int, float] = {}
+
+    def see(self, listed: Listed, now: float, *, skipped: Collection[int] = ()) -> None:
+        """A list arrived. Of `skipped` shards it may be older than what we wrote ourselves."""
+        kept = {shard: old for shard in skipped if (old := self.listed.shards.get(shard))}
+        shards = {shard: new for shard, new in listed.shards.items() if shard not in skipped}
+        self.listed = Listed(listed.members, {**shards, **kept})
+        known = self._members if now < self._seen_at + self._blind_s else {}
+        self._seen_at = now
+        self._members = {
+            tenure: _since(known.get(tenure), record.version, now)
+            for tenure, record in listed.members.items()
+        }
+        for shard in range(self._count):
+            self._see_shard(shard, now)
+
+    def see_member(self, tenure: str, version: str, now: float) -> None:
+        """An event told of a version, at this moment; the next list tells the rest."""
+        if (seen := self._members.get(tenure)) is not None:
+            self._members[tenure] = _since(seen, version, now)
+
+    def hold_of(self, shard: int) -> Hold:
+        record = self.listed.shards.get(shard)
+        if record is None:
+            return Hold.MISSING
+        if record.is_released:
+            return Hold.FREE
+        holder = self.listed.members.get(record.tenure) if record.tenure else None
+        if holder is None or record.count != self._count:
+            return Hold.UNCLEAR
+        if holder.is_ended:
+            return Hold.FREE
+        return Hold.HELD if self.is_living(holder) else Hold.UNCLEAR
+
+    def is_living(self, member: MemberRecord) -> bool:
+        """Its tenure is not over, and it divides the same keys as we do."""
+        is_alike = (member.count, member.watched) == (self._count, self._watched)
+        return member.is_sound and not member.is_ended and is_alike
+
+    def member_age(self, tenure: str, now: float) -> float:
+        """How long a member Lease has been as it is."""
+        return now - self._members[tenure].since if tenure in self._members else 0.0
+
+    def shard_age(self, shard: int, now: float) -> float:
+        """How long a shard has been held, or not held, in this very way."""
+        return now - self._shards[shard].since if shard in self._shards else 0.0
+
+    def unheld(self, now: float) -> dict[int, float]:
+        """Shards without a living holder, and for how long."""
+        return {shard: now - since for shard, since in self._unheld.items()}
+
+    def longest_lease(self, own_s: float) -> float:
+        """The longest that any replica here may believe to hold something, as far as Leases tell."""
+        return max([own_s, *(member.lasts_s for member in self.listed.members.values())])
+
+    def _see_shard(self, shard: int, now: float) -> None:
+        record = self.listed.shards.get(shard)
+        self._shards[shard] = _since(self._shards.get(shard), self._state_of(shard, record), now)
+        if self.hold_of(shard) is Hold.HELD:
+            self._unheld.pop(shard, None)
+        else:
+            self._unheld.setdefault(shard, now)
+
+    def _state_of(self, shard: int, record: ShardRecord | None) -> object:
+        """All that a judgement of this shard hangs on.
+
+        A holder whose Lease is strange may make it right again, in any new version of it. One that
+        is gone never comes back. And who reads a Lease of another count knows that it is not its own.
+        """
+        if record is None:
+            return None
+        holder = self.listed.members.get(record.tenure)
+        is_strange = holder is not None and not (holder.is_ended or self.is_living(holder))
+        told = holder.version if holder is not None and is_strange else ""
+        told = told if record.count == self._count else ""
+        return (self.hold_of(shard), record.version, told)
+
+
+def _since(seen: _Sight | None, what: object, now: float) -> _Sight:
+    return seen if seen is not None and seen.what == what else _Sight(what, now)
