@@ -145,7 +145,6 @@ def _proxy(chosen: Chosen, warnings: list[str]) -> ProxySettings:
         allows_impersonation=chosen["allow-impersonation"],
         adopts=chosen["adopt"],
         record=_path(chosen["proxy-record"]),
-        notes_runs=chosen["run-record"],
     )
 
 

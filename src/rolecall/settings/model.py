@@ -88,7 +88,6 @@ class ProxySettings:
     adopts: bool = False  # objects without an owner that a role writes get the CR as theirs
     folder: Path | None = None  # of kubeconfigs; None: where temporary files are
     record: Path | None = None  # append one JSON line for each request: verb, group, resource
-    notes_runs: bool = True  # keep what each run read and wrote, by task: `record.json`
 
 
 @dataclass(frozen=True, slots=True)

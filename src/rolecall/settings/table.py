@@ -172,13 +172,6 @@ _PROXY = FlagGroup(
             "append the requests of plays to this file, one JSON line each, without names and bodies;"
             " `rolecall rbac` makes rules of it",
         ),
-        Flag(
-            "run-record",
-            FlagKind.TRUTH,
-            "true",
-            "keep in the artifacts of each run what it read and wrote, by task, without values:"
-            " `rolecall runs --record` and `rolecall blame` read it",
-        ),
     ),
 )
 

@@ -60,7 +60,7 @@ ROWS: dict[str, Row] = {
     "inject-owner-ref": Row("false", {"proxy.inject_owner": False}),
     "adopt": Row("true", {"proxy.adopts": True}),
     "proxy-record": Row("/requests", {"proxy.record": Path("/requests")}),
-    "run-record": Row("false", {"proxy.notes_runs": False}),
+    "run-record": Row("false", {"RecordFlags.is_on": False}),
     "metrics-bind-address": Row(":7002", {"metrics.bind": ":7002"}),
     "metrics-secure": Row("true", {"metrics.is_secure": True}),
     "metrics-require-rbac": Row("true", {"metrics.requires_rbac": True}, ("--metrics-secure",)),

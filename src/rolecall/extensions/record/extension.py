@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from rolecall.clock import Clock, SystemClock
 from rolecall.extending import CommandView, EngineView, Extension
+from rolecall.extensions.record.flags import RecordFlags
 from rolecall.extensions.record.notes import RequestNote, RunNotes
 from rolecall.proxy import (
     AskedExchange,
@@ -30,7 +31,7 @@ class RecordExtension(Extension):
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)
-        self._is_on = engine.settings.proxy.notes_runs
+        self._is_on = engine.settings.extension(RecordFlags).is_on
         self.publishes = (RunRecord, RequestsSoFar) if self._is_on else ()
 
     def follow(self, run: BegunRun) -> RunFollower | None:

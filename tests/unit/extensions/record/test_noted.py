@@ -14,6 +14,7 @@ import pytest
 
 from rolecall.clock import SystemClock
 from rolecall.extending import Extensions
+from rolecall.extensions.record import RecordFlags
 from rolecall.extensions.record.extension import RecordExtension, RunRecorder
 from rolecall.record import RecordedRequest, RunRecord
 from tests.unit.extending.views import engine_view
@@ -130,9 +131,8 @@ async def test_request_that_the_end_of_the_run_cut_off_has_no_code(play: Play) -
 
 async def test_run_is_noted_only_where_that_is_wanted(tmp_path: Path) -> None:
     view = engine_view(tmp_path)
-    off = replace(view.settings, proxy=replace(view.settings.proxy, notes_runs=False))
-    view = replace(view, settings=off)
-    host = Extensions([RecordExtension], view)
+    off = replace(view.settings, of_extensions=(RecordFlags(is_on=False),))
+    host = Extensions([RecordExtension], replace(view, settings=off))
     async with opened_play(tmp_path, follow=host.follow) as play:
         play.upstream.say = lambda request: answer(request, 200, {"metadata": {"uid": UID}})
         assert play.access.followed.finding(RunRecord) is None
