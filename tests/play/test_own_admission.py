@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.extensions.versions.admission.answer_tasks import AnswerTasks, PlayAnswer
 from rolecall.json_object import Json
-from rolecall.runner import Ending, PlayAnswer
+from rolecall.runner import Ending
 from rolecall.watches import Play
 from tests.play.plays import Workspace
 
@@ -41,11 +42,13 @@ def answers(workspace: Workspace, *asked: tuple[str, Json]) -> list[PlayAnswer]:
         try:
             for role, admission in asked:
                 wanted = workspace.request(Play(ROLES / role, is_role=True))
-                wanted = replace(wanted, admission=admission, keep_artifacts=1)
+                variables = {"admission": admission}
+                wanted = replace(wanted, variables=variables, is_awaited=True, keep_artifacts=1)
+                wanted = replace(wanted, read_tasks=AnswerTasks)
                 handle = await runner.start(wanted, lambda _: None)
                 result = await handle.result()
                 assert result.ending is Ending.FINISHED, result
-                assert result.answer is not None
+                assert isinstance(result.answer, PlayAnswer)
                 found.append(result.answer)
         finally:
             await runner.close()

@@ -7,7 +7,7 @@ from rolecall.runner.contract import (
     MakeRunner,
     OnEvent,
     OnWarmSupport,
-    PlayAnswer,
+    PlayReader,
     PlayTerms,
     Recap,
     RunEvent,
@@ -20,6 +20,7 @@ from rolecall.runner.contract import (
     WarmState,
     WarmSupport,
 )
+from rolecall.runner.events import TaskEvent
 from rolecall.runner.followed import FollowedRuns, PlayProcess, Reports, StartWay
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.installed import (
@@ -32,7 +33,7 @@ from rolecall.runner.own_names import OwnNames
 from rolecall.runner.params import Unsafe, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
 from rolecall.runner.project_files import BESIDE_A_PLAYBOOK, configuration_of, inputs_of
-from rolecall.runner.roots import claimed_for_admission, claimed_root, cluster_of, forget
+from rolecall.runner.roots import claimed_beside_crs, claimed_root, cluster_of, forget
 from rolecall.runner.run_file import outcome_of
 from rolecall.runner.run_task import RunThread, in_thread
 from rolecall.runner.secrets import Redactor
@@ -50,8 +51,8 @@ __all__ = [
     "OnEvent",
     "OnWarmSupport",
     "OwnNames",
-    "PlayAnswer",
     "PlayProcess",
+    "PlayReader",
     "PlayTerms",
     "PreparedRun",
     "Recap",
@@ -66,13 +67,14 @@ __all__ = [
     "Runner",
     "SpecKeys",
     "StartWay",
+    "TaskEvent",
     "TaskFailure",
     "Unsafe",
     "WarmState",
     "WarmSupport",
     "WithheldKeys",
     "broken_conditionals",
-    "claimed_for_admission",
+    "claimed_beside_crs",
     "claimed_root",
     "cluster_of",
     "configuration_of",

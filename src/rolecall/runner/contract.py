@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
+from rolecall.runner.events import TaskEvent
 from rolecall.settings import RunnerSettings
 from rolecall.watches import Play
 
@@ -57,6 +58,16 @@ class PlayTerms:
     notes_uses: bool = False  # whether somebody asks what the run uses
 
 
+class PlayReader(Protocol):
+    """Makes an answer of the tasks of a play, in the run's thread."""
+
+    def note(self, task: TaskEvent) -> None:
+        """A task ended, or an item of one; they come in any order, unredacted."""
+
+    def answer(self, failed: Sequence[TaskEvent], mask: Callable[[str], str]) -> object:
+        """The play is over; `failed`: the tasks that failed and that nothing rescued."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Everything that one run needs; no more questions are asked once it started."""
@@ -78,8 +89,11 @@ class RunRequest:
     seen_secrets: Callable[[], Sequence[Json]] = tuple
     # Keys of spec that the play does not get as variables; see `spec_keys`.
     withheld: Set[str] = frozenset()
-    # Of a play of admission: its variable `admission`, instead of all variables of the CR.
-    admission: Json | None = None
+    # Its variables beside those of the watch, instead of all that the CR brings; never templated.
+    variables: Json | None = None
+    is_awaited: bool = False  # somebody waits for its answer: it goes first, and gathers no facts
+    # Makes what reads the tasks of one attempt to run it; None: there is no `answer`.
+    read_tasks: Callable[[], PlayReader] | None = None
     folder: Path | None = None  # its private folder, below the root; None: the CR's
     # Called with each event in the run's thread, before the loop has it and before `leave_beside`.
     note_event: OnEvent = lambda _: None
@@ -131,16 +145,6 @@ class Recap:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayAnswer:
-    """What a play of admission answered; texts are redacted, and as long as the play made them."""
-
-    denials: Sequence[str] = ()  # empty where it failed for anything but `assert` and `fail`
-    warnings: Sequence[str] = ()  # what `debug` said
-    patch: Any = None  # the fact `admission_patch`, as it was set last; not redacted: never log it
-    unread: str = ""  # why a patch that may have been set is not known
-
-
-@dataclass(frozen=True, slots=True)
 class RunResult:
     run_id: str
     ending: Ending
@@ -166,7 +170,7 @@ class RunResult:
     way: str = "stock"  # which runner really ran it: `stock` or `warm`
     # How many tasks went which way: inline, in-process, forked, stock; empty where nobody counted.
     tasks_by_way: Mapping[str, int] = field(default_factory=dict)
-    answer: PlayAnswer | None = None  # of a play of admission
+    answer: object = None  # what the reader of its tasks made of them; not redacted: never log it
     # The first thing that the play used and that is no function of its inputs, with its task; empty:
     # it depends on the object, the project's files, `variables` of the environment, and the API.
     impure: str = "it ran without the warm host, where nobody notes what a play uses"

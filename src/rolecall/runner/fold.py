@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.documents import DurationError, parse_duration
-from rolecall.runner.contract import Ending, PlayAnswer, Recap, RunEvent, RunResult, TaskFailure
+from rolecall.runner.contract import Ending, Recap, RunEvent, RunResult, TaskFailure
 from rolecall.runner.cut_short import CutShort
 from rolecall.runner.events import (
     TaskEvent,
@@ -38,7 +38,6 @@ from rolecall.runner.events import (
 from rolecall.runner.explain import OUT_OF_MEMORY_HINT, signal_text, was_killed, why_no_recap
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.missing import way_out_of_missing
-from rolecall.runner.play_answer import AnswerTasks
 from rolecall.runner.porting import way_out_of
 from rolecall.runner.secrets import Redactor
 
@@ -82,8 +81,8 @@ class Fold:
         self._redactor = redactor
         self._project = Path.cwd()
         self._seen = _Seen()
-        is_asked = prepared.request.admission is not None
-        self._answer = AnswerTasks() if is_asked else None
+        read_tasks = prepared.request.read_tasks
+        self._reader = read_tasks() if read_tasks is not None else None
         self._cut_short = CutShort()
 
     def add(
@@ -139,13 +138,13 @@ class Fold:
             seconds=exit_.seconds,
             cpu_s=exit_.cpu_s,
             way=exit_.way,
-            answer=self._play_answer(),
+            answer=self._answer(),
         )
 
-    def _play_answer(self) -> PlayAnswer | None:
-        if self._answer is None:
+    def _answer(self) -> object:
+        if self._reader is None:
             return None
-        return self._answer.answer(self._failed_tasks(), self._redactor)
+        return self._reader.answer(self._failed_tasks(), self._redactor.text)
 
     def _note(self, name: str, event: Mapping[str, Any]) -> None:
         if name == "playbook_on_stats":
@@ -157,8 +156,8 @@ class Fold:
             task = task_event(event)
             self._note_task(name, task)
             self._cut_short.note_end(name, event_data(event))
-            if self._answer is not None:
-                self._answer.note(task)
+            if self._reader is not None:
+                self._reader.note(task)
 
     def _note_task(self, name: str, task: TaskEvent) -> None:
         if name == "runner_on_failed" and not task.is_ignored:

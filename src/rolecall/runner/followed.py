@@ -97,8 +97,8 @@ class FollowedRuns:
             await asyncio.wait(tasks)
 
     async def _run(self, request: RunRequest, on_event: OnEvent, run: RunTask) -> RunResult:
-        goes_first = request.admission is not None
-        async with self._memory.held(STOCK_RUN_BYTES, run, goes_first=goes_first) as is_held:
+        held = self._memory.held(STOCK_RUN_BYTES, run, goes_first=request.is_awaited)
+        async with held as is_held:
             if not is_held:
                 return result_of_cancelled(request.run_id, run.cancelled)
             if request.plan_notes is not None and (why := self._way.why_no_plan()):

@@ -189,7 +189,7 @@ def _write_role_play(
         return None
     roles = [{"name": play.fqcn or play.path.name}]
     # Facts of this machine say nothing of an object, and cost a third of the time of a short play.
-    facts = not settings.skip_facts and request.admission is None
+    facts = not settings.skip_facts and not request.is_awaited
     path = project / request.run_id
     write_private(path, json.dumps([{"hosts": "localhost", "gather_facts": facts, "roles": roles}]))
     return path

@@ -42,10 +42,6 @@ _SPECIAL_WORDS = ("HTTP", "URL", "IP")
 _NUMBER_INSIDE = re.compile(r"([A-Za-z])([0-9]+)([A-Za-z][0-9]+)")
 
 
-# The one variable of a play of admission; no setting lets its text be templated.
-ADMISSION = "admission"
-
-
 class Unsafe(str):
     """Text that Ansible must not template."""
 
@@ -73,8 +69,9 @@ def extra_vars(request: RunRequest, *, trust_cr_text: bool = False) -> ExtraVars
     Raises `RecursionError` for a CR that is nested too deeply to be handed on.
     """
     terms, cr = request.terms, request.cr
-    if request.admission is not None:
-        return ExtraVars({ADMISSION: _unsafe(request.admission), **terms.vars})
+    if request.variables is not None:
+        given = {name: _unsafe(value) for name, value in request.variables.items()}
+        return ExtraVars({**given, **terms.vars})
     is_trusted = trust_cr_text or terms.trusts_cr_text
     spec = cr.get("spec")
     spec = spec if isinstance(spec, dict) else {}

@@ -100,7 +100,7 @@ class Recording:
         self._clock = clock or SystemClock()
         request = prepared.request
         self._redactor = Redactor.for_run(request.cr, request.kubeconfig)
-        self._redactor.learn(request.admission)
+        self._redactor.learn(request.variables)
         self._fold = Fold(prepared, self._redactor)
         self._known_at_start = self._redactor.known
         self._events = EventFiles(
@@ -150,7 +150,7 @@ class Recording:
         self._write_ending(result)
         if self._redactor.known > self._known_at_start:
             self._redact_files()
-        if result.rc == 0 and self._prepared.request.admission is None:
+        if result.rc == 0 and not self._prepared.request.is_awaited:
             # Users' own e2e tests wait for these words of the Go operator.
             _logger.info("Ansible-runner exited successfully", extra=log_fields(run=result.run_id))
         return result

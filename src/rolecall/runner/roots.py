@@ -41,8 +41,6 @@ _logger = logging.getLogger(__name__)
 CLUSTER_FILE = ".rolecall-cluster"
 # Below the documented folder and not beside it: that may be a volume, and all around it read-only.
 _OTHERS = ".clusters"
-# Hidden, as nothing in it is a CR's.
-_ADMISSION = ".admission"
 _TRIES = 100
 _PAUSES_S = (0.01, 0.05, 0.2, 0.5)
 
@@ -55,11 +53,14 @@ def claimed_root(root: Path, cluster: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def claimed_for_admission(root: Path) -> Iterator[Path]:
-    """A folder for plays of admission, which no other engine uses while the context lasts."""
+def claimed_beside_crs(root: Path, name: str) -> Iterator[Path]:
+    """A folder for plays that are no CR's, which no other engine uses while the context lasts.
+
+    Begin the name with a dot: so it is no group of CRs.
+    """
     with contextlib.ExitStack() as held:
         for number in range(_TRIES):
-            place = root / _ADMISSION / str(number)
+            place = root / name / str(number)
             with contextlib.suppress(OSError, CannotStartError, LockedByAnotherError):
                 make_private(root, place)
                 if (lock := lock_folder(place, wait=False)) is not None:

@@ -13,7 +13,7 @@ from tests.fixtures.eventually import eventually_async
 RUN_BYTES = 10
 
 
-async def test_plays_of_admission_go_before_those_that_wait() -> None:
+async def test_runs_that_are_awaited_go_before_those_that_wait() -> None:
     memory = Memory(RUN_BYTES)
     began: list[str] = []
     ends = {name: asyncio.Event() for name in ("running", "waiting", "asked", "asked again")}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from rolecall.runner import claimed_for_admission, claimed_root, cluster_of, forget
+from rolecall.runner import claimed_beside_crs, claimed_root, cluster_of, forget
 from rolecall.runner.folders import CannotStartError, make_private, private_dir
 from rolecall.runner.roots import alone_with, mark
 from rolecall.settings import RunnerSettings
@@ -17,6 +18,7 @@ from tests.unit.runner.cases import APP, run_request
 
 HOLDER = """
 import sys
+from functools import partial
 from pathlib import Path
 from rolecall.runner import claimed_root
 with claimed_root(Path(sys.argv[1]), sys.argv[2]) as place:
@@ -112,11 +114,12 @@ def test_folder_of_another_clusters_cr_is_not_forgotten(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_plays_of_admission_of_two_engines_never_share_a_folder(tmp_path: Path) -> None:
+def test_plays_beside_crs_of_two_engines_never_share_a_folder(tmp_path: Path) -> None:
     """Two replicas on one volume answer at the same time, each in folders of its own."""
-    with claimed_for_admission(tmp_path) as first, claimed_for_admission(tmp_path) as second:
+    claimed = partial(claimed_beside_crs, tmp_path, ".others")
+    with claimed() as first, claimed() as second:
         assert first != second
-        assert {first.parent, second.parent} == {tmp_path / ".admission"}
+        assert {first.parent, second.parent} == {tmp_path / ".others"}
         assert first.stat().st_mode & 0o777 == 0o700
-    with claimed_for_admission(tmp_path) as again:
+    with claimed() as again:
         assert again == first

@@ -16,7 +16,7 @@ from rolecall.extensions.versions.migration.by_engine import EngineMigration
 from rolecall.extensions.versions.webhooks.routes import Asked
 from rolecall.extensions.versions.webhooks.server import WebhookServer
 from rolecall.listening import parse_address
-from rolecall.runner import claimed_for_admission
+from rolecall.runner import claimed_beside_crs
 from rolecall.settings import Settings, read_capacity
 from rolecall.watches import Watch
 from rolecall.webhooks import AdmissionKeys, webhooks_of
@@ -85,7 +85,7 @@ class VersionsExtension(Extension):
         if not webhooks:
             return Asked(self._conversions)
         root = self.engine.settings.runner.root
-        folder = stack.enter_context(claimed_for_admission(root))
+        folder = stack.enter_context(claimed_beside_crs(root, ".admission"))
         most = self._flags.max_admission_runs or math.ceil(read_capacity().cpus)
         answers = PlayAnswers(self.engine, Slots(folder, most), self._figures.admission_answered)
         return Asked(self._conversions, webhooks, answers.answer)

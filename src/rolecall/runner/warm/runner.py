@@ -169,8 +169,8 @@ class WarmRunner:
         return await self._run(request, on_event, run)
 
     async def _run(self, request: RunRequest, on_event: OnEvent, run: RunTask) -> RunResult:
-        goes_first = request.admission is not None
-        async with self._memory.held(WARM_RUN_BYTES, run, goes_first=goes_first) as is_held:
+        held = self._memory.held(WARM_RUN_BYTES, run, goes_first=request.is_awaited)
+        async with held as is_held:
             if not is_held:
                 return result_of_cancelled(request.run_id, run.cancelled)
             attempts_left = 1 if request.plan_notes is None else _ATTEMPTS_AT_A_PLAN

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.versions.admission.answer_tasks import PlayAnswer
 from rolecall.extensions.versions.admission.play_answers import (
     AdmissionFailedError,
     PlayAnswers,
@@ -24,7 +25,6 @@ from rolecall.reconcile import RunAccess
 from rolecall.runner import (
     Ending,
     OnEvent,
-    PlayAnswer,
     RunHandle,
     RunRequest,
     RunResult,
@@ -140,7 +140,9 @@ async def test_play_is_given_the_request_and_nothing_of_the_cr() -> None:
     plays = Plays()
     assert await plays.answer(VALIDATE) == {"uid": "u-1", "allowed": True}
     (request,) = plays.requests
-    assert request.admission == {
+    assert request.is_awaited
+    assert request.variables is not None
+    assert request.variables["admission"] == {
         "object": {"metadata": {"generateName": "b-"}, "spec": {"size": 2}},
         "old_object": None,
         "operation": "CREATE",

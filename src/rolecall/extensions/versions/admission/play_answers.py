@@ -18,6 +18,7 @@ from typing import Protocol
 
 from rolecall.errors import RolecallError
 from rolecall.extending import EngineView
+from rolecall.extensions.versions.admission.answer_tasks import AnswerTasks, PlayAnswer
 from rolecall.extensions.versions.admission.merge_patch import PatchError, json_patch
 from rolecall.extensions.versions.admission.review import (
     ReviewAnswer,
@@ -38,6 +39,7 @@ _logger = logging.getLogger(__name__)
 # Before the API server's own limit: how long the play has, and how long it has to be ended.
 _SPARE_S, _LAST_S = 0.5, 0.1
 _LONGEST_REASON = 1000
+VARIABLE = "admission"  # the only one of the play, beside those of the watch
 
 
 class AdmissionFailedError(RolecallError):
@@ -193,7 +195,9 @@ class PlayAnswers:
                 keep_artifacts=asked.watch.max_runner_artifacts,
                 timeout_s=round(max(0.1, self._left_s(asked) - _SPARE_S), 1),
                 no_progress_timeout_s=0,
-                admission=variable_of(asked.request),
+                variables={VARIABLE: variable_of(asked.request)},
+                is_awaited=True,
+                read_tasks=AnswerTasks,
                 folder=folder,
             )
             handle = await self._engine.runner.start(request, lambda _event: None)
@@ -215,18 +219,17 @@ def _stand_in(asked: _Asked, slot: str) -> Json:
 
 def _answer_of(asked: _Asked, result: RunResult) -> ReviewAnswer:
     answer = result.answer
-    if result.ending is not Ending.FINISHED or answer is None:
+    if result.ending is not Ending.FINISHED or not isinstance(answer, PlayAnswer):
         raise AdmissionFailedError(_line(f"{_named(asked)}: {_why(result)}"))
     if answer.denials:
         return ReviewAnswer(denials=tuple(answer.denials), warnings=tuple(answer.warnings))
     if result.failures:
         raise AdmissionFailedError(_line(f"{_named(asked)} failed: {_why(result)}"))
-    return ReviewAnswer(warnings=tuple(answer.warnings), patch=_patch_of(asked, result))
+    return ReviewAnswer(warnings=tuple(answer.warnings), patch=_patch_of(asked, answer))
 
 
-def _patch_of(asked: _Asked, result: RunResult) -> tuple[Json, ...]:
-    answer = result.answer
-    if not asked.webhook.is_mutating or answer is None:
+def _patch_of(asked: _Asked, answer: PlayAnswer) -> tuple[Json, ...]:
+    if not asked.webhook.is_mutating:
         return ()
     if answer.unread:
         raise AdmissionFailedError(f"{_named(asked)}: {answer.unread}")

@@ -8,12 +8,11 @@ that stops the request whatever `failurePolicy` says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rolecall.runner.contract import PlayAnswer
-from rolecall.runner.events import TaskEvent
-from rolecall.runner.secrets import Redactor
+from rolecall.runner import TaskEvent
 
 PATCH = "admission_patch"
 _ASSERTS = frozenset({"assert", "ansible.builtin.assert"})
@@ -30,8 +29,18 @@ _NOT_COMPUTED = re.compile(
 _HIDDEN = "denied; the reason is hidden by `no_log`"
 
 
+@dataclass(frozen=True, slots=True)
+class PlayAnswer:
+    """What a play of admission answered; texts are redacted, and as long as the play made them."""
+
+    denials: Sequence[str] = ()  # empty where it failed for anything but `assert` and `fail`
+    warnings: Sequence[str] = ()  # what `debug` said
+    patch: Any = None  # the fact `admission_patch`, as it was set last; not redacted: never log it
+    unread: str = ""  # why a patch that may have been set is not known
+
+
 class AnswerTasks:
-    """Takes the tasks' results as they come, in any order."""
+    """The `PlayReader` of a play of admission."""
 
     def __init__(self) -> None:
         self._said: list[tuple[int, str]] = []
@@ -53,15 +62,14 @@ class AnswerTasks:
         elif actions & _SETS:
             self._note_facts(task)
 
-    def answer(self, failed: Sequence[TaskEvent], redactor: Redactor) -> PlayAnswer:
-        """`failed`: the tasks that failed and that nothing rescued."""
+    def answer(self, failed: Sequence[TaskEvent], mask: Callable[[str], str]) -> PlayAnswer:
         parts = [part for task in failed for part in self._parts(task)]
         is_denial = bool(parts) and all(_is_denial(part) for part in parts)
         denials = [text for part in parts for text in _messages(part)] if is_denial else []
         last = max(self._patches, key=lambda row: row[0], default=(0, None))
         return PlayAnswer(
-            denials=tuple(redactor.text(text) for text in dict.fromkeys(denials)),
-            warnings=tuple(redactor.text(text) for _, text in sorted(self._said)),
+            denials=tuple(mask(text) for text in dict.fromkeys(denials)),
+            warnings=tuple(mask(text) for _, text in sorted(self._said)),
             patch=_plain(last[1]),
             unread="" if self._patches else self._unread,
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolecall.runner import PlayAnswer
+from rolecall.extensions.versions.admission.answer_tasks import AnswerTasks, PlayAnswer
 from rolecall.runner.secrets import Redactor
 from tests.unit.runner.cases import Told, prepared_run, run_request
 
@@ -16,9 +16,10 @@ SECRET = {"kind": "Secret", "data": {"password": "czNjcjN0LXBhc3N3MHJk"}}
 
 
 def asked() -> Told:
-    request = replace(run_request(), admission={"object": SECRET})
+    variables = {"admission": {"object": SECRET}}
+    request = replace(run_request(), variables=variables, read_tasks=AnswerTasks)
     redactor = Redactor()
-    redactor.learn(request.admission)
+    redactor.learn(variables)
     return Told(redactor, prepared_run(request))
 
 
@@ -28,7 +29,7 @@ def failed(told: Told, action: str, **result: Any) -> Told:
 
 def answer(told: Told, **stats: int) -> PlayAnswer:
     found = told.stats(**stats).result(2 if stats.get("failures") else 0).answer
-    assert found is not None
+    assert isinstance(found, PlayAnswer)
     return found
 
 
