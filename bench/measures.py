@@ -83,7 +83,10 @@ async def throughput(world: World, kubeconfig: Path, at_a_time: int, count: int)
 
 
 async def memory(world: World, engines: Sequence[Engine]) -> list[Figure]:
-    """Idle, and with one run of `four` in flight; pages that are shared count once in PSS."""
+    """Idle, and with one run of `four` in flight; pages that are shared count once in PSS.
+
+    A minute after the last run, the process that waited for the next one has ended.
+    """
     figures = []
     for engine in engines:
         await quiet([engine.pid])
@@ -92,6 +95,10 @@ async def memory(world: World, engines: Sequence[Engine]) -> list[Figure]:
         if host := named(engine.pid, "rolecall-warm"):
             figures.append(Figure("idle: warm host", "MB PSS", (pss_mb(host),)))
             figures.append(Figure("idle: warm host, private", "MB", (private_mb(host),)))
+            while named(engine.pid, "rolecall-spare"):
+                await asyncio.sleep(1)
+            late_mb = pss_mb(engine.pid)
+            figures.append(Figure("idle for a minute: warm, all processes", "MB PSS", (late_mb,)))
         resting = set(family(engine.pid))
         run = asyncio.create_task(
             world.create(KINDS["Waits"], engine.namespace, [f"waits-{engine.way}"])

@@ -30,3 +30,7 @@ def test_keys_are_spread_over_all_shards() -> None:
     found = Counter(part_of(Key(SITE, "ns", f"site-{number}"), 64) for number in range(6400))
     assert len(found) == 64
     assert max(found.values()) < 150
+
+
+def test_key_with_half_a_character_belongs_to_a_part() -> None:
+    assert part_of(Key(SITE, "shop", "a\ud800"), 8) in range(8)
