@@ -3,8 +3,8 @@
     .venv/bin/python -m tools.architecture            (part of `make check`)
     .venv/bin/python -m tools.architecture --write    writes lines and arrows anew
 
-Rooms: each has its row, with its lines, and one above 2,000 lines has its reason. Ways: a block of
-steps, each with a file; what stands on the arrow between two of them is what the code says.
+Rooms: each has its row, with its lines. Ways: a block of steps, each with a file; what stands on the
+arrow between two of them is what the code says.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ PACKAGES = (ROOT / "src" / "rolecall", ROOT / "dev" / "src" / "rolecall_dev")
 SINGLE_ROOMS = tuple(ROOT / each / "src" / f"rolecall_{each}" for each in ("base", "warm"))
 # Roles' modules, in the layout of Ansible; no room.
 NO_ROOMS = ("collections",)
-MOST_LINES = 2000
 # A page that is wrong after each commit would be written anew with each commit.
 OFF_BY = 100
 
 _ROW = re.compile(r"^\| `([\w/]+)` \| ([\d,]+) \|", re.MULTILINE)
-_REASON = re.compile(r"^- `([\w/]+)`: \S", re.MULTILINE)
 _WAY = re.compile(r"^```way\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _STEP = re.compile(r"([\w/]+\.py) +\S")
 _ARROW = "    ↓ "
@@ -70,19 +68,14 @@ def lines_in(folder: Path) -> int:
 
 
 def room_faults(page: str, packages: Sequence[Path]) -> Iterator[str]:
-    """Rooms and rows, and rooms and reasons."""
+    """Rooms and rows."""
     lines, shown = lines_of(page, packages), shown_rooms(page)
-    reasons = set(_REASON.findall(page))
     for name, count in lines.items():
         if name not in shown:
             yield f"room {name} has no row"
         elif abs(shown[name] - count) > OFF_BY:
             yield f"room {name} has {count} lines, not {shown[name]}: --write"
-        if count > MOST_LINES and name not in reasons:
-            yield f"room {name} has {count} lines, and no reason to have more than {MOST_LINES}"
-        if count <= MOST_LINES and name in reasons:
-            yield f"room {name} has {count} lines, and needs no reason"
-    for name in sorted((set(shown) | reasons) - set(lines)):
+    for name in sorted(set(shown) - set(lines)):
         yield f"there is no room {name}"
 
 

@@ -51,20 +51,6 @@ def test_room_that_grew_is_told(package: Path) -> None:
     assert "| `store` | 160 | keep |" in written(ROWS, [package], Code(Package(package)))
 
 
-def test_room_above_2000_lines_needs_a_reason(package: Path) -> None:
-    (package / "store" / "more.py").write_text("x = 1\n" * 2000)
-    rows = ROWS.replace("`store` | 5", "`store` | 2,010")
-    (said,) = room_faults(rows, [package])
-    assert said == "room store has 2005 lines, and no reason to have more than 2000"
-    assert not list(room_faults(rows + "- `store`: because.\n", [package]))
-    assert list(room_faults(rows + "- `store`:\n", [package])) == [said]
-
-
-def test_reason_of_a_room_that_shrank_is_told(package: Path) -> None:
-    (said,) = room_faults(ROWS + "- `store`: because.\n", [package])
-    assert said == "room store has 5 lines, and needs no reason"
-
-
 @pytest.mark.parametrize(
     ("one", "arrow", "other"),
     [
