@@ -92,8 +92,8 @@ class CrPages:
         some = _some(chosen, start, min(count, _MOST_ROWS))
         window = Window(query, some, start, len(chosen), problem)
         if is_fragment(request):
-            words = "1 object" if window.total == 1 else f"{window.total:,} objects"
-            return rows_answer(views.cr_rows(window), window.total, words)
+            rows_html = await asyncio.to_thread(views.cr_rows, window)  # 25 ms for 500 of them
+            return rows_answer(rows_html, window.total, window.found)
         kinds = sorted({gvk.kind for gvk in self._engine.facts.kinds})
         return html_answer(views.crs(window, kinds, self.layout(asker, position)))
 
