@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from rolecall.cli import main
-from rolecall_dev.bundle.version_range import is_in_range
+from rolecall_dev.bundle.version import is_in_range
 from tests.unit.bundle.conftest import WriteBundle, change_csv, csv_path
 
 

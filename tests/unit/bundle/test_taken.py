@@ -6,7 +6,7 @@ import pytest
 
 from rolecall.json_object import Json
 from rolecall_dev.bundle.faults import Files
-from rolecall_dev.bundle.taken import takes
+from rolecall_dev.bundle.scorecard import takes
 
 TOO_NEW = "error: .status.conditions accessor error: <nil> is of the type <nil>"
 CSV: Json = {"metadata": {"annotations": {}}, "spec": {"install": {"spec": {}}}}

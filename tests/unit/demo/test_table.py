@@ -9,7 +9,7 @@ from rich.console import Console
 
 from rolecall.gvk import Gvk
 from rolecall_dev.demo import Row, table_of
-from rolecall_dev.demo.dependents import in_words
+from rolecall_dev.demo.live_rows import in_words
 
 
 def printed(*rows: Row) -> str:

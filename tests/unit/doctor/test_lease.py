@@ -11,7 +11,7 @@ from rolecall.election import new_lease
 from rolecall.kube import NotFoundError, Target
 from rolecall.settings import ElectionSettings, Settings, ShardSettings
 from rolecall_dev.doctor import Diagnosis, DiagnosisState, Surroundings
-from rolecall_dev.doctor.lease import look_at_lease
+from rolecall_dev.doctor.cluster import look_at_lease
 
 ELECTION = ElectionSettings(id="web", namespace="ops")
 ALONE = Settings(election=ElectionSettings(is_on=True, id="web", namespace="ops"))

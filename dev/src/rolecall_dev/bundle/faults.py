@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +16,9 @@ import yaml
 
 from rolecall.errors import InputError, Problem
 from rolecall.json_object import Json
-from rolecall_dev.bundle.looks import look_faults
-from rolecall_dev.bundle.permissions import rights_faults
-from rolecall_dev.bundle.version import is_version, precedence
-from rolecall_dev.bundle.version_range import is_in_range
+from rolecall_dev.bundle.version import is_in_range, is_version, precedence
 from rolecall_dev.bundle.webhooks import definition_faults
-from rolecall_dev.sources import misfits
+from rolecall_dev.sources import misfits, resources_of_no_namespace
 
 _BUNDLE = "operators.operatorframework.io.bundle"
 _IMAGE = re.compile(
@@ -241,3 +241,159 @@ def _document(path: Path, root: Path) -> Json:
 
 def _map(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+# What the page of a catalog shows of an operator: what it would miss, and what OLM could not read.
+
+_TEXT: Json = {"type": "string"}
+_SHOWN = ("displayName", "description", "icon", "maintainers", "provider", "keywords")
+
+
+def _rows(*fields: str) -> Json:
+    properties = {name: _TEXT for name in fields}
+    return {
+        "type": "array",
+        "items": {"type": "object", "required": list(fields), "properties": properties},
+    }
+
+
+_SCHEMAS: dict[str, Json] = {
+    "displayName": _TEXT,
+    "description": _TEXT,
+    "maturity": _TEXT,
+    "keywords": {"type": "array", "items": _TEXT},
+    "links": _rows("name", "url"),
+    "maintainers": _rows("name", "email"),
+    "icon": _rows("base64data", "mediatype"),
+    "provider": {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": _TEXT, "url": _TEXT},
+    },
+    "skips": {"type": "array", "items": _TEXT},
+}
+
+
+def look_faults(spec: Json) -> Iterator[str]:
+    """Fields of the CSV's spec that are empty (a warning), or that are not what OLM takes."""
+    for key in _SHOWN:
+        if not spec.get(key):
+            yield f"warning: `{key}` is empty; config/manifests/bases is the place for it"
+    for key, schema in _SCHEMAS.items():
+        if not spec.get(key):
+            continue
+        faults = [str(misfit) for misfit in misfits(spec[key], schema, ("spec", key))]
+        yield from faults
+        if key == "icon" and not faults:
+            yield from _icon_faults(spec[key])
+
+
+def _icon_faults(icons: list[Json]) -> Iterator[str]:
+    for number, icon in enumerate(icons):
+        try:
+            base64.b64decode("".join(icon["base64data"].split()), validate=True)
+        except binascii.Error as error:
+            yield f"spec.icon[{number}].base64data is not base64: {error}"
+
+
+# Whether the rights of a bundle are enough in every install mode, and not in vain.
+# `permissions` hold in the namespaces that the OperatorGroup names: OLM makes a Role in each, and a
+# ClusterRole where it names none, which means all. So they are enough for what belongs to a
+# namespace. What does not, such as storage classes, or CRs of a CRD with scope `Cluster`, has to be
+# in `clusterPermissions`.
+def rights_faults(crds: Collection[Json], install: Json) -> Iterator[str]:
+    """Rights that the engine lacks, rules that grant nothing where they are, rules without limits."""
+    wide = _rules(install, "clusterPermissions")
+    narrow = _rules(install, "permissions")
+    outside = resources_of_no_namespace(crds)
+    for crd in crds:
+        group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
+        is_namespaced = (group, plural) not in outside
+        rules = [rule for _, rule in (*wide, *(narrow if is_namespaced else ()))]
+        yield from _missing(rules, group, plural, is_namespaced=is_namespaced)
+    for field, rule in narrow:
+        yield from _in_vain(field, rule, outside)
+    for field, rule in (*wide, *narrow):
+        if "*" in rule.get("verbs", ()) or "*" in rule.get("resources", ()):
+            yield f"warning: {field} allows everything with {rule.get('resources')}"
+
+
+def _rules(install: Json, key: str) -> list[tuple[str, Json]]:
+    """Each with its field."""
+    return [
+        (f"{key}[{row}].rules[{number}]", rule)
+        for row, permissions in enumerate(install.get(key) or [])
+        for number, rule in enumerate(permissions.get("rules") or [])
+    ]
+
+
+def _missing(rules: list[Json], group: str, plural: str, *, is_namespaced: bool) -> Iterator[str]:
+    needs = {plural: ("get", "list", "watch"), f"{plural}/status": ("patch",)}
+    for resource, verbs in needs.items():
+        missing = [it for it in verbs if not any(_allows(r, group, resource, it) for r in rules)]
+        if missing:
+            where = (
+                "" if is_namespaced else " in clusterPermissions, since it belongs to no namespace"
+            )
+            yield f"not allowed to {', '.join(missing)} `{resource}` of `{group}`{where}"
+
+
+# A Role lets somebody do this to the namespace that it is in.
+_OF_ITS_OWN = frozenset({"get", "patch", "update", "delete"})
+
+
+def _in_vain(field: str, rule: Json, outside: Set[tuple[str, str]]) -> Iterator[str]:
+    for group in rule.get("apiGroups") or ():
+        names = {str(name).partition("/")[0] for name in rule.get("resources") or ()}
+        if set(rule.get("verbs") or ()) <= _OF_ITS_OWN:
+            names -= {"namespaces"}
+        if lost := sorted(name for name in names if (group, name) in outside):
+            yield (
+                f"{field} is for namespaces, so it grants nothing of"
+                f" {', '.join(f'`{name}`' for name in lost)}: bind a ClusterRole with it by a"
+                " ClusterRoleBinding"
+            )
+    if rule.get("nonResourceURLs"):
+        yield f"{field} has nonResourceURLs, which only a ClusterRole can grant"
+
+
+def _allows(rule: Json, group: str, resource: str, verb: str) -> bool:
+    wanted = (("apiGroups", group), ("resources", resource), ("verbs", verb))
+    return all({value, "*"} & set(rule.get(key) or ()) for key, value in wanted)
+
+
+# What was shipped before: versions of CRDs that this bundle has no more.
+# The last commit knows the bundle that was there. Where git is not, or knows none, nothing is told.
+
+_FOLDER = "bundle/manifests"
+_COMMAND_S = 10
+
+
+def dropped_versions(root: Path, crds: Mapping[str, Json]) -> Iterator[str]:
+    """By the bundle of the last commit."""
+    for name, crd in sorted(crds.items()):
+        file = f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml"
+        there = {version["name"] for version in crd["spec"]["versions"]}
+        for version in _versions_before(root, f"{_FOLDER}/{file}"):
+            if version["name"] not in there:
+                how = "stored" if version.get("storage") else "may have been stored"
+                yield (
+                    f"CRD `{name}` has no `{version['name']}` any more, at which objects were"
+                    f" {how}: clusters refuse it until `rolecall migrate-storage` was run there"
+                )
+
+
+def _versions_before(root: Path, file: str) -> list[Json]:
+    try:
+        said = subprocess.run(
+            ["git", "-C", str(root), "show", f"HEAD:./{file}"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_COMMAND_S,
+        )
+        found = yaml.safe_load(said.stdout) if said.returncode == 0 else None
+        versions: list[Json] = found["spec"]["versions"] if found else []
+    except (OSError, subprocess.TimeoutExpired, yaml.YAMLError, LookupError, TypeError):
+        return []
+    return versions

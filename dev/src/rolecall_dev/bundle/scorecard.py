@@ -6,7 +6,7 @@ They read the bundle's files; whether an API server takes its objects is for a c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from rolecall.json_object import Json
 from rolecall_dev.bundle.faults import Files, validate
@@ -74,3 +74,94 @@ _CHECKS: dict[str, Check] = {
     "olm-spec-descriptors": _descriptors("spec"),
     "olm-status-descriptors": _descriptors("status"),
 }
+
+
+# The scorecard's other half: what an API server says of a bundle, which its files cannot tell.
+# Defaults that do not fit their schema, rules that cost too much, fields that no Deployment has: each
+# object is sent as OLM would send it, with strict validation, and a warning counts as a fault. They
+# are created and stay: the cluster is meant to be thrown away.
+
+# Arguments and an object for stdin -> what kubectl had against it; empty: nothing.
+Kubectl = Callable[[list[str], str], str]
+
+_NAMESPACE = "scorecard"
+_LEVELS = ("enforce", "warn")  # the first judges pods only, the second what makes them
+_RBAC = "rbac.authorization.k8s.io"
+# What kubectl gives up with where a CRD was made a moment ago, and has no conditions yet.
+_TOO_NEW = "conditions accessor error"
+_TRIES = 20
+
+
+def takes(files: Files, kubectl: Kubectl) -> dict[str, list[str]]:
+    """Test -> what the API server refused; empty where it took everything."""
+    labels = {f"pod-security.kubernetes.io/{level}": "restricted" for level in _LEVELS}
+    metadata = {"name": _NAMESPACE, "labels": labels}
+    _refusals(kubectl, [{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}])
+    return {
+        "cluster-takes-crds": _refusals(kubectl, files.crds.values()) or _wait(kubectl),
+        "cluster-takes-examples": _refusals(kubectl, _examples(files)),
+        "cluster-takes-install": _refusals(
+            kubectl, [*_accounts(files), *_rights(files), *_deployments(files)]
+        ),
+    }
+
+
+def _refusals(kubectl: Kubectl, objects: Iterable[Json]) -> list[str]:
+    """All of them, one for each object."""
+    strict = ["--validate=strict", "--warnings-as-errors", f"--namespace={_NAMESPACE}"]
+    found = []
+    for each in objects:
+        if refusal := kubectl(["create", *strict, "-f", "-"], json.dumps(each)):
+            name = each.get("metadata", {}).get("name")
+            found.append(f"{each.get('kind')} {name}: {refusal}")
+    return found
+
+
+def _wait(kubectl: Kubectl) -> list[str]:
+    """Examples can be judged once their kinds are served."""
+    wait = ["wait", "--for=condition=Established", "--timeout=180s", "crd", "--all"]
+    for _ in range(_TRIES):
+        refusal = kubectl(wait, "")
+        if _TOO_NEW not in refusal:
+            break
+    return [refusal] if refusal else []
+
+
+def _examples(files: Files) -> list[Json]:
+    text = files.csv["metadata"]["annotations"].get("alm-examples", "[]")
+    found: list[Json] = json.loads(text)
+    for example in found:
+        example.get("metadata", {}).pop("namespace", None)
+    return found
+
+
+def _accounts(files: Files) -> Iterator[Json]:
+    rows = (*_install(files, "permissions"), *_install(files, "clusterPermissions"))
+    for name in dict.fromkeys(row["serviceAccountName"] for row in rows):
+        yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}}
+
+
+def _rights(files: Files) -> Iterator[Json]:
+    for key, kind in (("permissions", "Role"), ("clusterPermissions", "ClusterRole")):
+        for number, row in enumerate(_install(files, key)):
+            metadata = {"name": f"{row['serviceAccountName']}-{number}"}
+            yield {
+                "apiVersion": f"{_RBAC}/v1",
+                "kind": kind,
+                "metadata": metadata,
+                "rules": row["rules"],
+            }
+
+
+def _deployments(files: Files) -> Iterator[Json]:
+    for row in _install(files, "deployments"):
+        yield {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": row["name"], "labels": row.get("label") or {}},
+            "spec": row["spec"],
+        }
+
+
+def _install(files: Files, key: str) -> list[Json]:
+    return list(files.spec["install"]["spec"].get(key) or [])

@@ -4,9 +4,8 @@ For any project folder with a `watches.yaml`, CRDs and samples, not only ours. T
 to be seen; `cli/demo.py` prints it.
 """
 
-from rolecall_dev.demo.live_rows import LiveRows, Row
+from rolecall_dev.demo.live_rows import LiveRows, Row, table_of
 from rolecall_dev.demo.project import DemoProject, Sample, find_project
 from rolecall_dev.demo.running import RunningDemo
-from rolecall_dev.demo.table import table_of
 
 __all__ = ["DemoProject", "LiveRows", "Row", "RunningDemo", "Sample", "find_project", "table_of"]

@@ -1,4 +1,4 @@
-"""What is to be seen: the CRs of the samples, how long each took, and what they own.
+"""What is to be seen: the CRs of the samples, how long each took, what they own, and the table of it.
 
 Kept up to date by watching the API server, not by asking it now and then: a run takes less time than
 any polite interval, and the figures shown must be true.
@@ -8,15 +8,56 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+
+from rich.table import Table
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, GoneError, UnavailableError
-from rolecall_dev.demo.dependents import SHOWN, in_words
+
+
+# What a dependent looks like in one or two words: `PVC Bound`, `Deployment 3/3`.
+# Only kinds whose state can be said that shortly are shown; a ReplicaSet between a Deployment and its
+# pods would tell nobody anything.
+def _phase(obj: Json) -> str:
+    return str(obj.get("status", {}).get("phase", "Pending"))
+
+
+def _ready_of_wanted(obj: Json) -> str:
+    wanted = obj.get("spec", {}).get("replicas", 1)
+    return f"{obj.get('status', {}).get('readyReplicas', 0)}/{wanted}"
+
+
+def _nothing(_obj: Json) -> str:
+    return ""
+
+
+SHOWN: dict[Gvk, tuple[str, Callable[[Json], str]]] = {
+    Gvk("", "v1", "PersistentVolumeClaim"): ("PVC", _phase),
+    Gvk("", "v1", "Pod"): ("Pod", _phase),
+    Gvk("", "v1", "Service"): ("Service", _nothing),
+    Gvk("", "v1", "ConfigMap"): ("ConfigMap", _nothing),
+    Gvk("", "v1", "Secret"): ("Secret", _nothing),
+    Gvk("apps", "v1", "Deployment"): ("Deployment", _ready_of_wanted),
+    Gvk("apps", "v1", "StatefulSet"): ("StatefulSet", _ready_of_wanted),
+    Gvk("batch", "v1", "CronJob"): ("CronJob", _nothing),
+    Gvk("batch", "v1", "Job"): ("Job", _nothing),
+    Gvk("policy", "v1", "PodDisruptionBudget"): ("Budget", _nothing),
+}
+
+
+def in_words(gvk: Gvk, obj: Json) -> str:
+    word, state = SHOWN[gvk]
+    return f"{word} {state(obj)}".rstrip()
+
+
+# What is to be seen: the CRs of the samples, how long each took, and what they own.
+# Kept up to date by watching the API server, not by asking it now and then: a run takes less time
+# than any polite interval, and the figures shown must be true.
 
 _RETRY_S = 0.2
 
@@ -130,3 +171,19 @@ class LiveRows:
         self._rows.pop(uid, None)
         self._dependents.pop(uid, None)
         self._changed.set()
+
+
+# The table that people see.
+
+_COLOURS = {"True": "green", "False": "yellow", "Unknown": "dim"}
+
+
+def table_of(rows: Sequence[Row], title: str) -> Table:
+    table = Table(title=title, title_justify="left", expand=False)
+    for column in ("kind", "name", "Ready", "after", "reason", "owns"):
+        table.add_column(column, justify="right" if column == "after" else "left")
+    for row in rows:
+        took = "" if row.ready_after_s is None else f"{row.ready_after_s:.2f} s"
+        status = f"[{_COLOURS.get(row.status, 'dim')}]{row.status}[/]"
+        table.add_row(row.kind, row.name, status, took, row.reason, ", ".join(row.dependents))
+    return table

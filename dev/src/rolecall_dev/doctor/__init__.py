@@ -4,9 +4,16 @@ Each look is a small module with one function. `examine` runs them side by side,
 what one of them meets never hides the others.
 """
 
-from rolecall_dev.doctor.diagnosis import Diagnosis, DiagnosisState, done, not_looked, to_do
 from rolecall_dev.doctor.looks import LOOKS, UNINSTALL_LOOKS, Look, examine
-from rolecall_dev.doctor.surroundings import ReachedCluster, Surroundings
+from rolecall_dev.doctor.surroundings import (
+    Diagnosis,
+    DiagnosisState,
+    ReachedCluster,
+    Surroundings,
+    done,
+    not_looked,
+    to_do,
+)
 
 __all__ = [
     "LOOKS",

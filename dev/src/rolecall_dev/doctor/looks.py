@@ -8,21 +8,29 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from rolecall.errors import RolecallError
-from rolecall_dev.doctor.artifacts import look_at_artifacts
-from rolecall_dev.doctor.clocks import look_at_clocks
-from rolecall_dev.doctor.cluster import look_at_cluster
-from rolecall_dev.doctor.collections import look_at_collections
-from rolecall_dev.doctor.diagnosis import Diagnosis, not_looked, to_do
-from rolecall_dev.doctor.finalizers import look_at_finalizers
-from rolecall_dev.doctor.kinds import look_at_kinds
-from rolecall_dev.doctor.lease import look_at_lease
+from rolecall_dev.doctor.cluster import (
+    look_at_clocks,
+    look_at_cluster,
+    look_at_kinds,
+    look_at_lease,
+    look_at_rights,
+)
+from rolecall_dev.doctor.machine import (
+    look_at_artifacts,
+    look_at_collections,
+    look_at_project,
+    look_at_versions,
+    look_at_way,
+)
 from rolecall_dev.doctor.ports import look_at_ports
-from rolecall_dev.doctor.project import look_at_project
-from rolecall_dev.doctor.remains import look_at_remains
-from rolecall_dev.doctor.rights import look_at_rights
-from rolecall_dev.doctor.surroundings import NotReachedError, Surroundings
-from rolecall_dev.doctor.versions import look_at_versions
-from rolecall_dev.doctor.way import look_at_way
+from rolecall_dev.doctor.surroundings import (
+    Diagnosis,
+    NotReachedError,
+    Surroundings,
+    not_looked,
+    to_do,
+)
+from rolecall_dev.doctor.uninstall import look_at_finalizers, look_at_remains
 from rolecall_dev.doctor.webhooks import look_at_webhooks
 
 _LIMIT_S = 15.0

@@ -16,8 +16,7 @@ from rolecall.listening import parse_address
 from rolecall.local_engine import engines_of
 from rolecall.settings import Settings
 from rolecall.watches import Watch
-from rolecall_dev.doctor.diagnosis import Diagnosis, done, to_do
-from rolecall_dev.doctor.surroundings import Surroundings
+from rolecall_dev.doctor.surroundings import Diagnosis, Surroundings, done, to_do
 
 _LOOPBACK = "127.0.0.1"
 _LISTENS = "0A"  # as /proc/net/tcp has it

@@ -1,8 +1,4 @@
-"""What the looks share: the settings of `rolecall run` here, the project's watches, and the cluster.
-
-The cluster is asked for once, whoever needs it first; where it cannot be reached, the look `cluster`
-tells why, and the others say that they were left out.
-"""
+"""What looks are given, and what they say."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
+from enum import Enum
 from pathlib import Path
 
 from rolecall.clock import SystemClock
@@ -20,6 +17,44 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
 from rolecall.settings import Settings
 from rolecall.watches import Watch
+
+
+# One line of what was looked at: it is fine, something must be done, or it could not be looked at.
+class DiagnosisState(Enum):
+    """How it is; the text is what people and programs read."""
+
+    OK = "ok"
+    TO_DO = "do"
+    NOT_LOOKED = "-"  # because of something else, which has a line of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What was seen, and the way out where there is something to do."""
+
+    state: DiagnosisState
+    what: str
+    way_out: str = ""
+
+
+def done(what: str) -> Diagnosis:
+    """It is fine."""
+    return Diagnosis(DiagnosisState.OK, what)
+
+
+def to_do(what: str, way_out: str = "") -> Diagnosis:
+    """Something must be done."""
+    return Diagnosis(DiagnosisState.TO_DO, what, way_out)
+
+
+def not_looked(why: str) -> Diagnosis:
+    """Nothing is known."""
+    return Diagnosis(DiagnosisState.NOT_LOOKED, why)
+
+
+# What the looks share: the settings of `rolecall run` here, the project's watches, and the cluster.
+# The cluster is asked for once, whoever needs it first; where it cannot be reached, the look
+# `cluster` tells why, and the others say that they were left out.
 
 # Less than the limit of a look, so that the look itself can say what it waited for.
 _PATIENCE_S = 8.0

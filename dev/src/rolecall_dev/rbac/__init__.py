@@ -1,6 +1,5 @@
 """The least rights that a project needs: read from its roles and from records of what plays asked."""
 
-from rolecall_dev.rbac.far_reaching import warnings_of
 from rolecall_dev.rbac.granted import (
     RightsDifference,
     compare,
@@ -8,9 +7,14 @@ from rolecall_dev.rbac.granted import (
     is_granted,
 )
 from rolecall_dev.rbac.needs import Derived, RightsSources, derive, made_by
-from rolecall_dev.rbac.rights import Right
-from rolecall_dev.rbac.role_file import render_cluster_role, render_role
-from rolecall_dev.rbac.store_role import STORE_FILE, account_in, render_store_role
+from rolecall_dev.rbac.rights import Right, warnings_of
+from rolecall_dev.rbac.role_file import (
+    STORE_FILE,
+    account_in,
+    render_cluster_role,
+    render_role,
+    render_store_role,
+)
 
 __all__ = [
     "STORE_FILE",

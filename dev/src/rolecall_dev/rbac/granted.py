@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.errors import InputError
+from rolecall_dev.rbac.kinds import read_plain
 from rolecall_dev.rbac.needs import Derived
 from rolecall_dev.rbac.rights import Right
-from rolecall_dev.rbac.texts import read_plain
 
 BECAUSE = "rolecall.dev/because"
 # What the engine needs whatever is watched, or what the scaffold grants for metrics: may be there.

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from rolecall_dev.sources import KUBERNETES_KINDS
 
@@ -57,3 +60,13 @@ def _plural(kind: str) -> str:
     if name.endswith("y") and name[-2:-1] not in "aeiou":
         return f"{name[:-1]}ies"
     return f"{name}s"
+
+
+# YAML as Kubernetes has it, for what needs no places.
+def read_plain(path: Path) -> list[dict[str, Any]]:
+    """All maps among the documents of a file."""
+    try:
+        found = list(yaml.safe_load_all(path.read_text(encoding="utf-8-sig")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return []
+    return [document for document in found if isinstance(document, dict)]

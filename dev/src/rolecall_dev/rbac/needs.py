@@ -2,20 +2,59 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.watches import Play, Watch
-from rolecall_dev.rbac.after_runs import add_for_extensions
-from rolecall_dev.rbac.kinds import KindNames
-from rolecall_dev.rbac.record import add_record
+from rolecall_dev.rbac.kinds import KindNames, read_plain
 from rolecall_dev.rbac.rights import Right, Rights
 from rolecall_dev.rbac.tasks import TaskReader
-from rolecall_dev.rbac.texts import read_plain
 from rolecall_dev.sources import resources_of_no_namespace
+
+# What plays really asked for, from the lines that `rolecall run --proxy-record FILE` wrote.
+
+_WATCHED = ("list", "watch")  # what the engine does with what plays create
+
+
+def add_record(path: Path, rights: Rights) -> None:
+    """Add the rights of a record. A request that was refused was asked for all the same."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"the record `{path}` could not be read: {error.strerror}") from error
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            group, resource, verb = row.get("group"), row.get("resource"), row["verb"]
+        except (ValueError, KeyError, AttributeError) as error:
+            raise InputError(
+                f"{path}:{number}: is not a line of a record",
+                hint="records are written by `rolecall run --proxy-record FILE`",
+            ) from error
+        if not resource or group is None:
+            continue  # discovery and other paths, which every account may read
+        whole = f"{resource}/{row['subresource']}" if row.get("subresource") else resource
+        verbs = (verb, *_WATCHED) if verb == "create" and whole == resource else (verb,)
+        rights.add(group, whole, verbs, f"recorded for {row.get('for', 'a play')}")
+
+
+# Rights for what extensions do after runs: to prune, and to watch what was read.
+# What a role reads through a shell or with kinds that only a run knows is not found here; the engine
+# then says which rule lacks.
+def add_for_extensions(watch: Watch, own: Rights, kinds: KindNames, rights: Rights) -> None:
+    """Given what the watch's own play does."""
+    for asked in watch.of_extensions:
+        named = {(gvk.group, kinds.resource(gvk.group, gvk.kind)[0]) for gvk in asked.named_kinds}
+        for place, verbs in own.by_resource().items():
+            if "/" not in place[1]:
+                added = asked.verbs_after(set(verbs), place, is_named=place in named)
+                rights.add(*place, added, f"{asked.purpose}, for {watch.gvk.kind}")
+
 
 _READING = frozenset({"get", "list", "watch"})
 _REACHING_OUT = frozenset({"attach", "exec", "portforward", "proxy"})

@@ -1,10 +1,12 @@
-"""A right: one verb on one resource, and the reasons why it is needed."""
+"""A right: one verb on one resource, the reasons why it is needed, and how far it reaches."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+
+# A right: one verb on one resource, and the reasons why it is needed.
 
 # As people read them: looking first, then making, changing, removing.
 _ORDER = ("get", "list", "watch", "create", "patch", "update", "delete", "deletecollection")
@@ -64,3 +66,30 @@ class Rights:
 
 def _rank(verb: str) -> tuple[int, str]:
     return (_ORDER.index(verb) if verb in _ORDER else len(_ORDER), verb)
+
+
+# Rights that reach farther than their names say, and what a reviewer should know of them.
+
+# Of the core group; `get` is what the WebSocket of the same request needs.
+_INTO_PODS = ("pods/exec", "pods/attach")
+COMMENT = (
+    "Near to admin: a command in a pod reads the pod's Secrets and volumes and acts with its token.",
+    "In a ClusterRole: in every pod of the cluster.",
+)
+
+
+def reaches_into_pods(group: str, resource: str) -> bool:
+    """Whether it lets commands run in other people's containers."""
+    return not group and resource in _INTO_PODS
+
+
+def warnings_of(rights: Rights, *, is_cluster_wide: bool) -> list[str]:
+    """One for each right that a reviewer should not pass by."""
+    reach = "all namespaces" if is_cluster_wide else "the namespaces where the Role is bound"
+    return [
+        f"`{resource}` is near to admin of all pods in {reach}: whoever has the operator's token can"
+        f" run commands in them, read their Secrets and volumes, and act with their tokens;"
+        f" needed by {', '.join(rights.reasons_for('', resource)[:3])}"
+        for resource in _INTO_PODS
+        if any(Right("", resource, verb) in rights for verb in ("get", "create"))
+    ]

@@ -5,18 +5,27 @@ from rolecall_dev.sources.definitions import Pair, VariableScope, kinds_asked_fo
 from rolecall_dev.sources.documents import (
     SUFFIXES,
     Document,
+    Findings,
+    Line,
+    as_yaml,
     line_of,
     read_documents,
     read_folder,
     shown,
 )
-from rolecall_dev.sources.findings import Findings, Line
-from rolecall_dev.sources.kubernetes_kinds import KUBERNETES_KINDS
-from rolecall_dev.sources.reader import Reader, Sources, yaml_files
-from rolecall_dev.sources.scopes import resources_of_no_namespace
+from rolecall_dev.sources.kubernetes_kinds import KUBERNETES_KINDS, resources_of_no_namespace
 from rolecall_dev.sources.structural import Misfit, misfits, written
-from rolecall_dev.sources.tasks import BLOCKS, KEYWORDS, Step, Task, is_play, tasks_of_file
-from rolecall_dev.sources.yaml_text import as_yaml
+from rolecall_dev.sources.tasks import (
+    BLOCKS,
+    KEYWORDS,
+    Reader,
+    Sources,
+    Step,
+    Task,
+    is_play,
+    tasks_of_file,
+    yaml_files,
+)
 
 __all__ = [
     "BLOCKS",

@@ -1,4 +1,4 @@
-"""YAML files of a project, with the lines that messages need.
+"""YAML files of a project, with the lines that messages need, and what checks found in them.
 
 Tags that only Ansible knows (`!vault`, `!unsafe`) are read as the plain value below them. A file that
 `ansible-vault` encrypted as a whole is no YAML and nothing to check.
@@ -7,14 +7,67 @@ Tags that only Ansible knows (`!vault`, `!unsafe`) are read as the plain value b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from rolecall_dev.sources.findings import Findings, Line
+from rolecall.errors import Problem
+from rolecall.json_object import Json
+
+
+# What the checks found: problems with their places, and what could not be looked at.
+class Line(int):
+    """The number of a line that also knows the column, where somebody looked for it."""
+
+    column: int | None
+
+    def __new__(cls, number: int, column: int | None = None) -> Line:
+        line = super().__new__(cls, number)
+        line.column = column
+        return line
+
+
+class Findings:
+    """Collects; the checks only add."""
+
+    def __init__(self) -> None:
+        # The check that is looking: machines sort by it.
+        self.rule = ""
+        self.problems: list[Problem] = []
+        self.notes: list[str] = []  # no fault, but something was not checked
+        # Something that keeps a kind from being reconciled.
+        self.error = partial(self._add, is_warning=False)
+        # Something that works differently from what its author may think.
+        self.warn = partial(self._add, is_warning=True)
+
+    @property
+    def errors(self) -> list[Problem]:
+        """Without the warnings."""
+        return [problem for problem in self.problems if not problem.is_warning]
+
+    def _add(
+        self,
+        file: str,
+        line: int | None,
+        what: str,
+        *,
+        is_warning: bool,
+        details: Sequence[str] = (),
+        hint: str = "",
+    ) -> None:
+        column = line.column if isinstance(line, Line) else None
+        self.problems.append(
+            Problem(file, line, what, tuple(details), hint, is_warning, column, self.rule)
+        )
+
+
+# YAML files of a project, with the lines that messages need.
+# Tags that only Ansible knows (`!vault`, `!unsafe`) are read as the plain value below them. A file
+# that `ansible-vault` encrypted as a whole is no YAML and nothing to check.
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -134,3 +187,27 @@ def read_folder(folder: Path, cwd: Path, findings: Findings) -> list[Document]:
     """The documents of all YAML files of a folder, in the order of their names."""
     paths = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
     return [document for path in paths for document in read_documents(path, cwd, findings)]
+
+
+# Objects as YAML that people review: the same object gives the same bytes.
+class _Dumper(yaml.SafeDumper):
+    """Long texts as blocks, lists indented; no anchors, which some tools stumble over."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
+        return super().increase_indent(flow, indentless=False)
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def as_yaml(document: Json, *, sort_keys: bool = True) -> str:
+    """One document, without the line that begins it."""
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=sort_keys, width=110, allow_unicode=True)

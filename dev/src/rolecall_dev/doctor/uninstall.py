@@ -1,23 +1,138 @@
-"""What stays in a cluster after an uninstall: by OLM, by `make undeploy`, or by hand.
-
-OLM leaves CRDs and with them every CR. Nobody removes Leases, or claims that hold data. While the
-operator runs, each is named, so that one knows; after it, each is something to do.
-"""
+"""Looks at what an uninstall of the operator would leave."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any
 
 from rolecall.json_object import Json
-from rolecall.kube import OWNER_TYPE_ANNOTATION, NotFoundError
-from rolecall_dev.doctor.diagnosis import Diagnosis, done, not_looked, to_do
-from rolecall_dev.doctor.engines import names_of_operator, running_engines
-from rolecall_dev.doctor.surroundings import Surroundings
+from rolecall.kube import OWNER_TYPE_ANNOTATION, NoSuchKindError, NotFoundError
+from rolecall.watches import Watch
+from rolecall_dev.doctor.surroundings import Diagnosis, Surroundings, done, not_looked, to_do
+from rolecall_dev.sources import Findings, as_map, read_folder
+
+# The operator of the project as the cluster sees it: what it is called, and whether it runs.
+
+_LABEL = "rolecall.dev/engine"
+_FLAG = "leader-election-id"
+_VARIABLE = "ROLECALL_LEADER_ELECTION_ID"
+_FOLDERS = ("config/manager", "config/default")
+
+
+def names_of_operator(surroundings: Surroundings) -> set[str]:
+    """By the Lease that its Deployment names, or the settings here: label and prefix are the same."""
+    found = {surroundings.settings.election.id}
+    for folder in _FOLDERS:
+        path = surroundings.project / folder
+        if path.is_dir():
+            for document in read_folder(path, surroundings.project, Findings()):
+                found.update(_ids(document.data))
+    return found - {""}
+
+
+def _ids(deployment: Any) -> Iterator[str]:
+    pod: Any = deployment
+    for step in ("spec", "template", "spec"):
+        pod = as_map(pod).get(step)
+    for container in as_map(pod).get("containers") or ():
+        for row in as_map(container).get("env") or ():
+            if as_map(row).get("name") == _VARIABLE:
+                yield str(row.get("value") or "")
+        for word in as_map(container).get("args") or ():
+            name, _, value = str(word).lstrip("-").partition("=")
+            if name == _FLAG:
+                yield value
+
+
+async def running_engines(surroundings: Surroundings) -> list[str]:
+    """Pods of the operator that run, as namespace/name; of any operator where its name is not known."""
+    names = names_of_operator(surroundings)
+    pods = await surroundings.read(f"/api/v1/pods?labelSelector={_LABEL.replace('/', '%2F')}")
+    return [
+        f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        for pod in pods.get("items", ())
+        if not pod["metadata"].get("deletionTimestamp")
+        and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+        and (not names or pod["metadata"]["labels"][_LABEL] in names)
+    ]
+
+
+# Custom resources that nobody could delete any more, once the operator is gone.
+# The operator puts its finalizer on them and takes it away when its last run has succeeded. Without
+# an operator it stays, the CR stays, and so does its namespace.
+
+_MOST_CRS = 10  # of one kind, one by one
+
+
+async def look_at_finalizers(surroundings: Surroundings) -> Sequence[Diagnosis]:
+    """One line for each CR that has the finalizer of its kind."""
+    await surroundings.needed_cluster()
+    if not surroundings.watches:
+        return [not_looked("no kinds are known")]
+    engines = await running_engines(surroundings)
+    seen: list[Diagnosis] = []
+    for watch in surroundings.watches:
+        seen += await _of_kind(surroundings, watch, is_served=bool(engines))
+    return seen or [done("no CR has one that needs the operator")]
+
+
+async def _of_kind(surroundings: Surroundings, watch: Watch, *, is_served: bool) -> list[Diagnosis]:
+    if watch.finalizer is None:
+        return []
+    client = (await surroundings.needed_cluster()).client
+    try:
+        plural = (await client.resource_for(watch.gvk)).plural
+        crs = await client.list_all(watch.gvk)
+    except NoSuchKindError:
+        return []
+    resource, kind, name = f"{plural}.{watch.gvk.group}", watch.gvk.kind, watch.finalizer.name
+    held = [cr for cr in crs if name in (cr["metadata"].get("finalizers") or ())]
+    seen = [_held_cr(cr, kind, resource, name, is_served=is_served) for cr in held[:_MOST_CRS]]
+    if len(held) > _MOST_CRS:
+        more = f"`kubectl get {resource} --all-namespaces` lists them"
+        seen.append(to_do(f"{len(held) - _MOST_CRS} more {kind} have it", more))
+    return seen
+
+
+def _held_cr(cr: Json, kind: str, resource: str, finalizer: str, *, is_served: bool) -> Diagnosis:
+    metadata = cr["metadata"]
+    namespace, name = metadata.get("namespace", ""), metadata["name"]
+    what = f"{kind} {f'{namespace}/' if namespace else ''}{name}"
+    at = f"{resource} {name}{f' -n {namespace}' if namespace else ''}"
+    if metadata.get("deletionTimestamp"):
+        what += ", which is being deleted,"
+    if is_served:
+        return to_do(
+            f"{what} has the finalizer `{finalizer}`; without the operator nobody would take it away,"
+            " and its namespace could never be deleted",
+            f"while the operator runs: `kubectl delete {at}`",
+        )
+    return to_do(
+        f"{what} has the finalizer `{finalizer}`, and no operator runs in the cluster to take it away",
+        "start the operator again, or here with `rolecall run`, and delete it; or give up what the"
+        f" finalizer would do: `kubectl patch {at} --type=json -p '{_patch(metadata, finalizer)}'`",
+    )
+
+
+def _patch(metadata: Json, finalizer: str) -> str:
+    """Takes away this one alone, and only where it still stands at its place."""
+    path = f"/metadata/finalizers/{metadata['finalizers'].index(finalizer)}"
+    steps = [
+        {"op": "test", "path": path, "value": finalizer},
+        {"op": "remove", "path": path},
+    ]
+    return json.dumps(steps, separators=(",", ":"))
+
+
+# What stays in a cluster after an uninstall: by OLM, by `make undeploy`, or by hand.
+# OLM leaves CRDs and with them every CR. Nobody removes Leases, or claims that hold data. While the
+# operator runs, each is named, so that one knows; after it, each is something to do.
 
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-_SHOWN = 12
+_MOST_NAMES = 12
 
 
 async def look_at_remains(surroundings: Surroundings) -> Sequence[Diagnosis]:
@@ -63,8 +178,8 @@ def _commands(kind: str, names: list[str]) -> str:
 
 
 def _shown(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _groups(surroundings: Surroundings) -> set[str]:
