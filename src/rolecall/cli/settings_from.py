@@ -20,7 +20,6 @@ from rolecall.settings import (
     ReactorSettings,
     RunnerSettings,
     Settings,
-    ShardSettings,
     WatchSettings,
     extension_flags,
 )
@@ -29,16 +28,6 @@ POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _LEVELS = ("debug", "info", "error", "panic")
 _EVENTS = ("nothing", "tasks", "everything")
 _RETRY_S = 2.0
-_MOST_SHARDS = 1024  # each is a Lease
-# By whether shards were asked for.
-_NO_LEASE_NAME = (
-    "leader election was asked for, but the Lease has no name",
-    "shards were asked for, but their Leases have no name",
-)
-_NO_NAMESPACE = (
-    "leader election needs a namespace for its Lease, and this process does not run in a pod",
-    "shards need a namespace for their Leases, and this process does not run in a pod",
-)
 
 
 def settings_from(
@@ -47,7 +36,9 @@ def settings_from(
     """Build the settings; the second value is what a person should be told about them."""
     warnings = list(chosen.warnings)
     verbosity = _asked_verbosity(environment, warnings)
-    election = _election(chosen, environment, pod_namespace, warnings)
+    of_extensions = tuple(flags.read(chosen) for flags in extension_flags())
+    division = next((each.division for each in of_extensions if each.division), "")
+    election = _election(chosen, environment, pod_namespace, division, warnings)
     is_in_pod = pod_namespace.is_file()
     namespace = _namespace_of_pod(pod_namespace) if is_in_pod else ""
     settings = Settings(
@@ -65,12 +56,11 @@ def settings_from(
         proxy=_proxy(chosen, warnings),
         metrics=_metrics(chosen),
         election=election,
-        shards=_shards(chosen, election),
         logs=_logs(chosen, verbosity or 0, warnings),
         graceful_shutdown_s=chosen["graceful-shutdown-timeout"],
         ports_file=_path(chosen["ports-file"]),
         loop_limit_s=chosen["loop-limit"] or None,
-        of_extensions=tuple(flags.read(chosen) for flags in extension_flags()),
+        of_extensions=of_extensions,
     )
     return settings, warnings
 
@@ -165,20 +155,26 @@ def _metrics(chosen: Chosen) -> MetricsSettings:
 
 
 def _election(
-    chosen: Chosen, environment: Mapping[str, str], pod_namespace: Path, warnings: list[str]
+    chosen: Chosen,
+    environment: Mapping[str, str],
+    pod_namespace: Path,
+    division: str,
+    warnings: list[str],
 ) -> ElectionSettings:
     lease_id = chosen["leader-election-id"] or ""
     if (old := environment.get("OPERATOR_NAME")) and not chosen.is_set("leader-election-id"):
         warnings.append("OPERATOR_NAME is deprecated; use --leader-election-id")
         lease_id = old
     namespace = chosen["leader-election-namespace"] or ""
-    _check_one_way(chosen)
-    if chosen["leader-elect"] or chosen["shards"]:
+    if chosen["leader-elect"] or division:
+        way = division.partition("/")[0]
+        asked = f"`--{way}`" if way else "leader election"
         if not lease_id:
             raise InputError(
-                _NO_LEASE_NAME[bool(chosen["shards"])], hint="add --leader-election-id"
+                f"{asked} was asked for, but the Lease has no name",
+                hint="add --leader-election-id",
             )
-        namespace = namespace or _namespace_of_pod(pod_namespace, bool(chosen["shards"]))
+        namespace = namespace or _namespace_of_pod(pod_namespace, asked)
     lease_s = chosen["leader-elect-lease-duration"]
     renew_s = chosen["leader-elect-renew-deadline"]
     _check_election_times(lease_s, renew_s)
@@ -190,28 +186,6 @@ def _election(
         renew_deadline_s=renew_s,
         retry_s=_RETRY_S,
     )
-
-
-def _check_one_way(chosen: Chosen) -> None:
-    """Shards or one leader: with both, nobody could say who may work."""
-    if not 0 <= chosen["shards"] <= _MOST_SHARDS:
-        raise InputError(
-            f"{chosen.origins['shards']}: `{chosen['shards']}` is no number of shards",
-            hint=f"say 1 to {_MOST_SHARDS}, the same in all replicas; 0: off",
-        )
-    if chosen["leader-elect"] and chosen["shards"]:
-        both = f"`{chosen.origins['leader-elect']}` and `{chosen.origins['shards']}`"
-        raise InputError(
-            f"{both} were set: with the first only one replica works, with the second all do, each on"
-            " its part of the CRs",
-            hint="choose one; shards hold a Lease for each part, so they need no leader",
-        )
-
-
-def _shards(chosen: Chosen, election: ElectionSettings) -> ShardSettings:
-    if not chosen["shards"]:
-        return ShardSettings()
-    return ShardSettings(chosen["shards"], election, chosen["graceful-shutdown-timeout"])
 
 
 def _check_election_times(lease_s: float, renew_s: float) -> None:
@@ -228,12 +202,13 @@ def _check_election_times(lease_s: float, renew_s: float) -> None:
         )
 
 
-def _namespace_of_pod(file: Path, is_for_shards: bool = False) -> str:
+def _namespace_of_pod(file: Path, asked: str = "") -> str:
     try:
         return file.read_text().strip()
     except OSError:
         raise InputError(
-            _NO_NAMESPACE[is_for_shards], hint="add --leader-election-namespace"
+            f"{asked} needs a namespace for its Lease, and this process does not run in a pod",
+            hint="add --leader-election-namespace",
         ) from None
 
 

@@ -21,11 +21,6 @@ def election_of(engine: ElectionView, extensions: Sequence[type[Extension]]) -> 
         raise InputError(f"the extensions {names} both decide which replica works")
     for election in offered.values():
         return election
-    if engine.settings.shards.is_on:
-        raise InputError(
-            "`--shards` needs the extension `shards`, which is missing",
-            hint="install it again: without it, each replica would work on all keys",
-        )
     settings = engine.settings.election
     if not settings.is_on:
         return Election()

@@ -26,7 +26,6 @@ from rolecall.settings.model import (
     ReactorSettings,
     RunnerSettings,
     Settings,
-    ShardSettings,
     WatchSettings,
 )
 from rolecall.settings.table import ENGINE_FLAGS, ENGINE_GROUPS
@@ -51,7 +50,6 @@ __all__ = [
     "ReactorSettings",
     "RunnerSettings",
     "Settings",
-    "ShardSettings",
     "WatchSettings",
     "extension_flags",
     "flag_groups",

@@ -67,6 +67,11 @@ class ExtensionFlags:
 
     group: ClassVar[FlagGroup]
 
+    @property
+    def division(self) -> str:
+        """How it lets replicas divide the CRs: the flag, a slash, into how many parts; empty: not."""
+        return ""
+
     @classmethod
     def read(cls, chosen: Chosen) -> Self:
         """What was chosen; raises `InputError`."""

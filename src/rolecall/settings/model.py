@@ -112,22 +112,6 @@ class ElectionSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ShardSettings:
-    """Into how many parts replicas divide the keys, and how a part changes hands."""
-
-    count: int = 0  # 0: off, so one replica has all keys
-    # Names and times of the Leases; never on by itself, since shards do what it does, for each part.
-    election: ElectionSettings = field(default_factory=ElectionSettings)
-    patience_s: float = (
-        30.0  # a shard that is handed over waits so long for its runs, then ends them
-    )
-
-    @property
-    def is_on(self) -> bool:
-        return self.count > 0
-
-
-@dataclass(frozen=True, slots=True)
 class LogSettings:
     is_json: bool = False
     level: str = "info"  # debug, info, error, panic
@@ -151,7 +135,6 @@ class Settings:
     proxy: ProxySettings = field(default_factory=ProxySettings)
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
     election: ElectionSettings = field(default_factory=ElectionSettings)
-    shards: ShardSettings = field(default_factory=ShardSettings)
     logs: LogSettings = field(default_factory=LogSettings)
     graceful_shutdown_s: float = 30.0
     # Where to write the ports that were really bound, as JSON; for tests that ask for port 0.
@@ -164,3 +147,8 @@ class Settings:
         """What was chosen for an extension, else its defaults."""
         chosen = (each for each in self.of_extensions if isinstance(each, flags))
         return next(chosen, None) or flags()
+
+    @property
+    def division(self) -> str:
+        """How an extension lets replicas divide the CRs, as its `division` says; empty: none does."""
+        return next((each.division for each in self.of_extensions if each.division), "")

@@ -244,25 +244,17 @@ _ELECTION = FlagGroup(
             alias_of="leader-elect",
         ),
         Flag(
-            "shards",
-            FlagKind.WHOLE,
-            "0",
-            "instead of --leader-elect: all replicas work, each on its part of the CRs, which are"
-            " divided into so many shards, 1 to 1024, such as 64; the same number in all replicas; 0:"
-            " off",
-        ),
-        Flag(
             "leader-election-id",
             FlagKind.TEXT,
             "",
-            "name of the Lease; needed for --leader-elect, and for --shards, whose Leases have names"
-            " that begin with it",
+            "name of the Lease; needed for --leader-elect, and where replicas divide the CRs, by Leases"
+            " whose names begin with it",
         ),
         Flag(
             "leader-election-namespace",
             FlagKind.TEXT,
             "",
-            "namespace of the Lease, and of those of --shards; default: that of the pod",
+            "namespace of these Leases; default: that of the pod",
         ),
         Flag(
             "leader-elect-resource-lock",
@@ -275,8 +267,7 @@ _ELECTION = FlagGroup(
             "leader-elect-lease-duration",
             FlagKind.DURATION,
             "15s",
-            "another replica may become leader, or take the shards, when the Lease was not renewed for"
-            " this long",
+            "another replica may take over when the Lease was not renewed for this long",
         ),
         Flag(
             "leader-elect-renew-deadline",
@@ -348,7 +339,7 @@ _PROCESS = FlagGroup(
             "graceful-shutdown-timeout",
             FlagKind.DURATION,
             "30s",
-            "on SIGTERM, wait this long for current runs to end; with --shards, also before a shard is"
+            "on SIGTERM, wait this long for current runs to end; also before CRs are"
             " handed over to another replica",
         ),
         Flag(

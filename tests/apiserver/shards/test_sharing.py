@@ -12,10 +12,10 @@ import pytest
 
 from rolecall.clock import SystemClock
 from rolecall.election import LEASE
-from rolecall.extensions.shards import ShardHolder, ShardPorts
+from rolecall.extensions.shards import ShardHolder, ShardPorts, ShardSettings
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials
-from rolecall.settings import ElectionSettings, ShardSettings
+from rolecall.settings import ElectionSettings
 from rolecall.workqueue import Key, part_of
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig

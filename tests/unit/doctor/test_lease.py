@@ -8,14 +8,15 @@ from typing import Any, cast
 import pytest
 
 from rolecall.election import new_lease
+from rolecall.extensions.shards.flags import ShardFlags
 from rolecall.kube import NotFoundError, Target
-from rolecall.settings import ElectionSettings, Settings, ShardSettings
+from rolecall.settings import ElectionSettings, Settings
 from rolecall_dev.doctor import Diagnosis, DiagnosisState, Surroundings
 from rolecall_dev.doctor.cluster import look_at_lease
 
 ELECTION = ElectionSettings(id="web", namespace="ops")
 ALONE = Settings(election=ElectionSettings(is_on=True, id="web", namespace="ops"))
-DIVIDED = Settings(election=ELECTION, shards=ShardSettings(64, ELECTION))
+DIVIDED = Settings(election=ELECTION, of_extensions=(ShardFlags(64),))
 
 
 class Place:

@@ -113,9 +113,8 @@ _LEASES = "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}"
 
 async def look_at_lease(surroundings: Surroundings) -> Sequence[Diagnosis]:
     """At the Lease that the settings name."""
-    shards = surroundings.settings.shards
-    election = shards.election if shards.is_on else surroundings.settings.election
-    if not election.is_on and not shards.is_on:
+    election, division = surroundings.settings.election, surroundings.settings.division
+    if not election.is_on and not division:
         return [
             done("no election: `--leader-elect` and `--shards` are off, so run one operator only")
         ]
@@ -136,7 +135,7 @@ async def look_at_lease(surroundings: Surroundings) -> Sequence[Diagnosis]:
                 "no operator works now; look whether its pod runs, and at its log",
             )
         ]
-    return [_living(holder, place, str(shards.count) if shards.is_on else "")]
+    return [_living(holder, place, division.partition("/")[2])]
 
 
 def _living(holder: str, place: str, wanted: str) -> Diagnosis:

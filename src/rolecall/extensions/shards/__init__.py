@@ -4,6 +4,7 @@ from rolecall.extensions.shards.hand import Hand
 from rolecall.extensions.shards.holder import ShardHolder
 from rolecall.extensions.shards.lease_calls import ShardLeaseApi
 from rolecall.extensions.shards.ports import ShardPorts
+from rolecall.extensions.shards.settings import ShardSettings
 from rolecall.extensions.shards.view import MemberView, ShardsView
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "ShardHolder",
     "ShardLeaseApi",
     "ShardPorts",
+    "ShardSettings",
     "ShardsView",
 ]

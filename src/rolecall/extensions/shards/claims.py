@@ -16,7 +16,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from rolecall.extensions.shards.hand import Hand
-from rolecall.extensions.shards.lease_shapes import Listed, Mark, ShardRecord, mark_of, version_of
+from rolecall.extensions.shards.lease_shapes import (
+    ClaimMark,
+    Listed,
+    ShardRecord,
+    mark_of,
+    version_of,
+)
 from rolecall.json_object import Json
 
 
@@ -39,7 +45,7 @@ class Claim:
         return bool(self.version)
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> ClaimMark:
         return mark_of(self.wanted)
 
 

@@ -17,7 +17,9 @@ from rolecall.extending import (
     Extension,
 )
 from rolecall.extensions.shards.figures import SHARD_METRICS
+from rolecall.extensions.shards.flags import ShardFlags
 from rolecall.extensions.shards.report import ShardReport
+from rolecall.extensions.shards.settings import ShardSettings
 from rolecall.extensions.shards.slot import ShardsElection
 from rolecall.lifecycle import find_own_pod
 
@@ -29,7 +31,7 @@ class ShardsExtension(Extension):
     def __init__(self, engine: EngineView, election: ShardsElection) -> None:
         super().__init__(engine)
         self._sharing = election.sharing
-        settings = engine.settings.shards
+        settings = ShardSettings.of(engine.settings)
         self._report = ShardReport(
             settings,
             election.view,
@@ -41,7 +43,7 @@ class ShardsExtension(Extension):
 
     @classmethod
     def elect(cls, engine: ElectionView) -> Election | None:
-        return ShardsElection(engine) if engine.settings.shards.is_on else None
+        return ShardsElection(engine) if engine.settings.extension(ShardFlags).count else None
 
     @classmethod
     def begin(cls, engine: EngineView) -> Self | None:

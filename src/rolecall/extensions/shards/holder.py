@@ -41,13 +41,13 @@ from rolecall.extensions.shards.membership import Membership
 from rolecall.extensions.shards.mode_lease import ModeLease
 from rolecall.extensions.shards.news import News
 from rolecall.extensions.shards.ports import ShardPorts
+from rolecall.extensions.shards.settings import ShardSettings
 from rolecall.extensions.shards.shard_writes import ShardWrites
 from rolecall.extensions.shards.sightings import Sightings
 from rolecall.extensions.shards.view import ShardsView, view_of
 from rolecall.extensions.shards.waits import in_time, wait_woken
 from rolecall.kube import WatchEvent
 from rolecall.log_fields import log_fields
-from rolecall.settings import ShardSettings
 from rolecall.workqueue import Key, part_of
 
 _logger = logging.getLogger(__name__)

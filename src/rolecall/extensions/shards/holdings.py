@@ -18,7 +18,7 @@ from rolecall.clock import Clock
 from rolecall.extensions.shards.claims import Claim, Claims
 from rolecall.extensions.shards.hand import Hand
 from rolecall.extensions.shards.ports import ShardPorts
-from rolecall.settings import ShardSettings
+from rolecall.extensions.shards.settings import ShardSettings
 
 
 class Holdings:

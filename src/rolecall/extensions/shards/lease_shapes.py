@@ -48,7 +48,7 @@ _HEAVIEST = 1_000_000
 _TENURE = re.compile(r"[a-z0-9]+")
 
 # What only a new holder changes about a Lease: by it a holder knows its own write again.
-Mark = tuple[str, str, int]
+ClaimMark = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class ShardRecord:
         return version_of(self.lease)
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> ClaimMark:
         return mark_of(self.lease)
 
     @property
@@ -258,7 +258,7 @@ def uid_of(lease: Json) -> str:
     return str(_metadata(lease).get("uid") or "")
 
 
-def mark_of(lease: Json) -> Mark:
+def mark_of(lease: Json) -> ClaimMark:
     spec = as_map(lease.get("spec"))
     return (
         holder_of(lease),

@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from rolecall.clock import Clock
 from rolecall.extensions.shards.figures import ShardFigures
+from rolecall.extensions.shards.settings import ShardSettings
 from rolecall.extensions.shards.view import ShardsView
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.reconcile import EventRecorder
-from rolecall.settings import ShardSettings
 
 # More are counted, not named.
 _MOST_NAMED = 8

@@ -23,11 +23,11 @@ from rolecall.extensions.shards.figures import ShardCounts
 from rolecall.extensions.shards.hand import Hand
 from rolecall.extensions.shards.missed_keys import MissedKeys
 from rolecall.extensions.shards.ports import ShardPorts
+from rolecall.extensions.shards.settings import ShardSettings
 from rolecall.extensions.shards.singletons import SingletonWork
 from rolecall.gvk import Gvk
 from rolecall.log_fields import log_fields
 from rolecall.runner import in_thread
-from rolecall.settings import ShardSettings
 from rolecall.supervisor import Supervisor
 from rolecall.workqueue import START, Cause, Key, Urgency, part_of
 

@@ -10,6 +10,7 @@ from rolecall.extending import ElectionView
 from rolecall.extensions.shards.figures import ShardCounts
 from rolecall.extensions.shards.hand import Hand
 from rolecall.extensions.shards.holder import ShardHolder
+from rolecall.extensions.shards.settings import ShardSettings
 from rolecall.extensions.shards.sharing import Sharing
 from rolecall.extensions.shards.watched import digest_of_watched
 from rolecall.workqueue import Cause, Key, Urgency, part_of
@@ -19,7 +20,7 @@ class ShardsElection(Election):
     """Joins who has what (`ShardHolder`) and what follows from it in the engine (`Sharing`)."""
 
     def __init__(self, engine: ElectionView) -> None:
-        settings = engine.settings.shards
+        settings = ShardSettings.of(engine.settings)
         self._settings = settings
         self.counts = ShardCounts(engine.metrics)
         self.sharing = Sharing(settings, engine.supervisor, self.counts)

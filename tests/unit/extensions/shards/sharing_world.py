@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from rolecall.acting import RightToAct
 from rolecall.election import Election
-from rolecall.extensions.shards import Hand
+from rolecall.extensions.shards import Hand, ShardSettings
 from rolecall.extensions.shards.figures import SHARD_METRICS, ShardCounts
 from rolecall.extensions.shards.sharing import Sharing
 from rolecall.gvk import Gvk
 from rolecall.metrics import EngineMetrics
-from rolecall.settings import ElectionSettings, ShardSettings
+from rolecall.settings import ElectionSettings
 from rolecall.supervisor import Supervisor
 from rolecall.workqueue import Key, Urgency, part_of
 from tests.fixtures.eventually import eventually_async

@@ -13,18 +13,19 @@ from rolecall.errors import InputError
 from rolecall.extending import ElectionView, EndedTurn, Extension, election_of
 from rolecall.extensions.shards.extension import ShardsExtension
 from rolecall.extensions.shards.figures import SHARD_METRICS
+from rolecall.extensions.shards.flags import ShardFlags
 from rolecall.extensions.shards.slot import ShardsElection
 from rolecall.metrics import EngineMetrics
 from rolecall.reconcile import Outcome
 from rolecall.runner import Ending, RunResult
-from rolecall.settings import ElectionSettings, Settings, ShardSettings
+from rolecall.settings import ElectionSettings, Settings
 from rolecall.supervisor import Supervisor
 from rolecall.workqueue import Turn, Urgency
 from tests.unit.extending.views import engine_view
 from tests.unit.workqueue.keys import key
 
 LEASE = ElectionSettings(id="app", namespace="ns")
-DIVIDED = Settings(shards=ShardSettings(8, LEASE))
+DIVIDED = Settings(election=LEASE, of_extensions=(ShardFlags(8),))
 
 
 def view(settings: Settings) -> ElectionView:
@@ -64,11 +65,6 @@ def test_settings_say_which_election_there_is(settings: Settings, expected: type
 def test_two_elections_are_an_error_with_their_names() -> None:
     with pytest.raises(InputError, match="`other` and `shards` both decide"):
         election_of(view(DIVIDED), [OtherElection, ShardsExtension])
-
-
-def test_shards_without_their_extension_are_an_error() -> None:
-    with pytest.raises(InputError, match="`--shards` needs the extension `shards`"):
-        election_of(view(DIVIDED), [Silent])
 
 
 def test_extension_does_nothing_where_keys_are_not_divided(tmp_path: Path) -> None:

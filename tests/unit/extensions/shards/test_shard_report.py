@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rolecall.clock import SystemClock
-from rolecall.extensions.shards import MemberView, ShardsView
+from rolecall.extensions.shards import MemberView, ShardSettings, ShardsView
 from rolecall.extensions.shards.figures import ShardFigures
 from rolecall.extensions.shards.report import ShardReport
-from rolecall.settings import ElectionSettings, ShardSettings
+from rolecall.settings import ElectionSettings
 
 POD = {"kind": "Pod", "metadata": {"name": "own", "namespace": "here", "uid": "1"}}
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from rolecall.extensions.shards import ShardSettings
 from rolecall.extensions.shards.lease_shapes import Naming, read_leases
 from rolecall.extensions.shards.rendezvous import winners
 from rolecall.gvk import Gvk
-from rolecall.settings import ShardSettings
 from rolecall.workqueue import Key, part_of
 from tests.unit.extensions.shards.model.lease_store import LeaseStore
 from tests.unit.extensions.shards.model.replica import ELECTION, ID, LeaderReplica, Replica

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 from rolecall.election import LeaseElection
 from rolecall.errors import LeadershipLostError
-from rolecall.extensions.shards import Hand, ShardHolder, ShardPorts
+from rolecall.extensions.shards import Hand, ShardHolder, ShardPorts, ShardSettings
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import UnavailableError, WatchEvent
-from rolecall.settings import ElectionSettings, ShardSettings
+from rolecall.settings import ElectionSettings
 from tests.unit.election.work import idle_work
 from tests.unit.extensions.shards.model.lease_store import LeaseStore
 
