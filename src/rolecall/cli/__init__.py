@@ -4,9 +4,9 @@ The engine brings what its image needs: looking at an operator, acting on it, ru
 distributions add commands by the entry point group `rolecall.commands`, whose entries name tables like
 `ENGINE_COMMANDS`; `rolecall-dev` is one.
 
-The module of a command offers `add_parser(subparsers)`, which adds its argparse parser and sets `run`,
-a function from parsed arguments to an exit code. No other is imported than that of the command that was
-typed: `rolecall cluster` must not pay for the engine's imports.
+The module of a command offers `add_parser(subparsers)`, which adds its argparse parser by
+`command_parser`, with a function from parsed arguments to an exit code. No other is imported than that
+of the command that was typed: `rolecall cluster` must not pay for the engine's imports.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from rolecall import __version__
-from rolecall.cli.purposes import CommandModule, Purpose, by_purpose
-from rolecall.cli.terminal import RELAYED_VARIABLE, silence_stdout
+from rolecall.cli.parsers import CommandModule, Purpose, Subparsers, by_purpose, command_parser
+from rolecall.cli.terminal import RELAYED_VARIABLE, end_with_caller, silence_stdout
 from rolecall.errors import InputError, RolecallError
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ __all__ = [
     "ENGINE_COMMANDS",
     "CommandModule",
     "Purpose",
+    "Subparsers",
+    "command_parser",
     "commands",
     "main",
     "parser_for",
@@ -83,8 +85,6 @@ def _run(typed: Sequence[str]) -> int:
 
         return complete(typed[1:], commands, parser_for)
     if RELAYED_VARIABLE in os.environ:
-        from rolecall.cli.relayed import end_with_caller  # noqa: PLC0415 - as above
-
         end_with_caller()
     parser = parser_for(typed)
     if not typed:

@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rolecall.cli.help_text import HelpText
+from rolecall.cli.parsers import Subparsers, command_parser
 
 if TYPE_CHECKING:
     from rolecall.cli.kind_words import KindWords
 
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _BASH = """\
 _rolecall() {
@@ -66,16 +65,14 @@ _OF_CRS = {"status", "runs", "logs", "reconcile", "stop", "pause", "resume"}
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "completion",
-        help="print a script for completion in the shell",
-        description="Prints a script that lets the shell complete commands, flags, kinds and names.",
+        print_script,
+        "Prints a script that lets the shell complete commands, flags, kinds and names.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument("shell", choices=tuple(SCRIPTS))
-    parser.set_defaults(run=print_script)
 
 
 def print_script(arguments: argparse.Namespace) -> int:
@@ -165,7 +162,7 @@ def _kinds_of_cluster(environ: Mapping[str, str]) -> set[str]:
 def _names_in_cluster(
     word: str, before: Sequence[str], environ: Mapping[str, str]
 ) -> Sequence[str]:
-    from rolecall.cli.served_kinds import names_of  # noqa: PLC0415 - brings aiohttp
+    from rolecall.cli.cluster import names_of  # noqa: PLC0415 - brings aiohttp
 
     kind = next((each for each in _custom_kinds(environ) if each.is_called(word)), None)
     return names_of(kind, _namespace(before), environ) if kind else []
@@ -173,7 +170,7 @@ def _names_in_cluster(
 
 def _custom_kinds(environ: Mapping[str, str]) -> list[KindWords]:
     """Those that somebody added: their groups have a domain that is not Kubernetes' own."""
-    from rolecall.cli.served_kinds import kinds_served  # noqa: PLC0415 - brings aiohttp
+    from rolecall.cli.cluster import kinds_served  # noqa: PLC0415 - brings aiohttp
 
     return [
         each

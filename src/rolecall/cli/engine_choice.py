@@ -24,10 +24,9 @@ from rolecall.cli.kind_words import (
     kinds_of,
     unknown_kind,
 )
-from rolecall.cli.merged_states import is_had_by, merged_state, who_has
 from rolecall.cli.terminal import RELAYED_VARIABLE, say
 from rolecall.errors import InputError, RolecallError
-from rolecall.history import KeptCr, KeptRun, kept_crs, roots_of
+from rolecall.history import KeptCr, KeptRun, kept_crs, roots_of, with_id
 from rolecall.json_object import Json
 from rolecall.local_engine import LocalEngine, engines_of
 from rolecall.plain_text import plain
@@ -60,8 +59,9 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", "--namespace", metavar="NS", default="", help="namespace of the CR")
+def add_output(parser: argparse.ArgumentParser, place: str = "namespace of the CR") -> None:
+    """How the answer is printed, and with `place` as help: in which namespace the CR is."""
+    parser.add_argument("-n", "--namespace", metavar="NS", default="", help=place)
     parser.add_argument(
         "-o", "--output", choices=("text", "json"), default="text", help="default: text"
     )
@@ -332,7 +332,7 @@ def _role(engines: Sequence[Json]) -> str:
 
 def _by_short_name(word: str, known: Sequence[KindWords]) -> KindWords | None:
     """Short names are known to the API server alone; where it cannot be asked, to nobody."""
-    from rolecall.cli.served_kinds import kinds_served  # noqa: PLC0415 - as above
+    from rolecall.cli.cluster import kinds_served  # noqa: PLC0415 - as above
 
     watched = {(each.kind, each.group) for each in known}
     if not watched:
@@ -370,3 +370,57 @@ def _from_kept(kept: KeptCr) -> Json:
         "state": "unknown",
         "last": {key: facts[key] for key in told} if facts else None,
     }
+
+
+def merged_state(states: Sequence[Json]) -> Json:
+    """What replicas that divide the CRs say, put together: of each CR, what the one says that has it.
+
+    They are asked one after the other, so a shard may change hands in between; then two say that they
+    have a CR, and the last one counts, or none says it, and what any of them says is shown as unknown.
+    """
+    crs: dict[tuple[str, ...], Json] = {}
+    for state in states:
+        for cr in state["crs"]:
+            place = _place_of(cr)
+            if place not in crs or is_had_by(state, cr):
+                crs[place] = cr
+    engines = [state["engine"] for state in states]
+    shards = {
+        "count": engines[0]["shards"]["count"],
+        "held": sum(engine["shards"]["held"] for engine in engines),
+        "replica": "",
+        "replicas": [engine["shards"]["replica"] for engine in engines],
+    }
+    return {"engine": {**engines[0], "shards": shards}, "crs": list(crs.values())}
+
+
+def is_had_by(state: Json, cr: Json) -> bool:
+    """Whether the replica that says this works on the CR."""
+    shards = (state.get("engine") or {}).get("shards")
+    if not shards:
+        return True
+    return bool(cr.get("replica")) and cr["replica"] == shards["replica"]
+
+
+def who_has(cr: Json) -> str:
+    """In words, for a CR that somebody asks about."""
+    replica, shard = cr.get("replica"), cr["shard"]
+    return (
+        f"`{replica}` has its shard, {shard}" if replica else f"nobody has its shard, {shard}, now"
+    )
+
+
+def _place_of(cr: Json) -> tuple[str, ...]:
+    return (cr["api_version"], cr["kind"], cr["namespace"], cr["name"])
+
+
+def run_called(runs: Sequence[KeptRun], run_id: str, word: CrWord) -> KeptRun:
+    """The run of this id, or that begins so; raises `InputError` where none or several do."""
+    found = with_id(runs, run_id)
+    if len(found) > 1:
+        named = ", ".join(f"`{each.run}`" for each in found[:5])
+        raise InputError(f"several runs of `{word}` begin with `{run_id}`: {named}")
+    if not found:
+        hint = f"`rolecall runs {word}` lists those that are kept"
+        raise InputError(f"no run `{run_id}` of `{word}` is kept", hint=hint)
+    return found[0]

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from rolecall.errors import InputError
+from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 
 
@@ -32,6 +33,10 @@ class KindWords:
     singular: str = ""
     short: tuple[str, ...] = ()
     is_namespaced: bool = True
+
+    @property
+    def gvk(self) -> Gvk:
+        return Gvk(self.group, self.version, self.kind)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -80,6 +85,14 @@ def choose_kind(word: str, known: Sequence[KindWords]) -> KindWords | None:
         named = ", ".join(f"`{each.kind.lower()}.{each.group}`" for each in found.values())
         raise InputError(f"`{word}` is the name of several kinds; write one of {named}")
     return next(iter(found.values()), None)
+
+
+def require_kind(word: str, known: Sequence[KindWords]) -> KindWords:
+    """Raises `InputError` where none is meant."""
+    found = choose_kind(word, known)
+    if found is None:
+        raise unknown_kind(word, known)
+    return found
 
 
 def unknown_kind(word: str, known: Sequence[KindWords]) -> InputError:

@@ -14,12 +14,11 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from rolecall.cli.asked_cr import key_asked
-from rolecall.cli.cluster_line import say_cluster
+from rolecall.cli.cluster import kinds_in, say_cluster
+from rolecall.cli.kind_words import KindWords, choose_kind, cr_word
 from rolecall.cli.pod_output import PodOutput
 from rolecall.cli.terminal import RELAYED_VARIABLE, relayed_words, say, screen_of
-from rolecall.cli.verified_pod import check_pod
-from rolecall.errors import ClusterError
+from rolecall.errors import ClusterError, InputError
 from rolecall.json_object import Json
 from rolecall.kube import (
     Channel,
@@ -39,8 +38,9 @@ from rolecall.remote_engine import (
     choose_pod,
     find_operator,
     run_there,
+    verify_pod,
 )
-from rolecall.workqueue import part_of
+from rolecall.workqueue import Key, part_of
 
 T = TypeVar("T")
 
@@ -171,7 +171,7 @@ def _json_in(pieces: Sequence[bytes], pod: EnginePod) -> list[Json] | int:
 
 async def _chosen(client: Client, arguments: argparse.Namespace) -> tuple[Operator, PodChoice]:
     async def shard_asked(count: int) -> int | None:
-        key = await key_asked(client, arguments)
+        key = await _key_asked(client, arguments)
         return None if key is None else part_of(key, count)
 
     say_cluster(client.credentials)
@@ -180,6 +180,46 @@ async def _chosen(client: Client, arguments: argparse.Namespace) -> tuple[Operat
     for pod in {each.name: each for each in (choice.pod, *choice.dividing)}.values():
         await check_pod(client, operator, pod)
     return operator, choice
+
+
+async def check_pod(client: Client, operator: Operator, pod: EnginePod) -> None:
+    """Raises `ClusterError` for a pod of others; warns where you may not read whose it is."""
+    try:
+        await verify_pod(client, operator, pod)
+    except ForbiddenError as failure:
+        place = f"{operator.namespace}/{pod.name}"
+        say(f"pod {place} is not verified: you may not {failure.target}; do not trust its output")
+
+
+async def _key_asked(client: Client, arguments: argparse.Namespace) -> Key | None:
+    """The CR that was named as KIND/NAME, so that the replica which has it can be asked.
+
+    None: none was named, or it is not known which. Some replica is asked then, and tells what is wrong.
+    """
+    what = getattr(arguments, "what", None)
+    if not what:
+        return None
+    try:
+        word = cr_word(what)
+        kind = choose_kind(word.kind, await kinds_in(client))
+        if kind is None or not word.name:
+            return None
+        place = await _namespace_of(client, kind, word.name, arguments.namespace)
+    except (InputError, ClusterError):
+        return None
+    return None if place is None else Key(kind.gvk, place, word.name)
+
+
+async def _namespace_of(client: Client, kind: KindWords, name: str, asked: str) -> str | None:
+    """Empty for a kind without namespaces; None: there is none of this name, or several."""
+    if not kind.is_namespaced:
+        return ""
+    if asked:
+        return asked
+    selector = f"metadata.name={name}"
+    pages = client.pages(kind.gvk, field_selector=selector, metadata_only=True)
+    found = {str(item["metadata"]["namespace"]) async for page in pages for item in page.items}
+    return found.pop() if len(found) == 1 else None
 
 
 async def _run_in_one(

@@ -23,6 +23,7 @@ from rolecall.cli.dev_files import tell_of_changes
 from rolecall.cli.dev_lines import show_dev_lines
 from rolecall.cli.dev_view import DevView
 from rolecall.cli.flag_parser import FlagParser, add_flags, choose
+from rolecall.cli.parsers import Subparsers
 from rolecall.cli.settings_from import settings_from
 from rolecall.clock import SystemClock
 from rolecall.documents import format_duration
@@ -35,7 +36,6 @@ from rolecall.settings import Chosen, FlagKind, Settings, flags_of_run
 if TYPE_CHECKING:
     from rolecall.reconcile import PlayLog
 
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _M_MMAP_THRESHOLD = -3  # <malloc.h>
 _LARGE_BLOCK_BYTES = 1024 * 1024

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rolecall.cli.flag_values import parse_truth
+from rolecall.cli.flag_parser import parse_truth
 from rolecall.errors import InputError
 from rolecall.settings import (
     Chosen,

@@ -8,13 +8,10 @@ import platform
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rolecall import __version__
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.runner import find_collection, version_of, why_stock
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _PACKAGES = ("rolecall-warm", "kopf", "ansible-core", "ansible-runner", "kubernetes")
 _COLLECTION = "kubernetes.core"
@@ -22,8 +19,12 @@ _MISSING = "not installed"
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser("version", help="print what is installed, and how runs start")
-    parser.set_defaults(run=print_version)
+    command_parser(
+        subparsers,
+        "version",
+        print_version,
+        "Prints what is installed, and how runs start.",
+    )
 
 
 def print_version(_arguments: argparse.Namespace) -> int:

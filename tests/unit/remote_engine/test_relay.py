@@ -154,7 +154,7 @@ def test_interrupt_ends_the_command_in_the_pod(cluster: FakeCluster) -> None:
 
 def test_command_in_a_pod_ends_when_its_caller_goes() -> None:
     code = (
-        "from rolecall.cli.relayed import end_with_caller as e; e(); import signal; signal.pause()"
+        "from rolecall.cli.terminal import end_with_caller as e; e(); import signal; signal.pause()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -11,9 +11,9 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rolecall import __version__
+from rolecall.cli import Subparsers, command_parser
 from rolecall.errors import InputError, Problem
 from rolecall.extending import watch_keys
 from rolecall.watches import Watch, WatchDefaults, load_watches
@@ -35,17 +35,14 @@ from rolecall_dev.bundle import (
 from rolecall_dev.rbac import made_by
 from rolecall_dev.scaffold import Changes, ProjectFile
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "bundle",
-        help="write the OLM bundle of this project, or check it",
-        description="Reads the output of `kubectl kustomize config/manifests` from stdin and writes"
+        run,
+        "Reads the output of `kubectl kustomize config/manifests` from stdin and writes"
         " bundle/ and bundle.Dockerfile; the same input gives the same files.",
-        allow_abbrev=False,
     )
     parser.add_argument("--validate", action="store_true", help="check bundle/, write nothing")
     parser.add_argument(
@@ -66,7 +63,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--default-channel", default="", help="default: the first")
     parser.add_argument("--replaces", default="", metavar="VERSION", help="that it follows")
     parser.add_argument("--manifests", default="-", metavar="FILE", help="instead of reading stdin")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

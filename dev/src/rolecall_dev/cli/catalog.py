@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rolecall.cli import Subparsers, command_parser
 from rolecall.errors import ProblemsError
 from rolecall_dev.bundle import read_bundle, validate, with_bundle
 from rolecall_dev.scaffold import Changes
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _DOCKERFILE = """\
 FROM quay.io/operator-framework/opm:latest
@@ -24,16 +21,15 @@ LABEL operators.operatorframework.io.index.configs.v1=/configs
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "catalog",
-        help="put the OLM bundle of this project into its catalog",
-        description="Adds bundle/ to catalog/ (file-based), with upgrade edges from `replaces`, `skips`"
+        run,
+        "Adds bundle/ to catalog/ (file-based), with upgrade edges from `replaces`, `skips`"
         " and `olm.skipRange` of its CSV. Icon, description and deprecations that stand in the catalog"
         " stay. A version that was published with another image is refused.",
-        allow_abbrev=False,
     )
     parser.add_argument("--bundle-image", required=True, help="where bundle/ was pushed to")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

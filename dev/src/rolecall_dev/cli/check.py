@@ -12,8 +12,8 @@ import os
 import re
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rolecall.cli import Subparsers, command_parser
 from rolecall.errors import InputError
 from rolecall_dev.checks import (
     FORMATS,
@@ -24,20 +24,17 @@ from rolecall_dev.checks import (
 )
 from rolecall_dev.cli.project_arguments import add_watches_file
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 # From here on conditions must be booleans, and templates keep the kind of their value.
 _STRICT = (2, 19)
 _SCHEMAS = {"watches": watches_schema, "conversions": conversions_schema}
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "check",
-        help="find what is wrong with the project before anything runs",
-        description="Reads the files of the project in this folder and reports what would not"
+        run,
+        "Reads the files of the project in this folder and reports what would not"
         " work, or not as expected: undefined variables, misspelt modules and arguments, API"
         " versions that do not exist, samples that their CRD refuses, missing rights. Needs no cluster."
         " Exit codes: 0 nothing keeps the operator from working, 2 something does.",
@@ -92,7 +89,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help="print the JSON Schema of watches.yaml (or conversions.yaml: `--print-schema=conversions`)"
         " for editors, and check nothing",
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -17,18 +17,14 @@ from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rolecall.cli import Subparsers
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
 from rolecall.kube import Credentials
 from rolecall_dev import localcluster
 from rolecall_dev.cli.build_progress import BuildProgress, in_words
 from rolecall_dev.cli.passing_parser import PassingParser
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 # What kubectl does with files alone: `make bundle` needs no cluster.
 _WITHOUT_CLUSTER = ("kustomize", "completion", "help", "options")

@@ -6,24 +6,22 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
+from rolecall.cli import Subparsers, command_parser
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.errors import InputError, Problem, ProblemsError
 from rolecall.json_object import Json
 from rolecall_dev.cli.cr_file import read_objects
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "convert",
-        help="show a custom resource at another version",
-        description="Prints the custom resources of a file at another version of their kind, by the"
+        run,
+        "Prints the custom resources of a file at another version of their kind, by the"
         " rules of conversions.yaml; objects of other kinds stay as they are. Reads lists, too, such"
         " as `kubectl get -o yaml` writes. Needs no cluster, and changes nothing.",
     )
@@ -36,7 +34,6 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="FILE",
         help="the rules (default: %(default)s)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

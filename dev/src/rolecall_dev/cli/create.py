@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rolecall.cli import Subparsers
 from rolecall.errors import InputError
 from rolecall_dev.cli.webhooks import write_manifests
 from rolecall_dev.scaffold import Changes, NewKind, ProjectFile, add_kind
 from rolecall_dev.webhook_manifests import DEFAULT_OVERLAY
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -9,26 +9,24 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
 
+from rolecall.cli import Subparsers, command_parser
 from rolecall.clock import SystemClock
 from rolecall.kube import Client, Credentials
 from rolecall_dev.demo import DemoProject, LiveRows, Row, RunningDemo, find_project, table_of
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 NOT_READY = 1
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "demo",
-        help="run this folder's operator on a new local cluster",
-        description="Starts a control plane with simulated nodes, installs the CRDs, runs the"
+        demo,
+        "Starts a control plane with simulated nodes, installs the CRDs, runs the"
         " operator, creates config/samples and shows how each becomes ready. Ctrl-C removes"
         " everything.",
     )
@@ -51,7 +49,6 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="-- ARGUMENT",
         help="more arguments for `rolecall run`",
     )
-    parser.set_defaults(run=demo)
 
 
 def demo(arguments: argparse.Namespace) -> int:

@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rolecall.cli import settings_of
+from rolecall.cli import Subparsers, command_parser, settings_of
 from rolecall.errors import RolecallError
 from rolecall.kube import Credentials
 from rolecall.lifecycle import watches_of
@@ -34,22 +34,19 @@ from rolecall_dev.doctor import (
     examine,
 )
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 _COLOURS = {DiagnosisState.OK: "32", DiagnosisState.TO_DO: "31", DiagnosisState.NOT_LOOKED: "2"}
 _INDENT = 18
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "doctor",
-        help="look at all that an operator needs here, and say what to do",
-        description="Looks at ports, collections, versions, the way of runs, the cluster, rights,"
+        run,
+        "Looks at ports, collections, versions, the way of runs, the cluster, rights,"
         " webhooks, clocks, the artifacts folder and the leader, as `rolecall run` in this folder would"
         " meet them. Flags of `rolecall run` are read from the environment (ROLECALL_PROXY_PORT=0).",
         epilog="Exit codes: 0 all is fine, 1 something must be done.",
-        allow_abbrev=False,
     )
     add_watches_file(parser)
     parser.add_argument(
@@ -67,7 +64,6 @@ def add_parser(subparsers: Subparsers) -> None:
         " which nobody could delete any more, CRDs, rights, webhooks, Leases and claims",
     )
     parser.add_argument("-o", "--output", choices=("people", "json"), default="people")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rolecall.cli import Subparsers, command_parser
 from rolecall.errors import InputError
 from rolecall_dev.cli.create import add_kind_flags, checked_crd_version, wanted_kind, written
 from rolecall_dev.scaffold import Changes, NewProject, add_kind, add_project
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _PLUGINS = ("ansible", "ansible.sdk.operatorframework.io/v1")
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "init",
-        help="start a project in this folder",
-        description="Write the files of a new project into this folder: watches.yaml, config/,"
+        run,
+        "Write the files of a new project into this folder: watches.yaml, config/,"
         " molecule/, Makefile, Dockerfile. With --kind, add a first kind as `rolecall create api` does."
         " Nothing is written unless everything can be.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "--domain", default="my.domain", help="what API groups end with (%(default)s)"
@@ -33,7 +30,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "--plugins", default="ansible", help="accepted for scripts that were written for the SDK"
     )
     add_kind_flags(parser, is_required=False)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

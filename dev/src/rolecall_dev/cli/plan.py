@@ -22,9 +22,8 @@ import sys
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from rolecall.cli import settings_of
+from rolecall.cli import Subparsers, command_parser, settings_of
 from rolecall.errors import InputError
 from rolecall.kube import Credentials
 from rolecall.lifecycle import watches_of, with_search_paths
@@ -38,23 +37,20 @@ from rolecall_dev.cli.plan_text import PlanWords
 from rolecall_dev.cli.project_arguments import add_watches_file
 from rolecall_dev.cli.role_terminal import say
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 _NOTHING, _SOMETHING, _TROUBLE, _UNKNOWN = 0, 1, 2, 5
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "plan",
-        help="show what roles of CRs would change",
-        description="Run the roles of CRs, unchanged, in a world of their own: reads come from the"
+        plan,
+        "Run the roles of CRs, unchanged, in a world of their own: reads come from the"
         " cluster, writes are dry runs at the API server, later reads see them, nothing is kept. What"
         " does more than ask the API server runs in Ansible's check mode, or not at all, and is told.",
         epilog="Exit codes: 0 nothing would change, 1 something would, 2 a role failed or the input is"
         " wrong, 3 the cluster refused, 5 unknown: something was not looked at. 5 comes before 0 and"
         " 1.",
-        allow_abbrev=False,
     )
     parser.add_argument("named", nargs="*", metavar="KIND/NAME", help="a CR in the cluster")
     parser.add_argument(
@@ -84,7 +80,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--output", "-o", choices=("text", "json"), default="text", help="(default: %(default)s)"
     )
-    parser.set_defaults(run=plan)
 
 
 def plan(arguments: argparse.Namespace) -> int:

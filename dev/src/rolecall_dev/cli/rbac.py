@@ -9,10 +9,10 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
+from rolecall.cli import Subparsers, command_parser
 from rolecall.errors import InputError
 from rolecall.extending import watch_keys
 from rolecall.watches import WatchDefaults, load_watches
@@ -40,18 +40,14 @@ _NARROWER = (
     " role ask the program's own API"
 )
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "rbac",
-        help="write the smallest role with the rights that the operator needs, or check the"
-        " one that is there",
-        description="Reads watches, roles and playbooks, and records of the requests of plays"
+        run,
+        "Reads watches, roles and playbooks, and records of the requests of plays"
         " (`rolecall run --proxy-record FILE`), and writes the smallest Role or ClusterRole.",
-        allow_abbrev=False,
     )
     add_watches_file(parser)
     parser.add_argument(
@@ -76,7 +72,6 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="compare with config/rbac, and fail if it grants more or less",
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

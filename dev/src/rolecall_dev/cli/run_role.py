@@ -22,9 +22,9 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rolecall.cli import settings_of
+from rolecall.cli import Subparsers, command_parser, settings_of
 from rolecall.errors import InputError
 from rolecall.kube import Credentials, CredentialsError
 from rolecall.lifecycle import watches_of, with_search_paths
@@ -53,22 +53,19 @@ from rolecall_dev.cli.role_turns import GOALS, Goal, run_roles
 from rolecall_dev.cli.user_kubeconfig import current_namespace, kubeconfig_of
 from rolecall_dev.cli.vars_text import as_json, as_yaml
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "run-role",
-        help="run roles of CRs, without an operator",
-        description="Run the role or playbook that watches.yaml names for a CR's kind, with"
+        run_role,
+        "Run the role or playbook that watches.yaml names for a CR's kind, with"
         " your own kubeconfig (KUBECONFIG, else ~/.kube/config). Where the CR exists in the cluster,"
         " the play sees it as it is there (with the spec of the file, if there is one), and what it"
         " creates is owned by it. Conditions are not written.",
         epilog="Variables such as ANSIBLE_ROLES_PATH, ANSIBLE_GATHERING and ROLECALL_ANSIBLE_ARGS mean"
         " what they mean to `rolecall run`. Exit codes: 0 succeeded, 1 a task failed, 2 bad input or a"
         " broken play, 124 over a time limit, 130 interrupted, 137 killed.",
-        allow_abbrev=False,
     )
     _add_crs(parser)
     add_watches_file(parser)
@@ -105,7 +102,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help="keep the run's files here (default: nowhere)",
     )
     parser.add_argument("-v", dest="verbosity", action="count", default=0, help="Ansible's -v")
-    parser.set_defaults(run=run_role)
 
 
 def _add_crs(parser: argparse.ArgumentParser) -> None:

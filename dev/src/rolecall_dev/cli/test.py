@@ -13,8 +13,8 @@ import math
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rolecall.cli import Subparsers, command_parser
 from rolecall.clock import SystemClock
 from rolecall.documents import DurationError, parse_duration
 from rolecall_dev.cli.case_progress import CaseProgress
@@ -30,9 +30,6 @@ from rolecall_dev.proving import (
 )
 from rolecall_dev.staging import TrialCluster
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 FOUND = 1
 NOT_KNOWN = 5  # as of `rolecall plan`
 _MIN_REACHED = 50
@@ -40,10 +37,11 @@ _WHOLE = 100
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "test",
-        help="find what this operator does wrong in states between",
-        description="Starts a control plane with simulated nodes and the operator, and does to each"
+        run,
+        "Starts a control plane with simulated nodes and the operator, and does to each"
         " sample what happens to CRs in clusters: requests fail, runs and the operator are killed,"
         " objects are edited and deleted by hand, fields get other values. What becomes of it is"
         " compared with what becomes of the same CR undisturbed. Exit codes: 0 nothing was found,"
@@ -96,7 +94,6 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit, too")
     parser.add_argument("--list", action="store_true", help="list the checks, and test nothing")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

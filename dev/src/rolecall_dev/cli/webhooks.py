@@ -6,28 +6,24 @@ import argparse
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rolecall.cli import Subparsers, command_parser
 from rolecall_dev.checks import Project, webhook_files
 from rolecall_dev.cli.project_arguments import add_watches_file
 from rolecall_dev.scaffold import Changes, ListItem, with_item, without_item
 from rolecall_dev.webhook_manifests import DEFAULT_OVERLAY, FOLDER, ITEM
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "webhooks",
-        help="write the manifests for conversions and admission",
-        description="Writes config/webhooks from watches.yaml, conversions.yaml and the CRDs, and has"
+        write_webhooks,
+        "Writes config/webhooks from watches.yaml, conversions.yaml and the CRDs, and has"
         " config/default take it up. Where there is nothing to convert and nothing to be asked, it"
         " takes both away. Needs no cluster; the same sources give the same files.",
-        allow_abbrev=False,
     )
     add_watches_file(parser)
-    parser.set_defaults(run=write_webhooks)
 
 
 def write_webhooks(arguments: argparse.Namespace) -> int:

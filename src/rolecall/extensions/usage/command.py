@@ -9,10 +9,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rolecall.cli.engine_choice import Here, add_place, place_or_relay
-from rolecall.cli.help_text import HelpText
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.spans import span
 from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import say, screen_now
@@ -29,9 +29,6 @@ from rolecall.extensions.usage import (
     total_of,
     usage_by,
 )
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _DAY_S = 86400.0
 _FIGURES = ("crs", "runs", "failed", "seconds", "cpu_seconds", "requests", "objects")
@@ -60,14 +57,13 @@ class _Usage:
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "usage",
-        help="what runs cost, by namespace, kind or CR",
-        description="Shows what runs cost: their number, seconds, CPU seconds, requests to the API"
+        show_usage,
+        "Shows what runs cost: their number, seconds, CPU seconds, requests to the API"
         " server, and the objects that CRs own; what costs most first.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument(
         "--since", metavar="TIME", default="24h", help="such as 90m, 24h or 30d (default: 24h)"
@@ -83,7 +79,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "-o", "--output", choices=("table", "json", "csv"), default="table", help="default: table"
     )
     add_place(parser)
-    parser.set_defaults(run=show_usage)
 
 
 def show_usage(arguments: argparse.Namespace) -> int:

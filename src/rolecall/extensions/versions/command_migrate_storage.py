@@ -11,12 +11,11 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rolecall.cli.cluster_line import say_cluster
-from rolecall.cli.help_text import HelpText
+from rolecall.cli.cluster import kinds_in, say_cluster
 from rolecall.cli.kind_words import choose_kind
-from rolecall.cli.served_kinds import kind_names
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.terminal import say
 from rolecall.errors import InputError, RolecallError
 from rolecall.extending import watch_keys
@@ -29,12 +28,9 @@ from rolecall.extensions.versions.migration.whole_kind import (
     migrate,
     tried,
 )
-from rolecall.kube import Client, Credentials, NotFoundError, named_kinds
+from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.plain_text import plain
 from rolecall.watches import WatchDefaults, load_watches
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _PER_SECOND = 100.0
 _EPILOG = """\
@@ -53,13 +49,12 @@ or the cluster said no.
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "migrate-storage",
-        help="rewrite the CRs of a kind at its storage version",
-        description="Rewrites the CRs of a kind, so that all are stored at its storage version.",
+        migrate_storage,
+        "Rewrites the CRs of a kind, so that all are stored at its storage version.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument("kind", nargs="?", metavar="KIND", help="such as website")
     parser.add_argument("--all", action="store_true", help="every kind of watches.yaml")
@@ -85,7 +80,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "-o", "--output", choices=("text", "json"), default="text", help="default: text"
     )
-    parser.set_defaults(run=migrate_storage)
 
 
 def migrate_storage(arguments: argparse.Namespace) -> int:
@@ -142,7 +136,7 @@ async def _one(client: Client, crd: str, arguments: argparse.Namespace) -> Migra
 async def _crds(
     client: Client, arguments: argparse.Namespace, environ: Mapping[str, str]
 ) -> Sequence[str]:
-    served = [kind_names(each) for each in await named_kinds(client)]
+    served = await kinds_in(client)
     if arguments.kind:
         found = choose_kind(arguments.kind, served)
         if found is None:

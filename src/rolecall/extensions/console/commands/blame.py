@@ -7,13 +7,12 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from rolecall.cli.cluster_line import say_cluster
-from rolecall.cli.engine_choice import add_place, local_place
-from rolecall.cli.help_text import HelpText
-from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, cr_word, named_cr, unknown_kind
-from rolecall.cli.served_kinds import kind_names
+from rolecall.cli.cluster import kinds_in, say_cluster
+from rolecall.cli.engine_choice import add_output, add_place, local_place
+from rolecall.cli.kind_words import CrWord, cr_word, named_cr, require_kind
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.terminal import say, screen_now
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
@@ -28,14 +27,10 @@ from rolecall.extensions.console.blame import (
 )
 from rolecall.extensions.console.commands.blame_runs import FoundWrites, find_writes, print_writes
 from rolecall.extensions.console.commands.blame_text import blame_lines, who
-from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import Client, Credentials, NotFoundError, named_kinds
+from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.plain_text import plain
 from rolecall.record import steps_of_path
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _EPILOG = """\
 PATH is a field, or what is around it: .spec.replicas, .spec.template.spec.containers[name="web"].
@@ -58,15 +53,14 @@ class _Named(NamedTuple):
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "blame",
-        help="show who wrote each field of an object",
-        description="Shows a live object with, for each field, the task, run and time that wrote it"
+        show_blame,
+        "Shows a live object with, for each field, the task, run and time that wrote it"
         " last, or the field manager that did.",
         usage="rolecall blame KIND NAME [PATH]",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument(
         "words",
@@ -74,21 +68,15 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="KIND NAME [PATH]",
         help="such as deployment web .spec.replicas; KIND/NAME will do, too",
     )
-    parser.add_argument(
-        "-n", "--namespace", metavar="NS", default="", help="default: that of the kubeconfig"
-    )
+    add_output(parser, "default: that of the kubeconfig")
     parser.add_argument(
         "--cr",
         metavar="KIND/NAME",
         help="look at the runs of this CR, too; in the namespace of the object",
     )
-    parser.add_argument(
-        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
-    )
     # What we ask our own command line in the operator's pod.
     parser.add_argument("--writes-of", help=argparse.SUPPRESS)
     add_place(parser)
-    parser.set_defaults(run=show_blame)
 
 
 def show_blame(arguments: argparse.Namespace) -> int:
@@ -143,13 +131,12 @@ async def _read(
     """The object, how requests name it, and the CR that was named beside it."""
     async with Client(Credentials.load(environ)) as client:
         say_cluster(client.credentials)
-        served = [kind_names(each) for each in await named_kinds(client)]
-        kind = _chosen_kind(word.kind, served)
+        served = await kinds_in(client)
+        kind = require_kind(word.kind, served)
         namespace = arguments.namespace or client.credentials.namespace
         place = namespace if kind.is_namespaced else ""
         try:
-            gvk = Gvk(kind.group, kind.version, kind.kind)
-            document = await client.get(gvk, place, word.name)
+            document = await client.get(kind.gvk, place, word.name)
         except NotFoundError:
             where = f"in namespace `{place}`" if place else "in this cluster"
             hint = "add -n NAMESPACE" if place else ""
@@ -157,17 +144,10 @@ async def _read(
     extra = []
     if arguments.cr:
         cr = named_cr(arguments.cr)
-        of = _chosen_kind(cr.kind, served)
+        of = require_kind(cr.kind, served)
         extra = [CrName(of.kind, of.group, namespace, cr.name)]
     uid = str(document["metadata"].get("uid") or "")
     return document, BlamedObject(kind.group, kind.plural, place, word.name, uid), extra
-
-
-def _chosen_kind(word: str, served: Sequence[KindWords]) -> KindWords:
-    found = choose_kind(word, served)
-    if found is None:
-        raise unknown_kind(word, served)
-    return found
 
 
 def _no_field(named: _Named, fields: Sequence[LiveField]) -> InputError:

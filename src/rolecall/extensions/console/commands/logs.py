@@ -6,22 +6,17 @@ import argparse
 import json
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay
-from rolecall.cli.help_text import HelpText
+from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay, run_called
 from rolecall.cli.kind_words import CrWord, named_cr
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.spans import seconds_text
 from rolecall.cli.terminal import say, screen_now
 from rolecall.errors import InputError
-from rolecall.extensions.console.commands.chosen_run import run_called
 from rolecall.extensions.console.commands.play_colours import PlayColours
 from rolecall.history import KeptRun, read_run
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 # Between looks at a file that grows; a person does not see the difference.
 _PAUSE_S = 0.2
@@ -35,13 +30,12 @@ Without --run or --failed: the current run, else the newest. -f follows new runs
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "logs",
-        help="print the output of a run; -f follows new runs",
-        description="Prints the output of a run, in the colours of ansible-playbook on a terminal.",
+        show_logs,
+        "Prints the output of a run, in the colours of ansible-playbook on a terminal.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
     which = parser.add_mutually_exclusive_group()
@@ -54,7 +48,6 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     add_output(parser)
     add_place(parser)
-    parser.set_defaults(run=show_logs)
 
 
 def show_logs(arguments: argparse.Namespace) -> int:

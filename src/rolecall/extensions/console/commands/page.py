@@ -8,13 +8,12 @@ import os
 import webbrowser
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
 
-from rolecall.cli.cluster_line import say_cluster
+from rolecall.cli.cluster import say_cluster
 from rolecall.cli.engine_choice import Here, add_place, local_place
-from rolecall.cli.help_text import HelpText
+from rolecall.cli.parsers import Subparsers, command_parser
+from rolecall.cli.relay import check_pod
 from rolecall.cli.terminal import say
-from rolecall.cli.verified_pod import check_pod
 from rolecall.clock import SystemClock
 from rolecall.errors import ClusterError, InputError
 from rolecall.extensions.console.commands.page_forwarder import Authorization, PageForwarder
@@ -30,9 +29,6 @@ from rolecall.remote_engine import (
     verify_pod,
 )
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 _TIMEOUTS = Timeouts(connect_s=5.0, total_s=20.0)
 _TOKEN_S = 3600
 _EPILOG = """\
@@ -46,14 +42,13 @@ The address that is printed lets one browser in, until Ctrl-C ends it.
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "page",
-        help="open the operator's page in a browser",
-        description="Opens the page of the operator of this machine, else of the one in the cluster"
+        show_page,
+        "Opens the page of the operator of this machine, else of the one in the cluster"
         " of your kubeconfig.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument(
         "--service-account", metavar="NAMESPACE/NAME", default="", help="look with its rights"
@@ -63,7 +58,6 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--no-open", action="store_true", help="only print the address")
     add_place(parser)
-    parser.set_defaults(run=show_page)
 
 
 def show_page(arguments: argparse.Namespace) -> int:

@@ -10,23 +10,19 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rolecall.cli.cluster_line import say_cluster
-from rolecall.cli.engine_choice import engines_here
-from rolecall.cli.help_text import HelpText
-from rolecall.cli.kind_words import CrWord, KindWords, choose_kind, named_cr, unknown_kind
-from rolecall.cli.served_kinds import kind_names
+from rolecall.cli.cluster import kinds_in, say_cluster
+from rolecall.cli.engine_choice import add_output, engines_here
+from rolecall.cli.kind_words import CrWord, choose_kind, named_cr, unknown_kind
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.errors import InputError
 from rolecall.extensions.console.commands.person import person_of
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import Client, Credentials, CredentialsError, NotFoundError, named_kinds
+from rolecall.kube import Client, Credentials, CredentialsError, NotFoundError
 from rolecall.plain_text import plain
 from rolecall.reconcile import PAUSED_ANNOTATION, pausing, resuming
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _PAUSE = "pause"
 _EPILOG = """\
@@ -42,24 +38,18 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _add(subparsers: Subparsers, verb: str, summary: str) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         verb,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}, by the annotation `{PAUSED_ANNOTATION}`.",
+        change_pause,
+        f"{summary[0].upper()}{summary[1:]}, by the annotation `{PAUSED_ANNOTATION}`.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
     if verb == _PAUSE:
         parser.add_argument("--because", metavar="TEXT", default="", help="why, for others to read")
-    parser.add_argument(
-        "-n", "--namespace", metavar="NS", default="", help="default: that of the kubeconfig"
-    )
-    parser.add_argument(
-        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
-    )
-    parser.set_defaults(run=change_pause, verb=verb)
+    add_output(parser, "default: that of the kubeconfig")
+    parser.set_defaults(verb=verb)
 
 
 def change_pause(arguments: argparse.Namespace) -> int:
@@ -82,14 +72,18 @@ async def _change(
 ) -> dict[str, Any]:
     async with Client(_credentials(environ)) as client:
         say_cluster(client.credentials)
-        kind = await _kind(client, word)
-        gvk = Gvk(kind.group, kind.version, kind.kind)
+        served = await kinds_in(client)
+        kind = choose_kind(word.kind, served)
+        if kind is None:
+            raise unknown_kind(word.kind, [each for each in served if "." in each.group])
         namespace = arguments.namespace or client.credentials.namespace
         is_paused = arguments.verb == _PAUSE
         by = await person_of(client, environ) if is_paused else None
         because = arguments.because if is_paused else None
         patch = pausing(by or "", because or "") if is_paused else resuming()
-        cr = await _patched(client, gvk, (namespace if kind.is_namespaced else "", word), patch)
+        cr = await _patched(
+            client, kind.gvk, (namespace if kind.is_namespaced else "", word), patch
+        )
     metadata = cr["metadata"]
     return {
         "kind": cr["kind"],
@@ -111,14 +105,6 @@ def _credentials(environ: Mapping[str, str]) -> Credentials:
             raise
         hint = f"set KUBECONFIG to the file of a cluster; engines run here: {engines}"
         raise CredentialsError(error.message, hint=hint) from None
-
-
-async def _kind(client: Client, word: CrWord) -> KindWords:
-    served = [kind_names(each) for each in await named_kinds(client)]
-    found = choose_kind(word.kind, served)
-    if found is None:
-        raise unknown_kind(word.kind, [each for each in served if "." in each.group])
-    return found
 
 
 async def _patched(client: Client, gvk: Gvk, place: tuple[str, CrWord], patch: Json) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rolecall.cli.engine_choice import (
     Here,
@@ -14,15 +14,12 @@ from rolecall.cli.engine_choice import (
     place_or_gather,
     place_or_relay,
 )
-from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import cr_word
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.terminal import say
 from rolecall.errors import InputError
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _EPILOG = """\
 Ends the wait of a CR for its period, or after a failure; one that is paused stays paused.
@@ -33,19 +30,17 @@ reconciled, and those of them that are paused.
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "reconcile",
-        help="reconcile a CR now, or all of them",
-        description="Reconciles a CR at once, as after an edit.",
+        ask_for_reconcile,
+        "Reconciles a CR at once, as after an edit.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument("what", nargs="?", metavar="KIND/NAME", help="or KIND, with --all")
     parser.add_argument("--all", action="store_true", help="every CR, or every one of the kind")
     add_output(parser)
     add_place(parser)
-    parser.set_defaults(run=ask_for_reconcile)
 
 
 def ask_for_reconcile(arguments: argparse.Namespace) -> int:

@@ -6,12 +6,11 @@ import argparse
 import json
 from pathlib import Path
 
-from rolecall.cli.engine_choice import Here, place_or_relay
+from rolecall.cli.engine_choice import Here, place_or_relay, run_called
 from rolecall.cli.kind_words import CrWord, named_cr
 from rolecall.cli.spans import seconds_text
 from rolecall.cli.terminal import say, screen_now
 from rolecall.errors import InputError
-from rolecall.extensions.console.commands.chosen_run import run_called
 from rolecall.extensions.console.commands.record_text import record_lines
 from rolecall.extensions.console.commands.record_words import notes_on, summary, why_no_record
 from rolecall.extensions.console.commands.timeline_page import timeline_page

@@ -6,19 +6,15 @@ import argparse
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from rolecall.cli.engine_choice import add_output, add_place, place_or_relay
-from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import named_cr
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.spans import seconds_text, since
 from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import Colour, screen_now
 from rolecall.clock import SystemClock
 from rolecall.history import KeptRun
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _OUTCOMES = {
     "running": Colour.CYAN,
@@ -48,20 +44,18 @@ record.
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "runs",
-        help="list the runs of a CR: when, why, outcome",
-        description="Lists the runs of a CR that are kept, newest first: when and why each began, its"
+        show_runs,
+        "Lists the runs of a CR that are kept, newest first: when and why each began, its"
         " outcome, the tasks that changed something, and the one that failed.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
     _add_record(parser)
     add_output(parser)
     add_place(parser)
-    parser.set_defaults(run=show_runs)
 
 
 def _add_record(parser: argparse.ArgumentParser) -> None:

@@ -7,29 +7,26 @@ import json
 import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rolecall.cli.engine_choice import (
     Here,
     add_output,
     add_place,
+    merged_state,
     place_or_gather,
     place_or_relay,
+    who_has,
 )
-from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import CrWord, choose_cr, cr_word
-from rolecall.cli.merged_states import merged_state, who_has
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.spans import seconds_text, since, until
 from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import Colour, Screen, say, screen_now
 from rolecall.clock import SystemClock
-from rolecall.extensions.console.commands.redraw import Redraw
 from rolecall.extensions.console.commands.shard_table import show_shards
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _STATES = {
     "running": Colour.CYAN,
@@ -59,17 +56,20 @@ and STATE is works, leaving (it ends, and hands its shards over) or silent (mayb
 -o json prints {"engine": {...} or null, "crs": [...]}; with -w, one such document a line. With --shards
 it prints {"engine": {...}, "shards": {...} or null}.
 """
+_HOME = "\x1b[H"
+_CLEAR_LINE = "\x1b[K"
+_CLEAR_REST = "\x1b[J"
+_CLEAR_ALL = "\x1b[2J"
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "status",
-        help="show each CR: its state, last outcome, next time",
-        description="Shows each CR: its state, current task, last outcome, and when and why it is"
+        show_status,
+        "Shows each CR: its state, current task, last outcome, and when and why it is"
         " looked at next.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument("what", nargs="?", metavar="KIND[/NAME]", help="all CRs, unless named")
     add_output(parser)
@@ -78,7 +78,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "--shards", action="store_true", help="show which replica has which part of the CRs"
     )
     add_place(parser)
-    parser.set_defaults(run=show_status)
 
 
 def show_status(arguments: argparse.Namespace) -> int:
@@ -261,3 +260,30 @@ def _folded(title: str, text: str, screen: Screen) -> list[str]:
             each.replace(state, screen.painted(state, _STATES.get(state)), 1) for each in folded
         ]
     return folded or [head]
+
+
+class Redraw:
+    """What was drawn last is drawn over; where nobody looks, only lines that are new are printed."""
+
+    def __init__(self) -> None:
+        self._has_drawn = False
+        self._last: set[str] = set()
+
+    def draw(self, lines: Sequence[str], screen: Screen) -> None:
+        if screen.is_terminal:
+            self._over(lines, screen)
+        else:
+            for line in lines:
+                if line not in self._last:
+                    print(line, flush=True)
+            self._last = set(lines)
+
+    def _over(self, lines: Sequence[str], screen: Screen) -> None:
+        room = max(1, screen.height - 1)
+        shown = list(lines[:room])
+        if len(lines) > room:
+            shown[-1] = f"… and {len(lines) - room + 1} more"
+        start = _HOME if self._has_drawn else _CLEAR_ALL + _HOME
+        self._has_drawn = True
+        text = "".join(f"{line}{_CLEAR_LINE}\n" for line in shown)
+        print(f"{start}{text}{_CLEAR_REST}", end="", flush=True)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rolecall.cli.engine_choice import add_output, add_place, place_or_relay
-from rolecall.cli.help_text import HelpText
 from rolecall.cli.kind_words import named_cr
+from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.terminal import say
 from rolecall.extensions.console.commands.person import person_at
 from rolecall.plain_text import plain
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _EPILOG = """\
 The run ends as cancelled: `Running` in status and `rolecall runs` say who stopped it. It is not
@@ -27,13 +24,12 @@ the CR's objects begin none before. To prevent that as well, run `rolecall pause
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
+    parser = command_parser(
+        subparsers,
         "stop",
-        help="stop the current run of a CR",
-        description="Stops the current run of a CR, such as one that hangs.",
+        stop_run,
+        "Stops the current run of a CR, such as one that hangs.",
         epilog=_EPILOG,
-        formatter_class=HelpText,
-        allow_abbrev=False,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
     parser.add_argument(
@@ -46,7 +42,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--by", help=argparse.SUPPRESS)  # who asks, for a command in a pod
     add_output(parser)
     add_place(parser)
-    parser.set_defaults(run=stop_run)
 
 
 def stop_run(arguments: argparse.Namespace) -> int:

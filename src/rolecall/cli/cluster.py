@@ -1,4 +1,4 @@
-"""The kinds of the cluster and their CRs, for words that nobody else knows; silent on failure."""
+"""What commands ask of the cluster of the kubeconfig, and how they name it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ import contextlib
 from collections.abc import Mapping
 
 from rolecall.cli.kind_words import KindWords
+from rolecall.cli.terminal import say
 from rolecall.errors import RolecallError
-from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, NamedKind, Timeouts, named_kinds
 
 _TIMEOUTS = Timeouts(connect_s=1.0, total_s=2.0)
 _PATIENCE_S = 2.0
 
 
+def say_cluster(credentials: Credentials) -> None:
+    """On stderr, first of all: a forgotten kubeconfig leads elsewhere."""
+    say(f"cluster: {credentials.target}")
+
+
 def kinds_served(environ: Mapping[str, str]) -> list[KindWords]:
-    """All of them; none where the cluster cannot be asked."""
+    """All kinds; none where the cluster cannot be asked."""
     with contextlib.suppress(RolecallError, TimeoutError, OSError):
         return asyncio.run(_kinds_served(environ))
     return []
@@ -29,17 +34,14 @@ def names_of(kind: KindWords, namespace: str, environ: Mapping[str, str]) -> lis
     return []
 
 
-def kind_names(kind: NamedKind) -> KindWords:
-    gvk = kind.gvk
-    return KindWords(
-        gvk.kind,
-        gvk.group,
-        gvk.version,
-        kind.plural,
-        kind.singular,
-        kind.short,
-        kind.is_namespaced,
-    )
+async def kinds_in(client: Client) -> list[KindWords]:
+    """Raises `ClusterError`."""
+    return [_kind_words(each) for each in await named_kinds(client)]
+
+
+def _kind_words(kind: NamedKind) -> KindWords:
+    names = (kind.plural, kind.singular, kind.short, kind.is_namespaced)
+    return KindWords(kind.gvk.kind, kind.gvk.group, kind.gvk.version, *names)
 
 
 async def _kinds_served(environ: Mapping[str, str]) -> list[KindWords]:
@@ -47,7 +49,7 @@ async def _kinds_served(environ: Mapping[str, str]) -> list[KindWords]:
         asyncio.timeout(_PATIENCE_S),
         Client(Credentials.load(environ), timeouts=_TIMEOUTS) as client,
     ):
-        return [kind_names(each) for each in await named_kinds(client)]
+        return await kinds_in(client)
 
 
 async def _names_of(kind: KindWords, namespace: str, environ: Mapping[str, str]) -> list[str]:
@@ -56,5 +58,5 @@ async def _names_of(kind: KindWords, namespace: str, environ: Mapping[str, str])
         Client(Credentials.load(environ), timeouts=_TIMEOUTS) as client,
     ):
         place = namespace or client.credentials.namespace
-        found = await client.list_all(Gvk(kind.group, kind.version, kind.kind), place)
+        found = await client.list_all(kind.gvk, place)
         return [str(each["metadata"]["name"]) for each in found]

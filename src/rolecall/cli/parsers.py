@@ -1,0 +1,70 @@
+"""What all commands share: their parser, and their line in `rolecall --help`, by what people want."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+class Purpose(Enum):
+    """What a command is for; the value heads it in the help."""
+
+    LOOK = "look at a running operator"
+    ACT = "change what it does"
+    RUN = "run an operator, or a role"
+    WRITE = "write an operator"
+    PACK = "package an operator"
+    CLUSTER = "clusters for tests"
+    OTHER = "other"
+
+
+class CommandModule(NamedTuple):
+    """Where the parser of a command is, its line in the help, and what it is for."""
+
+    module: str
+    summary: str
+    purpose: Purpose = Purpose.OTHER
+
+
+def by_purpose(known: Mapping[str, CommandModule], endings: Sequence[str]) -> str:
+    """All commands under what they are for."""
+    width = max(map(len, known))
+    lines = ["Runs Kubernetes operators written in Ansible."]
+    for purpose in Purpose:
+        rows = [
+            f"    {name:<{width}}  {command.summary}"
+            for name, command in known.items()
+            if command.purpose is purpose
+        ]
+        if rows:
+            lines += ["", f"  {purpose.value}:", *rows]
+    return "\n".join([*lines, "", *endings])
+
+
+class _HelpText(argparse.HelpFormatter):
+    """Wraps what is one paragraph; examples stay as they were written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return "".join(indent + line for line in text.splitlines(keepends=True))
+        return super()._fill_text(text, width, indent)
+
+
+def command_parser(
+    subparsers: Subparsers,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    description: str,
+    **options: Any,
+) -> argparse.ArgumentParser:
+    """The parser of a command; `run` takes the parsed arguments and returns the exit code."""
+    options = {"formatter_class": _HelpText, "allow_abbrev": False, **options}
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name, description=description, **options
+    )
+    parser.set_defaults(run=run)
+    return parser
