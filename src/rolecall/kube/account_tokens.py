@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 
-import aiohttp
-
 from rolecall.gvk import Gvk
 from rolecall.kube.client import Client
 from rolecall.kube.errors import Target, UnavailableError, error_for
+from rolecall.kube.later import aiohttp
 
 _ACCOUNT = Gvk("", "v1", "ServiceAccount")
 

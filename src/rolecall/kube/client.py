@@ -17,8 +17,6 @@ from collections.abc import (
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
-import aiohttp
-
 from rolecall.clock import Clock, SystemClock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -26,6 +24,7 @@ from rolecall.kube.answers import read_named, read_object
 from rolecall.kube.credentials import Credentials
 from rolecall.kube.discovery import Discovery
 from rolecall.kube.errors import GoneError, NoSuchKindError, NotFoundError, Target
+from rolecall.kube.later import aiohttp
 from rolecall.kube.lists import Page, decode_page
 from rolecall.kube.resource import Resource
 from rolecall.kube.streams import WatchEvent, decode_events

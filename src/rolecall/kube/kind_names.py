@@ -11,12 +11,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import aiohttp
-
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube.client import Client
 from rolecall.kube.errors import Target, UnavailableError, error_for
+from rolecall.kube.later import aiohttp
 
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 _ACCEPT = ", ".join((_DISCOVERY.format("v2"), _DISCOVERY.format("v2beta1")))

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from cryptography import x509
 from yarl import URL
+
+from rolecall.kube.later import x509
 
 _PATIENCE_S = 3.0
 _DER = 2  # `_ssl.ENCODING_DER`

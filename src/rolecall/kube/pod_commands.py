@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from urllib.parse import urlencode
 
-import aiohttp
-
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube.client import Client
 from rolecall.kube.errors import Target
+from rolecall.kube.later import aiohttp
 from rolecall.kube.pod_sockets import pod_socket
 
 _POD = Gvk("", "v1", "Pod")

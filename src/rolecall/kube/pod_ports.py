@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-import aiohttp
-
 from rolecall.errors import ClusterError
 from rolecall.gvk import Gvk
 from rolecall.kube.client import Client
 from rolecall.kube.errors import Target
+from rolecall.kube.later import aiohttp
 from rolecall.kube.pod_sockets import pod_socket
 
 _POD = Gvk("", "v1", "Pod")

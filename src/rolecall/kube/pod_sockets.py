@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import aiohttp
-
 from rolecall.errors import ClusterError
 from rolecall.kube.client import Client
 from rolecall.kube.errors import ForbiddenError, Target, UnavailableError, error_for
+from rolecall.kube.later import aiohttp
 
 
 @asynccontextmanager

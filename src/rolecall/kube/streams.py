@@ -13,11 +13,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-import aiohttp
-
 from rolecall.json_object import Json
 from rolecall.kube.answers import UNREADABLE, UnexpectedAnswerError, check_named, read_object
 from rolecall.kube.errors import Target, UnavailableError, error_from_status
+from rolecall.kube.later import aiohttp
 from rolecall.kube.too_deep import TooDeep, members_of
 
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})

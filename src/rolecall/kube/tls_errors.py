@@ -12,11 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import aiohttp
-from cryptography import x509
-
 from rolecall.kube.credentials import Access
 from rolecall.kube.errors import UnavailableError
+from rolecall.kube.later import aiohttp, x509
 from rolecall.kube.login import Login
 from rolecall.kube.peer import Peer, look_at_peer
 

@@ -24,7 +24,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -42,6 +41,7 @@ from rolecall.kube.errors import (
     error_for,
 )
 from rolecall.kube.go_json import go_json
+from rolecall.kube.later import aiohttp
 from rolecall.kube.sockets import Sockets
 from rolecall.kube.tls_errors import fault_of_own_certificate, tls_error_for
 from rolecall.kube.unreachable import why_unreachable

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 
-import aiohttp
+from rolecall.kube.later import aiohttp
 
 _MEANINGS = {
     errno.ECONNREFUSED: "refused the connection: nothing listens there",
