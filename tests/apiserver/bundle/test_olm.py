@@ -12,7 +12,7 @@ import pytest
 
 from rolecall.cli import main
 from rolecall_dev.localcluster import Binaries, Cluster, default_cache
-from rolecall_dev.localcluster.toolchain import find_go
+from rolecall_dev.localcluster.build import find_go
 from tests.apiserver.kubectl import Kubectl
 
 ROOT = Path(__file__).parents[3]

@@ -14,7 +14,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster, default_cache
-from rolecall_dev.localcluster.toolchain import find_go
+from rolecall_dev.localcluster.build import find_go
 from tests.e2e.own.cases import SERVICE
 from tests.e2e.own.world import MAPPING, make, wait, wait_reason
 

@@ -9,8 +9,7 @@ import pytest
 
 from rolecall_dev.localcluster import Cluster
 from rolecall_dev.proving import prove
-from rolecall_dev.proving.model import Case
-from rolecall_dev.proving.replay import Replay
+from rolecall_dev.proving.model import Case, Replay
 from rolecall_dev.staging import TrialCluster
 from tests.e2e.engine import ROOT
 

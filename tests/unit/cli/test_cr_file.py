@@ -8,7 +8,7 @@ import pytest
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.watches import Play, Watch
-from rolecall_dev.cli.cr_file import read_cr
+from rolecall_dev.cli.crs import read_cr
 
 APP = Watch(Gvk("demo.example.com", "v1", "App"), Play(Path("/roles/app"), is_role=True))
 MANIFEST = """\

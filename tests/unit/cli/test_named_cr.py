@@ -9,7 +9,7 @@ import pytest
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.watches import Play, Watch
-from rolecall_dev.cli.named_cr import parse_named
+from rolecall_dev.cli.crs import parse_named
 
 
 def watch(kind: str, group: str = "demo.example.com") -> Watch:

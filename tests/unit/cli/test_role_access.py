@@ -18,7 +18,7 @@ from rolecall.runner import terms_of
 from rolecall.settings import ProxySettings
 from rolecall.watches import Play, Watch
 from rolecall_dev.cli.role_access import RoleAccess
-from rolecall_dev.cli.role_request import RoleRequest
+from rolecall_dev.cli.role_output import RoleRequest
 from tests.fixtures.authorities import DAY, issue
 from tests.unit.proxy.upstream import Upstream
 from tests.unit.runner.cases import APP, app

@@ -8,7 +8,7 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.watches import Play, Watch
-from rolecall_dev.cli.role_crs import as_the_operator_sees
+from rolecall_dev.cli.crs import as_the_operator_sees
 
 WATCH = Watch(Gvk("demo.example.com", "v1", "Site"), Play(Path("/roles/site"), is_role=True))
 

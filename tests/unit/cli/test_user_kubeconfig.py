@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall_dev.cli.user_kubeconfig import current_namespace, kubeconfig_of
+from rolecall_dev.cli.crs import current_namespace, kubeconfig_of
 
 CLUSTERS = """\
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]

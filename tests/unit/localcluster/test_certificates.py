@@ -10,9 +10,9 @@ import pytest
 from cryptography import x509
 
 from rolecall_dev.localcluster import identities
-from rolecall_dev.localcluster.certificates import Authority, KeyPair
+from rolecall_dev.localcluster.identities import Authority, KeyPair
 from rolecall_dev.localcluster.layout import Layout, Ports
-from rolecall_dev.localcluster.real import identities as real_identities
+from rolecall_dev.localcluster.real.configuration import write_identities_of_real
 from rolecall_dev.localcluster.real.plan import Plan
 from tests.fixtures.strict_tls import shake_hands, strict_client, strict_server
 
@@ -22,7 +22,7 @@ def simulated(layout: Layout) -> None:
 
 
 def real(layout: Layout) -> None:
-    real_identities.write_identities_of_real(layout, Plan(1), 2)
+    write_identities_of_real(layout, Plan(1), 2)
 
 
 @pytest.mark.parametrize("make", [simulated, real])

@@ -12,10 +12,9 @@ from cryptography import x509
 
 from rolecall.errors import InputError
 from rolecall_dev.localcluster import ClusterAccess, Layout, clusters_folder, write_kubeconfig
-from rolecall_dev.localcluster.certificates import Authority
-from rolecall_dev.localcluster.kubeconfig import copy_kubeconfig, is_ours
+from rolecall_dev.localcluster.identities import Authority, copy_kubeconfig, is_ours
 from rolecall_dev.localcluster.layout import Ports, Record
-from rolecall_dev.localcluster.lock import locked
+from rolecall_dev.localcluster.system import locked
 
 RECORD = Record(
     ports=Ports(1, 2, 3, 4, 5),

@@ -31,8 +31,8 @@ from rolecall_dev.localcluster.api import Api
 from rolecall_dev.localcluster.cluster import wait_until_ready
 from rolecall_dev.localcluster.identities import write_identities_of_simulated
 from rolecall_dev.localcluster.layout import Ports, Record
-from rolecall_dev.localcluster.ports import free_ports
 from rolecall_dev.localcluster.programs import NEEDED
+from rolecall_dev.localcluster.system import free_ports
 from tests.fixtures.eventually import eventually
 
 Programs = Callable[[str], Binaries]

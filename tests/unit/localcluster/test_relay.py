@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from rolecall_dev.localcluster import Relay
-from rolecall_dev.localcluster.ports import free_ports, is_free
+from rolecall_dev.localcluster.system import free_ports, is_free
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

@@ -10,8 +10,7 @@ from rolecall.gvk import Gvk
 from rolecall.plan import Certainty, PlannedChange, PlannedObject, PlannedRun, PlanNote, TaskPlace
 from rolecall.plan.drift import drift_in
 from rolecall.reconcile.observing import text_of
-from rolecall_dev.cli.plan_json import as_json
-from rolecall_dev.cli.plan_text import lines_of, summary
+from rolecall_dev.cli.plan_output import as_json, lines_of, summary
 
 AT = TaskPlace("apply", "roles/web/tasks/main.yml:3")
 EMPTY = PlannedRun("Web", "shop", "one")

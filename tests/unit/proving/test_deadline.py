@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from rolecall_dev.proving.deadline import ended_within
+from rolecall_dev.proving.side_by_side import ended_within
 
 FOREVER_S = 3600
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from rolecall.clock import SystemClock
-from rolecall_dev.cli.case_progress import CaseProgress
-from rolecall_dev.proving.progress import ProofProgress
+from rolecall_dev.cli.progress import CaseProgress
+from rolecall_dev.proving.report import ProofProgress
 
 
 @dataclass

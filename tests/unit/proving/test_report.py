@@ -9,8 +9,7 @@ import pytest
 
 from rolecall.errors import InputError
 from rolecall_dev.proving import Finding, ProofReport, report_text, write_junit
-from rolecall_dev.proving.model import Case
-from rolecall_dev.proving.replay import Replay, read_replay
+from rolecall_dev.proving.model import Case, Replay, read_replay
 
 FINDING = Finding(
     check="killed",

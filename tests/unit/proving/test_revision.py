@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import InputError
-from rolecall_dev.proving.revision import extracted, full_revision
+from rolecall_dev.proving.samples import extracted, full_revision
 
 _WHO = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.com")
 

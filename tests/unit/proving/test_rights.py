@@ -11,7 +11,7 @@ from rolecall.proxy import parse_request_info
 from rolecall_dev.proving.checks.rights import names_right, refusing, right_of, said_by
 from rolecall_dev.rbac import Right, granted_rights, is_granted
 from rolecall_dev.staging import Traffic
-from rolecall_dev.staging.faults import refusal_of
+from rolecall_dev.staging.traffic import refusal_of
 
 PODS = Right("", "pods", "patch")
 STATUS = Right("shop.example.com", "sites/status", "patch")

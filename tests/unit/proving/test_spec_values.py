@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rolecall_dev.proving.checks.spec_values import LEFT_OUT, fields_of, with_value
+from rolecall_dev.proving.checks.edits import LEFT_OUT, fields_of, with_value
 
 
 def values_of(schema: dict[str, Any], now: Any = None) -> tuple[Any, ...]:

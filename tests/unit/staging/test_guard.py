@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rolecall_dev.staging.processes import dismiss, start_guard
+from rolecall_dev.staging.engine import dismiss, start_guard
 from tests.fixtures.eventually import eventually
 
 _STARTS_ONE = """
 import subprocess, sys
-from rolecall_dev.staging.processes import start_guard
+from rolecall_dev.staging.engine import start_guard
 sleeper = subprocess.Popen(["sleep", "300"])
 guard = start_guard(sleeper.pid)
 print(sleeper.pid, flush=True)

@@ -1,14 +1,18 @@
-"""Roles and playbooks: what Ansible would refuse before it runs a task, and what they speak of."""
+"""Roles and playbooks: what Ansible would refuse before it runs a task, what they speak of and need."""
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
-from rolecall.watches import Play
+from rolecall.watches import Play, collection_faults, search_paths
 from rolecall_dev.sources import SUFFIXES, Document, Findings, read_documents, shown
+
+# Roles and playbooks: what Ansible would refuse before it runs a task, and what they speak of.
 
 # Folders of a role that hold YAML which Ansible reads by itself or by name; `files` is anybody's.
 _FOLDERS = ("tasks", "handlers", "defaults", "vars", "meta")
@@ -106,3 +110,27 @@ def _file_text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except (OSError, yaml.YAMLError):
         return ""
+
+
+# Collections of a project: half installed or of another version is a warning, missing is a note.
+# A project may be checked where its collections are not, as in a review; what is there must be whole.
+# A strict check is that of a place where all must be there, so a missing one is a warning of it.
+def check_collections(
+    plays: Sequence[Play],
+    environment: Mapping[str, str],
+    cwd: Path,
+    project: Path,
+    findings: Findings,
+    *,
+    is_strict: bool,
+) -> None:
+    """Look for those that requirements.yml or a task names."""
+    search = search_paths(environment, cwd, project).collections
+    faults = collection_faults(project, plays, search, sys.path)
+    findings.problems.extend(faults.broken)
+    if is_strict:
+        findings.problems.extend(faults.missing)
+        return
+    findings.notes.extend(
+        f"{fault.file}:{fault.line}: {fault.what}; {fault.hint}" for fault in faults.missing
+    )

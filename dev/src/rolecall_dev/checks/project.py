@@ -18,24 +18,30 @@ from rolecall.extending import watch_keys
 from rolecall.watches import Play, Watch, WatchDefaults, load_watches
 from rolecall_dev.checks.arguments import check_arguments
 from rolecall_dev.checks.asked_for import AskedFor, check_webhook_files, wanted_files
-from rolecall_dev.checks.collections import check_collections
-from rolecall_dev.checks.conversions import TRIALS, check_conversions
+from rolecall_dev.checks.conversions import (
+    TRIALS,
+    check_conversions,
+    check_converted_samples,
+    check_converted_watches,
+    check_dropped_versions,
+)
 from rolecall_dev.checks.crds import (
     DEFAULT_FOLDERS,
     Crd,
     CrdVersion,
     check_core_kind,
     check_names,
+    check_status,
     find_version,
     folders_to_search,
     read_crds,
 )
+from rolecall_dev.checks.expressions import check_template_lookups
 from rolecall_dev.checks.module_docs import ModuleDocs
 from rolecall_dev.checks.modules import check_modules
 from rolecall_dev.checks.never_skipped import check_never_skipped
 from rolecall_dev.checks.object_kinds import check_object_kinds
-from rolecall_dev.checks.open_specs import check_open_spec
-from rolecall_dev.checks.plays import check_play, text_of
+from rolecall_dev.checks.plays import check_collections, check_play, text_of
 from rolecall_dev.checks.porting import check_porting, variables_of
 from rolecall_dev.checks.rbac import (
     DEFAULT_FOLDER,
@@ -49,15 +55,8 @@ from rolecall_dev.checks.rbac import (
 )
 from rolecall_dev.checks.records import check_records
 from rolecall_dev.checks.samples import check_samples
-from rolecall_dev.checks.spec_keys import check_spec_keys, cr_variable
-from rolecall_dev.checks.status_schema import check_status
-from rolecall_dev.checks.template_lookups import check_template_lookups
+from rolecall_dev.checks.spec_keys import check_open_spec, check_spec_keys, cr_variable
 from rolecall_dev.checks.undefined import check_undefined
-from rolecall_dev.checks.versions import (
-    check_converted_samples,
-    check_converted_watches,
-    check_dropped_versions,
-)
 from rolecall_dev.sources import Findings, Reader, shown
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.runner import snake_case
+from rolecall.runner import OwnNames, snake_case
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import PRESERVE, CrdVersion
 from rolecall_dev.sources import Findings, as_map
@@ -172,4 +172,42 @@ def _changes_below(place: _Place) -> bool:
         or it.schema.get("additionalProperties")
         or any(snake_case(key) != key for key in as_map(it.schema.get("properties")))
         for it in _below(place)
+    )
+
+
+# Kinds whose `spec` takes keys that the CRD does not declare.
+# Anyone who can create such a CR chooses those keys, and each becomes a variable of the play. The
+# engine withholds them where they would replace what the play sets itself; the Go operator passes
+# them.
+
+_MOST_SHOWN = 5
+
+
+def check_open_spec(watch: Watch, version: CrdVersion, findings: Findings) -> None:
+    """Warn where such keys may be those that the play sets itself."""
+    spec, root = version.schema("spec"), version.schema()
+    decides = spec or root  # where the schema has no `spec` at all, the root decides
+    is_open = decides.get(PRESERVE) or decides.get("additionalProperties")
+    if not (is_open or version.crd.spec.get("preserveUnknownFields")):
+        return
+    declared = {variable_of(watch, key) for key in as_map(spec.get("properties"))}
+    own = {name: place for play in watch.cr_plays for name, place in OwnNames(play).places.items()}
+    undeclared = sorted((name, place) for name, place in own.items() if name not in declared)
+    if not undeclared:
+        return
+    rest = len(undeclared) - _MOST_SHOWN
+    findings.warn(
+        version.file,
+        version.line("spec"),
+        f"`spec` of `{watch.gvk.kind}` takes keys that the CRD does not declare; those that the play"
+        + (
+            " sets itself are overridden, as `specOverridesRole` is set"
+            if watch.spec_overrides_role
+            else " sets itself are not passed to it"
+        ),
+        details=[
+            *(f"`{name}`, set in {place}" for name, place in undeclared[:_MOST_SHOWN]),
+            *([f"and {rest} more"] if rest > 0 else []),
+        ],
+        hint=f"declare the fields of `spec`, and remove `{PRESERVE}` from it",
     )

@@ -23,8 +23,8 @@ from rolecall.clock import SystemClock
 from rolecall.errors import InputError
 from rolecall.kube import Credentials
 from rolecall_dev import localcluster
-from rolecall_dev.cli.build_progress import BuildProgress, in_words
 from rolecall_dev.cli.passing_parser import PassingParser
+from rolecall_dev.cli.progress import BuildProgress, in_words
 
 # What kubectl does with files alone: `make bundle` needs no cluster.
 _WITHOUT_CLUSTER = ("kustomize", "completion", "help", "options")

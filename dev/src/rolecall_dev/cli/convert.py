@@ -13,7 +13,7 @@ from rolecall.cli import Subparsers, command_parser
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.errors import InputError, Problem, ProblemsError
 from rolecall.json_object import Json
-from rolecall_dev.cli.cr_file import read_objects
+from rolecall_dev.cli.crs import read_objects
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -23,7 +23,7 @@ from rolecall.errors import RolecallError
 from rolecall.kube import Credentials
 from rolecall.lifecycle import watches_of
 from rolecall_dev.cli.project_arguments import add_watches_file
-from rolecall_dev.cli.role_terminal import say
+from rolecall_dev.cli.role_output import say
 from rolecall_dev.doctor import (
     LOOKS,
     UNINSTALL_LOOKS,

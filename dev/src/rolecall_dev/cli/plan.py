@@ -30,12 +30,10 @@ from rolecall.lifecycle import watches_of, with_search_paths
 from rolecall.plan import PlannedRun
 from rolecall.runner import require_installed
 from rolecall.settings import Settings
-from rolecall_dev.cli.plan_crs import AskedCrs, SkippedCr
-from rolecall_dev.cli.plan_json import as_json
-from rolecall_dev.cli.plan_runs import made_plans
-from rolecall_dev.cli.plan_text import PlanWords
+from rolecall_dev.cli.plan_output import PlanWords, as_json
+from rolecall_dev.cli.plan_runs import AskedCrs, SkippedCr, made_plans
 from rolecall_dev.cli.project_arguments import add_watches_file
-from rolecall_dev.cli.role_terminal import say
+from rolecall_dev.cli.role_output import say
 
 _NOTHING, _SOMETHING, _TROUBLE, _UNKNOWN = 0, 1, 2, 5
 

@@ -34,8 +34,7 @@ from rolecall.kube import (
 from rolecall.proxy import Proxy
 from rolecall.runner import SpecKeys, folder_of_engine
 from rolecall.settings import ProxySettings
-from rolecall_dev.cli.role_request import RoleRequest
-from rolecall_dev.cli.role_words import subject
+from rolecall_dev.cli.role_output import RoleRequest, subject
 
 _METADATA = ("name", "namespace", "labels", "annotations")
 _NOT_THERE = "is not in the cluster; `--create` applies it first"

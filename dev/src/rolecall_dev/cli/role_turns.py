@@ -18,8 +18,7 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.runner import Ending, RunEvent, Runner, RunResult, create_runner
 from rolecall.settings import RunnerSettings
 from rolecall_dev.cli.role_access import RoleAccess
-from rolecall_dev.cli.role_request import RoleRequest
-from rolecall_dev.cli.role_words import left_over, tally
+from rolecall_dev.cli.role_output import RoleRequest, left_over, tally
 
 GOALS = ("unchanged", "settled")
 _EXIT_CODES = {

@@ -36,21 +36,21 @@ from rolecall.runner import (
 )
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.watches import Watch
-from rolecall_dev.cli.cr_file import read_cr
-from rolecall_dev.cli.named_cr import parse_named
-from rolecall_dev.cli.project_arguments import add_watches_file
-from rolecall_dev.cli.role_access import RoleAccess
-from rolecall_dev.cli.role_crs import (
+from rolecall_dev.cli.crs import (
     FoundCr,
     as_the_operator_sees,
     create,
+    current_namespace,
     is_ending,
+    kubeconfig_of,
+    parse_named,
+    read_cr,
     read_named,
 )
-from rolecall_dev.cli.role_request import RoleRequest
-from rolecall_dev.cli.role_terminal import Terminal, say
+from rolecall_dev.cli.project_arguments import add_watches_file
+from rolecall_dev.cli.role_access import RoleAccess
+from rolecall_dev.cli.role_output import RoleRequest, Terminal, say
 from rolecall_dev.cli.role_turns import GOALS, Goal, run_roles
-from rolecall_dev.cli.user_kubeconfig import current_namespace, kubeconfig_of
 from rolecall_dev.cli.vars_text import as_json, as_yaml
 
 

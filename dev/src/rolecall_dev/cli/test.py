@@ -17,7 +17,7 @@ from pathlib import Path
 from rolecall.cli import Subparsers, command_parser
 from rolecall.clock import SystemClock
 from rolecall.documents import DurationError, parse_duration
-from rolecall_dev.cli.case_progress import CaseProgress
+from rolecall_dev.cli.progress import CaseProgress
 from rolecall_dev.proving import (
     CHECKS,
     ProofReport,

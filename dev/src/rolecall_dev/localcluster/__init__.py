@@ -13,7 +13,7 @@ from rolecall_dev.localcluster.build import (
 )
 from rolecall_dev.localcluster.cluster import Cluster, Component
 from rolecall_dev.localcluster.components import COMPONENTS
-from rolecall_dev.localcluster.kubeconfig import ClusterAccess, write_kubeconfig
+from rolecall_dev.localcluster.identities import ClusterAccess, write_kubeconfig
 from rolecall_dev.localcluster.launch import (
     InUseError,
     Say,
@@ -32,20 +32,21 @@ from rolecall_dev.localcluster.programs import (
     default_cache,
     find_binaries,
 )
-from rolecall_dev.localcluster.real.archive import Image, names_in, write_image
-from rolecall_dev.localcluster.real.faults import frozen_node
 from rolecall_dev.localcluster.real.images import (
     APP,
     ETCD,
     RCLONE,
+    REAL_PROGRAMS,
     REGISTRY,
     S3,
+    Image,
     etcd_versions,
+    names_in,
+    write_image,
     write_trial_images,
 )
-from rolecall_dev.localcluster.real.launch import load_images
+from rolecall_dev.localcluster.real.launch import frozen_node, load_images
 from rolecall_dev.localcluster.real.probe import missing_packages, what_is_missing
-from rolecall_dev.localcluster.real.programs import REAL_PROGRAMS
 from rolecall_dev.localcluster.relay import Relay
 from rolecall_dev.localcluster.status import ClusterStatus, ComponentStatus, all_clusters, status_of
 from rolecall_dev.localcluster.system import require_linux

@@ -20,8 +20,8 @@ from typing import Any
 from rolecall.errors import ClusterError
 from rolecall_dev.localcluster import processes
 from rolecall_dev.localcluster.api import Api
-from rolecall_dev.localcluster.certificates import KeyPair
 from rolecall_dev.localcluster.components import COMPONENTS, arguments_for, as_arguments
+from rolecall_dev.localcluster.identities import KeyPair
 from rolecall_dev.localcluster.layout import LOOPBACK, Layout, Record
 from rolecall_dev.localcluster.owner import dismiss
 from rolecall_dev.localcluster.processes import Command, Running
@@ -29,7 +29,7 @@ from rolecall_dev.localcluster.real.components import command_of, component_name
 from rolecall_dev.localcluster.real.enclosure import innermost
 from rolecall_dev.localcluster.real.plan import Plan
 from rolecall_dev.localcluster.relay import Relay
-from rolecall_dev.localcluster.waiting import attempts
+from rolecall_dev.localcluster.system import attempts
 
 # An API server waits a minute for its watches to end; two seconds are enough for every request.
 _GRACE_S = 2.0

@@ -19,14 +19,17 @@ from pathlib import Path
 from rolecall.clock import SystemClock
 from rolecall.errors import ClusterError, InputError
 from rolecall_dev.localcluster import processes
-from rolecall_dev.localcluster.certificates import AUTHORITY, Found
+from rolecall_dev.localcluster.api import can_run_pods, create_first_objects
 from rolecall_dev.localcluster.cluster import PATIENCE_S, Cluster
 from rolecall_dev.localcluster.components import CLIENTS, COMPONENTS, SERVERS
-from rolecall_dev.localcluster.first_objects import can_run_pods, create_first_objects
-from rolecall_dev.localcluster.identities import write_identities_of_simulated
-from rolecall_dev.localcluster.kubeconfig import copy_kubeconfig, require_replaceable
+from rolecall_dev.localcluster.identities import (
+    AUTHORITY,
+    Found,
+    copy_kubeconfig,
+    require_replaceable,
+    write_identities_of_simulated,
+)
 from rolecall_dev.localcluster.layout import Layout, Ports, Record, clusters_folder
-from rolecall_dev.localcluster.lock import locked
 from rolecall_dev.localcluster.owner import (
     claim,
     dismiss,
@@ -35,15 +38,13 @@ from rolecall_dev.localcluster.owner import (
     is_owned,
     start_guard,
 )
-from rolecall_dev.localcluster.ports import free_ports, is_free
 from rolecall_dev.localcluster.programs import Binaries
 from rolecall_dev.localcluster.real import launch as real
+from rolecall_dev.localcluster.real.images import require_programs
 from rolecall_dev.localcluster.real.probe import require_real
-from rolecall_dev.localcluster.real.programs import require_programs
 from rolecall_dev.localcluster.relay import Relay
-from rolecall_dev.localcluster.system import require_linux
+from rolecall_dev.localcluster.system import attempts, free_ports, is_free, locked, require_linux
 from rolecall_dev.localcluster.takedown import clear, take_down
-from rolecall_dev.localcluster.waiting import attempts
 
 _READY_S = 90.0  # 3 s on an idle machine; this is for one that is busy with other things
 _PORT_S = 3.0

@@ -16,11 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from rolecall_dev.localcluster import processes
-from rolecall_dev.localcluster.kubeconfig import is_ours
+from rolecall_dev.localcluster.identities import is_ours
 from rolecall_dev.localcluster.layout import Layout, clusters_folder
-from rolecall_dev.localcluster.lock import locked
 from rolecall_dev.localcluster.owner import is_abandoned
-from rolecall_dev.localcluster.real.leftovers import remove_leftovers
+from rolecall_dev.localcluster.real.network import remove_leftovers
+from rolecall_dev.localcluster.system import locked
 
 _VOLUMES = Path("/tmp/hostpath_pv")  # noqa: S108  (fixed inside the controller manager)
 _VOLUME = re.compile(rb"/tmp/hostpath_pv/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")

@@ -8,10 +8,8 @@ operator can be tested that has a sample.
 """
 
 from rolecall_dev.proving.checks import CHECKS
-from rolecall_dev.proving.junit import write_junit
 from rolecall_dev.proving.proof import REPLAYS_FOLDER, Wish, Wishes, planned, prove
-from rolecall_dev.proving.report import Finding, ProofReport
-from rolecall_dev.proving.told import report_text
+from rolecall_dev.proving.report import Finding, ProofReport, report_text, write_junit
 
 __all__ = [
     "CHECKS",

@@ -32,20 +32,31 @@ from rolecall_dev.proving.checks import CHECKS
 from rolecall_dev.proving.checks.deletion import DELETION_CHECK
 from rolecall_dev.proving.checks.rights import RIGHTS, note_unused
 from rolecall_dev.proving.checks.upgrade import UPGRADE
-from rolecall_dev.proving.deadline import ended_within
 from rolecall_dev.proving.known_limits import (
     KnownLimit,
     MetLimit,
     covering,
     load_known_limits,
 )
-from rolecall_dev.proving.model import Case, CaseProblem, Older, Subject, Told, around
-from rolecall_dev.proving.progress import ProofProgress
-from rolecall_dev.proving.replay import Replay, read_replay
-from rolecall_dev.proving.report import UNDISTURBED, Finding, ProofReport
-from rolecall_dev.proving.revision import extracted, full_revision
-from rolecall_dev.proving.samples import NEEDS_ANNOTATION, CrSample, find_samples
-from rolecall_dev.proving.side_by_side import side_by_side
+from rolecall_dev.proving.model import (
+    Case,
+    CaseProblem,
+    Older,
+    Replay,
+    Subject,
+    Told,
+    around,
+    read_replay,
+)
+from rolecall_dev.proving.report import UNDISTURBED, Finding, ProofProgress, ProofReport
+from rolecall_dev.proving.samples import (
+    NEEDS_ANNOTATION,
+    CrSample,
+    extracted,
+    find_samples,
+    full_revision,
+)
+from rolecall_dev.proving.side_by_side import ended_within, side_by_side
 from rolecall_dev.proving.tested_cr import failure_message, shown_conditions
 from rolecall_dev.proving.undisturbed import Undisturbed
 from rolecall_dev.rbac import granted_rights

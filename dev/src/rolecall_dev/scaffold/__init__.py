@@ -3,8 +3,7 @@
 from rolecall_dev.scaffold.changes import Changes
 from rolecall_dev.scaffold.kind import NewKind, add_kind
 from rolecall_dev.scaffold.names import checked_domain, checked_project_name
-from rolecall_dev.scaffold.project import NewProject, add_project
-from rolecall_dev.scaffold.project_file import ProjectFile
+from rolecall_dev.scaffold.project import NewProject, ProjectFile, add_project
 from rolecall_dev.scaffold.yaml_lists import ListItem, with_item, without_item
 
 __all__ = [

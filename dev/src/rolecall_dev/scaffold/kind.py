@@ -13,8 +13,7 @@ import yaml
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall_dev.scaffold.changes import Changes
-from rolecall_dev.scaffold.conversion_skeleton import add_step
-from rolecall_dev.scaffold.further_version import KnownCrd, add_version, find_crd
+from rolecall_dev.scaffold.further_version import KnownCrd, add_step, add_version, find_crd
 from rolecall_dev.scaffold.names import (
     checked_group,
     checked_kind,
@@ -22,7 +21,7 @@ from rolecall_dev.scaffold.names import (
     checked_version,
     plural_of,
 )
-from rolecall_dev.scaffold.project_file import FILE, ProjectFile, ProjectResource
+from rolecall_dev.scaffold.project import FILE, ProjectFile, ProjectResource
 from rolecall_dev.scaffold.templates import rendered
 from rolecall_dev.scaffold.yaml_lists import ListItem, with_item
 

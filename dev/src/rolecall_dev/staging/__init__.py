@@ -8,26 +8,34 @@
 Nothing here knows what is right or wrong; `proving` does.
 """
 
-from rolecall_dev.staging.effects import NO_VALUE, Leaves, leaves_of, shown_value
 from rolecall_dev.staging.engine import CrState, TrialEngine
 from rolecall_dev.staging.fault_proxy import FaultProxy
-from rolecall_dev.staging.faults import Fault, FaultKind
 from rolecall_dev.staging.objects import (
     FOREIGN_LABEL,
     NO_LEEWAY,
+    NO_VALUE,
     EndState,
+    Leaves,
     Leeway,
     Place,
     StateDifference,
     differences,
     end_state_of,
+    leaves_of,
     leeway_between,
     object_id,
     raw_objects,
     read_end_state,
+    shown_value,
 )
-from rolecall_dev.staging.seen_request import RequestMark, SeenRequest
-from rolecall_dev.staging.traffic import NAMESPACE_MARK, Traffic
+from rolecall_dev.staging.traffic import (
+    NAMESPACE_MARK,
+    Fault,
+    FaultKind,
+    RequestMark,
+    SeenRequest,
+    Traffic,
+)
 from rolecall_dev.staging.trial_cluster import TrialCluster
 
 __all__ = [

@@ -27,10 +27,18 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.json_object import Json, as_map
 from rolecall.kube import Client, Credentials
 from rolecall.proxy import parse_request_info
-from rolecall_dev.staging.effects import changed_leaves
-from rolecall_dev.staging.faults import Fault, FaultKind, answer_of, refusal_of
-from rolecall_dev.staging.seen_request import SeenRequest
-from rolecall_dev.staging.traffic import CASE_PREFIX, Traffic, run_begins, tells_success
+from rolecall_dev.staging.objects import changed_leaves
+from rolecall_dev.staging.traffic import (
+    CASE_PREFIX,
+    Fault,
+    FaultKind,
+    SeenRequest,
+    Traffic,
+    answer_of,
+    refusal_of,
+    run_begins,
+    tells_success,
+)
 
 # As the engine calls itself.
 _ENGINE_AGENT = "rolecall"

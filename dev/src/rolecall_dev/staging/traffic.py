@@ -7,14 +7,165 @@ runs alone, if one does; to nobody else, since nothing in them says whose they a
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
 from urllib.parse import unquote
 
-from rolecall.json_object import Json
+from rolecall.json_object import Json, as_map
 from rolecall.proxy import RequestInfo
-from rolecall_dev.staging.faults import Fault
-from rolecall_dev.staging.seen_request import RequestMark, SeenRequest
+
+# One request that passed the proxy, and what it did to the world.
+# Whether a write changed anything is not asked of the program that made it: modules send a patch on
+# every run and say `changed: false`, others say `changed` and change nothing. It is the object's
+# version before and after that tells.
+
+WRITING_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMark:
+    """Which request of a run: the n-th of its kind. The namespace is left out, so it fits any case."""
+
+    method: str
+    path: str
+    occurrence: int = 1
+
+    def __str__(self) -> str:
+        again = f" (number {self.occurrence})" if self.occurrence > 1 else ""
+        return f"{self.method} {self.path}{again}"
+
+
+@dataclass(slots=True)
+class SeenRequest:
+    """Noted when it comes, completed when it is answered."""
+
+    number: int
+    at_s: float
+    mark: RequestMark
+    info: RequestInfo
+    query: str
+    is_play: bool  # the engine's own requests pass as well
+    body: bytes = b""
+    code: int = 0  # 0: not answered, or by breaking off
+    fault: str = ""  # what was answered instead of the API server's answer
+    has_effect: bool | None = None  # of a write; None: not known
+    changed: tuple[str, ...] = field(
+        default_factory=tuple
+    )  # paths, with the values before and after
+
+    @property
+    def is_write(self) -> bool:
+        return self.info.verb in WRITING_VERBS and "dryRun=" not in self.query
+
+    @property
+    def has_created(self) -> bool:
+        """Whether an object came to be by it."""
+        return self.is_write and self.code == 201
+
+    @property
+    def body_name(self) -> str:
+        """The name that stands in the body: a create has none in its path."""
+        try:
+            return str(as_map(as_map(json.loads(self.body)).get("metadata")).get("name") or "")
+        except (ValueError, RecursionError):
+            return ""
+
+    @property
+    def resource_name(self) -> str:
+        """`deployments.apps/web`, as kubectl would have it."""
+        info = self.info
+        resource = f"{info.resource}.{info.group}" if info.group else info.resource
+        named = f"{resource}/{info.name}" if info.name else resource
+        return f"{named}/{info.subresource}" if info.subresource else named
+
+    def __str__(self) -> str:
+        who = "" if self.is_play else "engine: "
+        said = f" -> {self.code}" if self.code else " -> no answer"
+        effect = " (changed nothing)" if self.is_write and self.has_effect is False else ""
+        fault = f" [{self.fault}]" if self.fault else ""
+        what = self.resource_name if self.info.is_resource else self.info.path
+        return f"{who}{self.info.verb} {what}{said}{effect}{fault}"
+
+
+# Ways in which one request may fail, as API servers and networks really fail.
+class FaultKind(StrEnum):
+    """The value stands in replay files."""
+
+    CONFLICT = "409"
+    THROTTLED = "429"
+    BROKEN = "500"
+    DONE_BUT_TIMED_OUT = "timeout"  # the write is done, and whoever asked does not get to know
+    REFUSED = "refused"  # the connection is closed, and nothing was done
+
+
+# code, reason and message, in the API server's own words
+_ANSWERS = {
+    FaultKind.CONFLICT: (
+        409,
+        "Conflict",
+        "Operation cannot be fulfilled: the object has been modified; please apply your changes to"
+        " the latest version and try again",
+    ),
+    FaultKind.THROTTLED: (429, "TooManyRequests", "Too many requests, please try again later."),
+    FaultKind.BROKEN: (500, "InternalError", "Internal error occurred: etcdserver: leader changed"),
+    FaultKind.DONE_BUT_TIMED_OUT: (
+        504,
+        "Timeout",
+        "Timeout: request did not complete within the allotted timeout",
+    ),
+}
+_USER = "system:serviceaccount:test:operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What happens once, to one request."""
+
+    mark: RequestMark
+    kind: FaultKind
+
+    @property
+    def reaches_server(self) -> bool:
+        return self.kind is FaultKind.DONE_BUT_TIMED_OUT
+
+    def __str__(self) -> str:
+        return f"{self.kind} to {self.mark}"
+
+
+def answer_of(kind: FaultKind) -> tuple[int, Json]:
+    """The code and the Status with which an API server says so."""
+    return _status(*_ANSWERS[kind])
+
+
+def refusal_of(info: RequestInfo) -> tuple[int, Json]:
+    """The answer to a request whose right was taken away, as RBAC words it."""
+    resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+    full = f"{info.resource}.{info.group}" if info.group else info.resource
+    named = f' "{info.name}"' if info.name else ""
+    where = f'in the namespace "{info.namespace}"' if info.namespace else "at the cluster scope"
+    return _status(
+        403,
+        "Forbidden",
+        f"{full}{named} is forbidden:"
+        f' User "{_USER}" cannot {info.verb} resource "{resource}" in API group'
+        f' "{info.group}" {where}',
+    )
+
+
+def _status(code: int, reason: str, message: str) -> tuple[int, Json]:
+    return code, {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "code": code,
+    }
+
 
 NAMESPACE_MARK = "<namespace>"
 CASE_PREFIX = "case-"  # of the namespaces of cases

@@ -13,7 +13,16 @@ from typing import Any
 
 from jinja2 import nodes
 
-from rolecall_dev.checks.porting.kinds import BOOL, UNKNOWN_KIND, Kind, Kinds, kinds_of
+from rolecall_dev.checks.porting.kinds import (
+    BOOL,
+    UNKNOWN_KIND,
+    Kind,
+    Kinds,
+    as_boolean,
+    kinds_of,
+    named,
+    told,
+)
 from rolecall_dev.checks.porting.templates import (
     SyntaxFaultError,
     is_template,
@@ -21,7 +30,6 @@ from rolecall_dev.checks.porting.templates import (
     parse_expression,
     parse_template,
 )
-from rolecall_dev.checks.porting.told import as_boolean, named, told
 from rolecall_dev.checks.porting.variables import Variables
 from rolecall_dev.sources import Findings, Step, Task
 

@@ -22,6 +22,7 @@ from rolecall_dev.checks.porting.kinds import (
     Kinds,
     filter_name,
     kinds_of,
+    told,
 )
 from rolecall_dev.checks.porting.templates import (
     is_template,
@@ -31,7 +32,6 @@ from rolecall_dev.checks.porting.templates import (
     rendered,
     templates_in,
 )
-from rolecall_dev.checks.porting.told import told
 from rolecall_dev.checks.porting.variables import Variables
 from rolecall_dev.sources import Findings, Step, Task
 

@@ -26,7 +26,7 @@ from rolecall_dev.localcluster import processes
 from rolecall_dev.localcluster.layout import Layout
 from rolecall_dev.localcluster.processes import Command, Running
 from rolecall_dev.localcluster.real.probe import SEARCH, find_program
-from rolecall_dev.localcluster.waiting import attempts
+from rolecall_dev.localcluster.system import attempts
 
 ENCLOSURE = "enclosure"
 # Made where they are missing, and marked, so that the last cluster removes what clusters made.

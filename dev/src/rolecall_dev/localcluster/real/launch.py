@@ -8,8 +8,9 @@ and volumes went with it. Single programs that died are started again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from rolecall_dev.localcluster.real.configuration import (
     state_of,
     volumes_of,
     write_configuration,
+    write_identities_of_real,
 )
 from rolecall_dev.localcluster.real.enclosure import (
     ENCLOSURE,
@@ -34,13 +36,11 @@ from rolecall_dev.localcluster.real.enclosure import (
     run_inside,
     start_enclosure,
 )
-from rolecall_dev.localcluster.real.identities import write_identities_of_real
 from rolecall_dev.localcluster.real.images import COREDNS, write_cluster_images
-from rolecall_dev.localcluster.real.leftovers import write_number
-from rolecall_dev.localcluster.real.network import join
+from rolecall_dev.localcluster.real.network import join, write_number
 from rolecall_dev.localcluster.real.plan import PORTS, Plan, node_name
 from rolecall_dev.localcluster.real.probe import find_program
-from rolecall_dev.localcluster.waiting import attempts
+from rolecall_dev.localcluster.system import attempts
 
 _READY_S = 120.0
 _LOOK_S = 2.0  # between two looks for programs that ended: each reads the process table
@@ -221,3 +221,17 @@ def _why(node: Mapping[str, Any]) -> str:
     conditions = node.get("status", {}).get("conditions", [])
     words = [one.get("message", "") for one in conditions if one["type"] == "Ready"]
     return f" ({words[0]})" if words and words[0] else ""
+
+
+# Ways to disturb a real node.
+@contextmanager
+def frozen_node(cluster: Cluster, name: str) -> Iterator[None]:
+    """For the length of a block a node is as a machine whose power failed: silent, and not closed."""
+    assert cluster.plan is not None, "simulated nodes have no clock to stop"
+    kubelet, cgroup = cluster.component(f"kubelet-{name}"), cluster.plan.cgroup
+    with kubelet.frozen():
+        Cgroups().freeze(cgroup, name, frozen=True)
+        try:
+            yield
+        finally:
+            Cgroups().freeze(cgroup, name, frozen=False)

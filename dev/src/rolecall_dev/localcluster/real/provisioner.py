@@ -22,7 +22,7 @@ from pathlib import Path
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall_dev.localcluster.api import Api
-from rolecall_dev.localcluster.certificates import KeyPair
+from rolecall_dev.localcluster.identities import KeyPair
 from rolecall_dev.localcluster.layout import Layout
 from rolecall_dev.localcluster.real.configuration import volumes_of
 from rolecall_dev.localcluster.real.plan import PORTS, Plan
