@@ -14,8 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from rolecall.errors import ClusterError
 from rolecall_dev.localcluster.identities import KeyPair
+from rolecall_dev.sources import filled_in
 
 _WATCH_S = 600  # the connection's patience; the API server ends a watch sooner
 
@@ -118,20 +121,19 @@ def _message(content: bytes) -> str:
         return "no reason given"
 
 
+_OBJECTS = Path(__file__).parent
+
+
 # What an empty cluster gets so that work can begin: nodes and a default StorageClass.
-# `allowVolumeExpansion` is on so that a larger request is accepted by the API server; the host-path
-# provisioner itself does not resize anything. A stage of kwok plays the driver's part.
-
-DEFAULT_CLASS = "standard"
-
-
 def create_first_objects(api: Api, nodes: int) -> None:
     """Create what is missing and remove nodes too many; running it again changes nothing."""
-    api.create("/apis/storage.k8s.io/v1/storageclasses", _storage_class())
+    storage_class = yaml.safe_load((_OBJECTS / "storage_class.yaml").read_text())
+    api.create("/apis/storage.k8s.io/v1/storageclasses", storage_class)
     wanted = {f"node-{number}" for number in range(1, nodes + 1)}
     present = {node["metadata"]["name"] for node in api.get("/api/v1/nodes")["items"]}
+    node = (_OBJECTS / "node.yaml").read_text()
     for name in sorted(wanted - present):
-        api.create("/api/v1/nodes", _node(name))
+        api.create("/api/v1/nodes", yaml.safe_load(filled_in(node, {"name": name})))
     for name in sorted(present - wanted):
         api.delete(f"/api/v1/nodes/{name}")
 
@@ -146,35 +148,3 @@ def can_run_pods(api: Api) -> bool:
 def _is_ready(node: dict[str, Any]) -> bool:
     conditions = node["status"].get("conditions", [])
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
-
-
-def _storage_class() -> dict[str, Any]:
-    return {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "StorageClass",
-        "metadata": {
-            "name": DEFAULT_CLASS,
-            "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
-        },
-        "provisioner": "kubernetes.io/host-path",
-        "reclaimPolicy": "Delete",
-        "volumeBindingMode": "Immediate",
-        "allowVolumeExpansion": True,
-    }
-
-
-def _node(name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {
-            "name": name,
-            "labels": {
-                "kubernetes.io/hostname": name,
-                "kubernetes.io/os": "linux",
-                "kubernetes.io/arch": "amd64",
-                "type": "kwok",
-            },
-            "annotations": {"kwok.x-k8s.io/node": "fake"},
-        },
-    }

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-_VALUE = re.compile(r"<<([a-z_]+)>>")
+from rolecall_dev.sources import filled_in
+
 _PATH_VALUE = re.compile(r"__([a-z]+(?:_[a-z]+)*)__")
 
 
@@ -34,7 +35,3 @@ def _below(folder: Traversable, prefix: str, values: Mapping[str, str]) -> list[
         else:
             found.append((f"{prefix}{name}", filled_in(entry.read_text("utf-8"), values)))
     return found
-
-
-def filled_in(text: str, values: Mapping[str, str]) -> str:
-    return _VALUE.sub(lambda match: values[match[1]], text)

@@ -1,14 +1,14 @@
 """Reads what a project consists of: YAML with its places, tasks and the kinds in them, schemas."""
 
 from rolecall.json_object import as_map
-from rolecall_dev.sources.definitions import Pair, VariableScope, kinds_asked_for
+from rolecall_dev.sources.definitions import VariableScope, kinds_asked_for
 from rolecall_dev.sources.documents import (
     SUFFIXES,
     Document,
     Findings,
     Line,
     as_yaml,
-    line_of,
+    filled_in,
     read_documents,
     read_folder,
     shown,
@@ -36,7 +36,6 @@ __all__ = [
     "Findings",
     "Line",
     "Misfit",
-    "Pair",
     "Reader",
     "Sources",
     "Step",
@@ -44,9 +43,9 @@ __all__ = [
     "VariableScope",
     "as_map",
     "as_yaml",
+    "filled_in",
     "is_play",
     "kinds_asked_for",
-    "line_of",
     "misfits",
     "read_documents",
     "read_folder",

@@ -7,7 +7,7 @@ Tags that only Ansible knows (`!vault`, `!unsafe`) are read as the plain value b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -211,3 +211,14 @@ _Dumper.add_representer(str, _text)
 def as_yaml(document: Json, *, sort_keys: bool = True) -> str:
     """One document, without the line that begins it."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=sort_keys, width=110, allow_unicode=True)
+
+
+_VALUE = re.compile(r"<<([a-z_]+)>>")
+
+
+def filled_in(text: str, values: Mapping[str, str]) -> str:
+    """A template with its values, each in place of `<<name>>`; `KeyError` names one that is missing.
+
+    Braces and dollars are for Ansible, Make, Prometheus and the shell, which templates are full of.
+    """
+    return _VALUE.sub(lambda match: values[match[1]], text)

@@ -8,12 +8,16 @@ the engine filled in, since these files never had it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from rolecall.json_object import Json
 from rolecall.webhooks import conversion_of, registration_of
-from rolecall_dev.sources import as_yaml
+from rolecall_dev.sources import as_yaml, filled_in
 from rolecall_dev.webhook_manifests.names import (
     SERVER_PORT,
     OverlayNames,
@@ -28,10 +32,8 @@ _HEAD = (
     "---\n# Made by `rolecall webhooks` from watches.yaml, conversions.yaml and the CRDs: make it anew"
     " instead of\n# editing it, `rolecall check` compares."
 )
-_NAMESPACE = "system"
+_TEMPLATES = Path(__file__).parent / "templates"
 _ADMISSION = "admissionregistration.k8s.io"
-_RBAC = "rbac.authorization.k8s.io"
-_KINDS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 
 
 def manifest_files(
@@ -45,12 +47,12 @@ def manifest_files(
         files["policies.yaml"] = subjects.policies
     patches: list[Json] = []
     if subjects.has_server:
-        files["service.yaml"] = [_service(names, labels), _secret(names)]
-        files["roles.yaml"] = _roles(subjects, names)
-        files["network_policy.yaml"] = [_network_policy(names, labels)]
+        for path in ("service.yaml", "network_policy.yaml"):
+            files[path] = _filled(path, names, labels=dict(labels))
+        files["roles.yaml"] = _filled("roles.yaml", names, rules=_wide_rules(subjects, names))
         if subjects.webhooks:
-            files["configurations.yaml"] = [_configuration(kind, names) for kind in _KINDS]
-        files["manager_patch.yaml"] = [_manager_patch(names)]
+            files["configurations.yaml"] = _filled("configurations.yaml", names)
+        files["manager_patch.yaml"] = _filled("manager_patch.yaml", names)
         patches.append(_patch("manager_patch.yaml", "Deployment", "controller-manager"))
     if subjects.converted:
         files["conversion_patch.yaml"] = [_conversion_patch(names)]
@@ -62,7 +64,8 @@ def manifest_files(
         path = f"{crd.partition('.')[0]}_rules_patch.yaml"
         files[path] = [list(steps)]
         patches.append(_patch(path, "CustomResourceDefinition", crd))
-    files["kustomization.yaml"] = [_component(files, patches)]
+    resources = [name for name in sorted(files) if not name.endswith("_patch.yaml")]
+    files["kustomization.yaml"] = [_component(resources, patches)]
     if subjects.has_server:
         files |= cert_manager_files(subjects, names)
     return {f"{FOLDER}/{path}": _text(documents) for path, documents in sorted(files.items())}
@@ -72,12 +75,19 @@ def _text(documents: Sequence[Any]) -> str:
     return _HEAD + "\n" + "---\n".join(as_yaml(each, sort_keys=False) for each in documents)
 
 
-def _component(files: Mapping[str, Sequence[Any]], patches: Sequence[Json]) -> Json:
-    resources = [name for name in sorted(files) if not name.endswith("_patch.yaml")]
+def _filled(path: str, names: OverlayNames, **values: object) -> list[Json]:
+    """The documents of a template; values beside names stand in it as JSON, which is YAML as well."""
+    known = {"short": names.short, "full": names.full, "namespace": names.namespace}
+    shown = {key: json.dumps(value) for key, value in {"port": SERVER_PORT, **values}.items()}
+    text = (_TEMPLATES / path).read_text(encoding="utf-8")
+    return list(yaml.safe_load_all(filled_in(text, known | shown)))
+
+
+def _component(resources: Sequence[str], patches: Sequence[Json]) -> Json:
     return {
         "apiVersion": "kustomize.config.k8s.io/v1alpha1",
         "kind": "Component",
-        "resources": resources,
+        "resources": list(resources),
         "patches": list(patches),
     }
 
@@ -86,96 +96,23 @@ def _patch(path: str, kind: str, name: str) -> Json:
     return {"path": path, "target": {"kind": kind, "name": name}}
 
 
-def _service(names: OverlayNames, labels: Mapping[str, str]) -> Json:
-    port = {"name": "https", "port": 443, "protocol": "TCP", "targetPort": SERVER_PORT}
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": names.short, "namespace": _NAMESPACE},
-        "spec": {"ports": [port], "selector": dict(labels)},
-    }
-
-
-def _secret(names: OverlayNames) -> Json:
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": names.short, "namespace": _NAMESPACE},
-        "type": "Opaque",
-    }
-
-
-def _configuration(kind: str, names: OverlayNames) -> Json:
-    return {"apiVersion": f"{_ADMISSION}/v1", "kind": kind, "metadata": {"name": names.short}}
-
-
-def _roles(subjects: WebhookSubjects, names: OverlayNames) -> list[Json]:
-    secrets = _rule("", "secrets", [names.full], ["get", "update"])
-    wide = []
+def _wide_rules(subjects: WebhookSubjects, names: OverlayNames) -> list[Json]:
+    rules = []
     if subjects.converted:
         crds = [kind.name for kind in subjects.converted]
-        group, resource = "apiextensions.k8s.io", "customresourcedefinitions"
-        wide.append(_rule(group, resource, crds, ["get", "patch"]))
+        rules.append(_rule("apiextensions.k8s.io", ["customresourcedefinitions"], crds))
     if subjects.webhooks:
-        both = [f"{kind.lower()}s" for kind in _KINDS]
-        wide.append({**_rule(_ADMISSION, "", [names.full], ["get", "patch"]), "resources": both})
-    return [
-        *_granted("ClusterRole", names, wide, {}),
-        *_granted("Role", names, [secrets], {"namespace": _NAMESPACE}),
-    ]
+        both = ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"]
+        rules.append(_rule(_ADMISSION, both, [names.full]))
+    return rules
 
 
-def _rule(group: str, resource: str, names: Sequence[str], verbs: Sequence[str]) -> Json:
+def _rule(group: str, resources: Sequence[str], names: Sequence[str]) -> Json:
     return {
         "apiGroups": [group],
-        "resources": [resource],
+        "resources": list(resources),
         "resourceNames": list(names),
-        "verbs": list(verbs),
-    }
-
-
-def _granted(kind: str, names: OverlayNames, rules: Sequence[Json], place: Json) -> list[Json]:
-    """A role with its binding to the operator's service account."""
-    metadata = {"name": names.short, **place}
-    account = {"kind": "ServiceAccount", "name": "controller-manager", "namespace": _NAMESPACE}
-    version = f"{_RBAC}/v1"
-    return [
-        {"apiVersion": version, "kind": kind, "metadata": metadata, "rules": list(rules)},
-        {
-            "apiVersion": version,
-            "kind": f"{kind}Binding",
-            "metadata": metadata,
-            "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": names.short},
-            "subjects": [account],
-        },
-    ]
-
-
-def _network_policy(names: OverlayNames, labels: Mapping[str, str]) -> Json:
-    """From anywhere: the API server is no pod in most clusters, so no selector would find it."""
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": f"allow-{names.short}", "namespace": _NAMESPACE},
-        "spec": {
-            "podSelector": {"matchLabels": dict(labels)},
-            "policyTypes": ["Ingress"],
-            "ingress": [{"ports": [{"port": SERVER_PORT, "protocol": "TCP"}]}],
-        },
-    }
-
-
-def _manager_patch(names: OverlayNames) -> Json:
-    container = {
-        "name": "manager",
-        "env": [{"name": "ROLECALL_WEBHOOK_SERVICE", "value": names.full}],
-        "ports": [{"name": "webhooks", "containerPort": SERVER_PORT}],
-    }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "controller-manager"},
-        "spec": {"template": {"spec": {"containers": [container]}}},
+        "verbs": ["get", "patch"],
     }
 
 
@@ -197,15 +134,13 @@ def _conversion_patch(names: OverlayNames) -> Json:
 # that it has without cert-manager stay, and are not used.
 
 _CERT_MANAGER = "cert-manager"
-_CERTIFICATES = "cert-manager.io"
-_MOUNTED_AT = "/tmp/k8s-webhook-server/serving-certs"  # noqa: S108 - a published path
 
 
 def cert_manager_files(subjects: WebhookSubjects, names: OverlayNames) -> dict[str, Sequence[Json]]:
     """The files of the component, below config/webhooks."""
     files: dict[str, Sequence[Json]] = {
-        "certificate.yaml": [_issuer(names), _certificate(names)],
-        "manager_patch.yaml": [_mounting_patch(names)],
+        path: _filled(f"{_CERT_MANAGER}/{path}", names)
+        for path in ("certificate.yaml", "manager_patch.yaml")
     }
     patches = [_patch("manager_patch.yaml", "Deployment", "controller-manager")]
     if subjects.converted:
@@ -219,17 +154,10 @@ def cert_manager_files(subjects: WebhookSubjects, names: OverlayNames) -> dict[s
     for is_mutating, verb in ((False, "Validating"), (True, "Mutating")):
         kind, path = f"{verb}WebhookConfiguration", f"{verb.lower()}_patch.yaml"
         if rows := _registrations(subjects, names, is_mutating=is_mutating):
-            body = _annotated("admissionregistration.k8s.io/v1", kind, names)
+            body = _annotated(f"{_ADMISSION}/v1", kind, names)
             files[path] = [{**body, "webhooks": rows}]
             patches.append(_patch(path, kind, names.short))
-    files["kustomization.yaml"] = [
-        {
-            "apiVersion": "kustomize.config.k8s.io/v1alpha1",
-            "kind": "Component",
-            "resources": ["certificate.yaml"],
-            "patches": patches,
-        }
-    ]
+    files["kustomization.yaml"] = [_component(["certificate.yaml"], patches)]
     return {f"{_CERT_MANAGER}/{path}": documents for path, documents in files.items()}
 
 
@@ -243,45 +171,9 @@ def _registrations(
     ]
 
 
-def _issuer(names: OverlayNames) -> Json:
-    return {
-        "apiVersion": f"{_CERTIFICATES}/v1",
-        "kind": "Issuer",
-        "metadata": {"name": names.short, "namespace": "system"},
-        "spec": {"selfSigned": {}},
-    }
-
-
-def _certificate(names: OverlayNames) -> Json:
-    host = f"{names.full}.{names.namespace}.svc"
-    spec = {
-        "dnsNames": [host, f"{host}.cluster.local"],
-        "issuerRef": {"kind": "Issuer", "name": names.full},
-        "secretName": f"{names.full}-cert-manager",
-    }
-    metadata = {"name": names.short, "namespace": "system"}
-    head = {"apiVersion": f"{_CERTIFICATES}/v1", "kind": "Certificate"}
-    return {**head, "metadata": metadata, "spec": spec}
-
-
-def _mounting_patch(names: OverlayNames) -> Json:
-    mount = {"name": "webhook-certificate", "mountPath": _MOUNTED_AT, "readOnly": True}
-    secret = {"secretName": f"{names.full}-cert-manager"}
-    pod = {
-        "containers": [{"name": "manager", "volumeMounts": [mount]}],
-        "volumes": [{"name": mount["name"], "secret": secret}],
-    }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "controller-manager"},
-        "spec": {"template": {"spec": pod}},
-    }
-
-
 def _annotated(api_version: str, kind: str, names: OverlayNames) -> Json:
     place = f"{names.namespace}/{names.full}"
-    annotations = {f"{_CERTIFICATES}/inject-ca-from": place}
+    annotations = {"cert-manager.io/inject-ca-from": place}
     return {
         "apiVersion": api_version,
         "kind": kind,

@@ -5,11 +5,8 @@ Each value that differs from a production node's has its reason beside it.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from rolecall.errors import InputError
 from rolecall_dev.localcluster.identities import CONTROL_PLANE, write_identities
@@ -18,32 +15,9 @@ from rolecall_dev.localcluster.real.enclosure import nodes_folder
 from rolecall_dev.localcluster.real.images import PAUSE_IMAGE
 from rolecall_dev.localcluster.real.plan import PORTS, Plan, node_name
 from rolecall_dev.localcluster.real.probe import cni_folder, find_program
+from rolecall_dev.sources import filled_in
 
-_CONTAINERD = """\
-version = 2
-root = "{root}/containerd"
-state = "{state}/containerd"
-[grpc]
-  address = "{state}/containerd.sock"
-[plugins."io.containerd.internal.v1.opt"]
-  path = "{root}/opt"
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "{pause}"
-  disable_apparmor = true
-  # Where the right to lower it is missing, as in most containers, no pod would start.
-  restrict_oom_score_adj = true
-  [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = "overlayfs"
-    default_runtime_name = "runc"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-      runtime_type = "io.containerd.runc.v2"
-      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-        SystemdCgroup = false
-        BinaryName = "{runc}"
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "{plugins}"
-    conf_dir = "{network}"
-"""
+_TEMPLATES = Path(__file__).parent
 
 
 def config_of(layout: Layout, component: str) -> Path:
@@ -72,109 +46,44 @@ def volumes_of(layout: Layout, name: str) -> Path:
 
 def write_configuration(layout: Layout, plan: Plan, nodes: int) -> None:
     """All files, for a cluster of so many nodes."""
-    folder = layout.folder / "config"
-    (folder / "network").mkdir(parents=True)
-    (folder / "network" / "10-pods.conflist").write_text(json.dumps(_network(plan)))
-    # Only name servers read it. Names outside of the cluster do not resolve: pods need no internet.
-    (folder / "resolv.conf").write_text(f"nameserver {plan.name_server(1)}\n")
-    config_of(layout, "kube-proxy").write_text(yaml.safe_dump(_kube_proxy(layout, plan)))
-    for node in range(1, nodes + 1):
-        name = node_name(node)
-        config_of(layout, f"containerd-{name}").write_text(_containerd(layout, name))
-        kubelet = yaml.safe_dump(_kubelet(layout, plan, node))
-        config_of(layout, f"kubelet-{name}").write_text(kubelet)
-
-
-def _containerd(layout: Layout, name: str) -> str:
     plugins = cni_folder()
     if plugins is None:
         raise InputError("network plugins were not found")
-    return _CONTAINERD.format(
-        root=nodes_folder(layout) / name,
-        state=state_of(name),
-        pause=PAUSE_IMAGE,
-        runc=find_program("runc"),
-        plugins=plugins,
-        network=layout.folder / "config" / "network",
-    )
-
-
-def _network(plan: Plan) -> dict[str, Any]:
-    """One bridge for the pods of all nodes: they share the enclosure's network."""
-    addresses = {
-        "type": "host-local",
-        "dataDir": "/run/cni",
-        "ranges": [[{"subnet": plan.pod_network}]],
-        "routes": [{"dst": "0.0.0.0/0"}],
+    folder = layout.folder / "config"
+    values = {
+        "config": str(folder),
+        "pki": str(layout.certificates),
+        "kubeconfig": str(layout.component_kubeconfig("kube-proxy")),
+        "pods": plan.pod_network,  # one bridge for all nodes: they share the enclosure's network
+        "pause": PAUSE_IMAGE,
+        "runc": find_program("runc"),
+        "plugins": str(plugins),
     }
-    bridge = {
-        "type": "bridge",
-        "bridge": "pods",
-        "isGateway": True,
-        "hairpinMode": True,
-        "ipam": addresses,
-    }
-    ports = {"type": "portmap", "capabilities": {"portMappings": True}}
-    return {"cniVersion": "1.0.0", "name": "pods", "plugins": [bridge, ports]}
+    network = folder / "network" / "10-pods.conflist"
+    network.parent.mkdir(parents=True)
+    network.write_text(filled_template("network.json", values))
+    # Only name servers read it. Names outside of the cluster do not resolve: pods need no internet.
+    (folder / "resolv.conf").write_text(f"nameserver {plan.name_server(1)}\n")
+    proxy = filled_template("kube_proxy.yaml", values | {"node": node_name(1)})
+    config_of(layout, "kube-proxy").write_text(proxy)
+    for node in range(1, nodes + 1):
+        name = node_name(node)
+        own = values | {
+            "node": name,
+            "address": plan.node_address(node),
+            "name_server": plan.name_server(node),
+            "cgroup": f"/{plan.cgroup}/{name}",
+            "root": str(nodes_folder(layout) / name),
+            "state": str(state_of(name)),
+            "socket": str(socket_of(name)),
+        }
+        for program, template in (("containerd", "containerd.toml"), ("kubelet", "kubelet.yaml")):
+            config_of(layout, f"{program}-{name}").write_text(filled_template(template, own))
 
 
-def _kube_proxy(layout: Layout, plan: Plan) -> dict[str, Any]:
-    return {
-        "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
-        "kind": "KubeProxyConfiguration",
-        "clientConnection": {"kubeconfig": str(layout.component_kubeconfig("kube-proxy"))},
-        "mode": "nftables",
-        "hostnameOverride": node_name(1),  # one for all nodes, since they share a network
-        "clusterCIDR": plan.pod_network,
-        "oomScoreAdj": 0,
-        # Of the whole kernel: left as they are.
-        "conntrack": {
-            "maxPerCore": 0,
-            "min": 0,
-            "tcpEstablishedTimeout": "0s",
-            "tcpCloseWaitTimeout": "0s",
-        },
-    }
-
-
-def _kubelet(layout: Layout, plan: Plan, node: int) -> dict[str, Any]:
-    name, pki = node_name(node), layout.certificates
-    return {
-        "apiVersion": "kubelet.config.k8s.io/v1beta1",
-        "kind": "KubeletConfiguration",
-        "address": plan.node_address(node),
-        "healthzBindAddress": plan.node_address(node),
-        "containerRuntimeEndpoint": f"unix://{socket_of(name)}",
-        "cgroupDriver": "cgroupfs",
-        "cgroupRoot": f"/{plan.cgroup}/{name}",
-        "failCgroupV1": False,
-        "failSwapOn": False,
-        "oomScoreAdj": 0,
-        "enforceNodeAllocatable": [],
-        "authentication": {
-            "anonymous": {"enabled": False},
-            "webhook": {"enabled": True},
-            "x509": {"clientCAFile": str(pki / "ca.crt")},
-        },
-        "authorization": {"mode": "Webhook"},
-        "tlsCertFile": str(pki / f"kubelet-{name}.crt"),
-        "tlsPrivateKeyFile": str(pki / f"kubelet-{name}.key"),
-        "clusterDNS": [plan.name_server(node)],
-        "clusterDomain": "cluster.local",
-        "resolvConf": str(layout.folder / "config" / "resolv.conf"),
-        "podLogsDir": str(nodes_folder(layout) / name / "logs"),
-        # Images cannot be pulled again, so none is ever collected.
-        "imageGCHighThresholdPercent": 100,
-        "evictionHard": {
-            "memory.available": "50Mi",
-            "nodefs.available": "1%",
-            "imagefs.available": "1%",
-            "nodefs.inodesFree": "1%",
-        },
-        "nodeStatusUpdateFrequency": "5s",
-        # Secrets and ConfigMaps are watched, so they reach pods at once; the rest is a period.
-        "syncFrequency": "10s",
-    }
+def filled_template(name: str, values: Mapping[str, str]) -> str:
+    """The text of a template beside this module."""
+    return filled_in((_TEMPLATES / name).read_text(encoding="utf-8"), values)
 
 
 # Who is who in a cluster with real nodes: beside the control plane, each kubelet and kube-proxy.

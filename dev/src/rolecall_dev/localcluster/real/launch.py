@@ -23,6 +23,7 @@ from rolecall_dev.localcluster.programs import PROGRAMS, default_cache, version_
 from rolecall_dev.localcluster.real.cgroups import Cgroups
 from rolecall_dev.localcluster.real.components import CONTROLLERS, REAL_SERVERS
 from rolecall_dev.localcluster.real.configuration import (
+    filled_template,
     kubelet_root,
     socket_of,
     state_of,
@@ -45,7 +46,6 @@ from rolecall_dev.localcluster.system import attempts
 _READY_S = 120.0
 _LOOK_S = 2.0  # between two looks for programs that ended: each reads the process table
 _MANIFESTS = Path(__file__).parent / "manifests.yaml"
-_NAME_SERVER = Path(__file__).parent / "name_server.yaml"
 
 
 def start(layout: Layout, nodes: int, programs: Mapping[str, str]) -> Cluster:
@@ -147,10 +147,7 @@ def _apply_manifests(cluster: Cluster, plan: Plan) -> None:
 def _name_server(plan: Plan, node: int) -> str:
     """The objects of a node's own name server, which no other node depends on."""
     values = {"node": node_name(node), "address": plan.name_server(node), "coredns": COREDNS}
-    text = _NAME_SERVER.read_text()
-    for key, value in values.items():
-        text = text.replace(f"{{{key}}}", value)
-    return text
+    return filled_template("name_server.yaml", values)
 
 
 def wait_until_complete(cluster: Cluster) -> None:
