@@ -30,7 +30,7 @@ from rolecall.runner.installed import (
     why_stock,
 )
 from rolecall.runner.own_names import OwnNames
-from rolecall.runner.params import Unsafe, extra_vars, snake_case
+from rolecall.runner.params import Unsafe, cr_variable, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
 from rolecall.runner.project_files import BESIDE_A_PLAYBOOK, configuration_of, inputs_of
 from rolecall.runner.roots import claimed_beside_crs, claimed_root, cluster_of, forget
@@ -78,6 +78,7 @@ __all__ = [
     "claimed_root",
     "cluster_of",
     "configuration_of",
+    "cr_variable",
     "create_runner",
     "declared_in",
     "extra_vars",

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from rolecall.gvk import Gvk
-from rolecall.runner import RunRequest, extra_vars, terms_of
+from rolecall.runner import RunRequest, cr_variable, extra_vars, terms_of
 from rolecall.watches import Play, Watch
-from rolecall_dev.checks.spec_keys import cr_variable
 from tests.unit.checks.workshop import ARGUMENTS, CRD, WATCHES, Workshop, only
 
 TEXT = {"type": "string"}

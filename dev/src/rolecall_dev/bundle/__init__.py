@@ -2,19 +2,15 @@
 
 from rolecall_dev.bundle.catalog import with_bundle
 from rolecall_dev.bundle.faults import Files, dropped_versions, read_bundle, validate
-from rolecall_dev.bundle.manifests import Manifests, split
+from rolecall_dev.bundle.manifests import split
 from rolecall_dev.bundle.scorecard import scores, takes
-from rolecall_dev.bundle.version import checked_version
 from rolecall_dev.bundle.webhooks import lost_under_olm
-from rolecall_dev.bundle.write import Bundle, FromRoles, Identity, make_bundle
+from rolecall_dev.bundle.write import FromRoles, Identity, make_bundle
 
 __all__ = [
-    "Bundle",
     "Files",
     "FromRoles",
     "Identity",
-    "Manifests",
-    "checked_version",
     "dropped_versions",
     "lost_under_olm",
     "make_bundle",

@@ -6,16 +6,14 @@ catalog, those stay, as does everything else that this module does not know, suc
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import yaml
 
 from rolecall.errors import InputError, Problem, ProblemsError
-from rolecall.json_object import Json
-from rolecall_dev.bundle.faults import Files
+from rolecall.json_object import Json, as_map
+from rolecall_dev.bundle.faults import Files, base64_faults
 from rolecall_dev.bundle.version import is_in_range, is_version, precedence
 from rolecall_dev.sources import as_yaml, misfits
 
@@ -118,21 +116,15 @@ def _faults(document: Json, package: str) -> Iterator[str]:
     if isinstance(owner, str) and owner != package:
         yield f"{schema} is of package `{owner}`, but this is the catalog of `{package}`"
     if schema == "olm.package":
-        yield from _icon_faults(document.get("icon"))
+        icon = as_map(document.get("icon")).get("base64data")
+        if isinstance(icon, str):
+            yield from base64_faults(icon, "olm.package.icon.base64data")
     names = [document.get("name")] if schema == "olm.bundle" else []
     if schema == "olm.channel" and isinstance(document.get("entries"), list):
         names = [row.get("name") for row in document["entries"] if isinstance(row, dict)]
     for name in names:
         if isinstance(name, str) and not is_version(version_in(name)):
             yield f"{schema}: name `{name}` does not end with `.v` and a semantic version"
-
-
-def _icon_faults(icon: object) -> Iterator[str]:
-    if isinstance(icon, dict) and isinstance(icon.get("base64data"), str):
-        try:
-            base64.b64decode("".join(icon["base64data"].split()), validate=True)
-        except binascii.Error as error:
-            yield f"olm.package.icon.base64data is not base64: {error}"
 
 
 def _sort_in(document: Json, found: Catalog) -> None:

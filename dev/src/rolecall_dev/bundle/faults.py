@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -18,7 +17,7 @@ from rolecall.errors import InputError, Problem
 from rolecall.json_object import Json
 from rolecall_dev.bundle.version import is_in_range, is_version, precedence
 from rolecall_dev.bundle.webhooks import definition_faults
-from rolecall_dev.sources import misfits, resources_of_no_namespace
+from rolecall_dev.sources import as_map, misfits, resources_of_no_namespace, with_object_fields
 
 _BUNDLE = "operators.operatorframework.io.bundle"
 _IMAGE = re.compile(
@@ -39,7 +38,7 @@ class Files:
 
     @property
     def spec(self) -> Json:
-        return _map(self.csv.get("spec"))
+        return as_map(self.csv.get("spec"))
 
     @property
     def package(self) -> str:
@@ -61,8 +60,8 @@ def read_bundle(root: Path) -> Files:
     return Files(
         csv_file=str(csvs[0].relative_to(root)),
         csv=documents[csvs[0]],
-        crds={str(_map(crd.get("metadata")).get("name")): crd for crd in crds},
-        annotations=_map(_document(root / _ANNOTATIONS_FILE, root).get("annotations")),
+        crds={str(as_map(crd.get("metadata")).get("name")): crd for crd in crds},
+        annotations=as_map(_document(root / _ANNOTATIONS_FILE, root).get("annotations")),
         labels=dict(re.findall(r"^LABEL ([^=\s]+)=(\S*)$", text, re.MULTILINE)),
         others=[it for it in documents.values() if it not in crds],
     )
@@ -80,7 +79,7 @@ def validate(files: Files) -> list[Problem]:
 
 
 def _names(files: Files) -> Iterator[str]:
-    version, name = files.spec.get("version"), str(_map(files.csv.get("metadata")).get("name"))
+    version, name = files.spec.get("version"), str(as_map(files.csv.get("metadata")).get("name"))
     if not is_version(version):
         yield f"version `{version}` is not a semantic version"
         return
@@ -104,7 +103,7 @@ def _names(files: Files) -> Iterator[str]:
 
 
 def _skip_range_faults(files: Files, version: str) -> Iterator[str]:
-    text = _map(_map(files.csv.get("metadata")).get("annotations")).get("olm.skipRange")
+    text = as_map(as_map(files.csv.get("metadata")).get("annotations")).get("olm.skipRange")
     if text is None:
         return
     try:
@@ -128,7 +127,7 @@ def _annotations(files: Files) -> Iterator[str]:
 
 
 def _owned(files: Files) -> Iterator[str]:
-    rows = _map(files.spec.get("customresourcedefinitions")).get("owned") or []
+    rows = as_map(files.spec.get("customresourcedefinitions")).get("owned") or []
     owned = {(row.get("name"), row.get("version")): row for row in rows}
     served = {
         (name, version["name"]): crd
@@ -147,7 +146,7 @@ def _owned(files: Files) -> Iterator[str]:
 
 
 def _examples(files: Files) -> Iterator[str]:
-    text = _map(_map(files.csv.get("metadata")).get("annotations")).get("alm-examples", "[]")
+    text = as_map(as_map(files.csv.get("metadata")).get("annotations")).get("alm-examples", "[]")
     try:
         examples = json.loads(text)
     except ValueError as error:
@@ -156,7 +155,7 @@ def _examples(files: Files) -> Iterator[str]:
     for name, crd in sorted(files.crds.items()):
         kind, group = crd["spec"]["names"]["kind"], crd["spec"]["group"]
         schemas = {
-            f"{group}/{version['name']}": _map(version.get("schema")).get("openAPIV3Schema") or {}
+            f"{group}/{version['name']}": as_map(version.get("schema")).get("openAPIV3Schema") or {}
             for version in crd["spec"]["versions"]
             if version.get("served")
         }
@@ -164,18 +163,8 @@ def _examples(files: Files) -> Iterator[str]:
         if not own:
             yield f"alm-examples holds no `{kind}` of a version that CRD `{name}` serves"
         for example in own:
-            schema = _with_metadata(schemas[example["apiVersion"]])
+            schema = with_object_fields(schemas[example["apiVersion"]])
             yield from (f"alm-examples: {kind}.{misfit}" for misfit in misfits(example, schema))
-
-
-def _with_metadata(schema: Json) -> Json:
-    """What every object may have, whatever its schema says."""
-    every = {
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-    }
-    return {**schema, "properties": {**(schema.get("properties") or {}), **every}}
 
 
 def _install(files: Files) -> Iterator[str]:
@@ -184,7 +173,7 @@ def _install(files: Files) -> Iterator[str]:
         yield f"installModes must name each of {', '.join(sorted(_MODES))} once"
     if not any(modes.values()):
         yield "no install mode is supported, so OLM can install it nowhere"
-    install = _map(_map(files.spec.get("install")).get("spec"))
+    install = as_map(as_map(files.spec.get("install")).get("spec"))
     yield from _accounts_without_rights(install)
     yield from rights_faults(files.crds.values(), install)
 
@@ -202,7 +191,7 @@ def _accounts_without_rights(install: Json) -> Iterator[str]:
 
 
 def _images(files: Files) -> Iterator[str]:
-    deployments = _map(_map(files.spec.get("install")).get("spec")).get("deployments") or []
+    deployments = as_map(as_map(files.spec.get("install")).get("spec")).get("deployments") or []
     used = {
         container["image"]
         for deployment in deployments
@@ -232,15 +221,11 @@ def _webhooks(files: Files) -> Iterator[str]:
 
 def _document(path: Path, root: Path) -> Json:
     try:
-        return _map(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return as_map(yaml.safe_load(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"{path.relative_to(root)} could not be read: {error.strerror}") from error
     except yaml.YAMLError as error:
         raise InputError(f"{path.relative_to(root)} is not valid YAML: {error}") from error
-
-
-def _map(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
 
 
 # What the page of a catalog shows of an operator: what it would miss, and what OLM could not read.
@@ -285,15 +270,15 @@ def look_faults(spec: Json) -> Iterator[str]:
         faults = [str(misfit) for misfit in misfits(spec[key], schema, ("spec", key))]
         yield from faults
         if key == "icon" and not faults:
-            yield from _icon_faults(spec[key])
+            for number, icon in enumerate(spec[key]):
+                yield from base64_faults(icon["base64data"], f"spec.icon[{number}].base64data")
 
 
-def _icon_faults(icons: list[Json]) -> Iterator[str]:
-    for number, icon in enumerate(icons):
-        try:
-            base64.b64decode("".join(icon["base64data"].split()), validate=True)
-        except binascii.Error as error:
-            yield f"spec.icon[{number}].base64data is not base64: {error}"
+def base64_faults(text: str, field: str) -> Iterator[str]:
+    try:
+        base64.b64decode("".join(text.split()), validate=True)
+    except binascii.Error as error:
+        yield f"{field} is not base64: {error}"
 
 
 # Whether the rights of a bundle are enough in every install mode, and not in vain.

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.json_object import Json
+from rolecall.runner import cr_variable
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import CrdVersion
 from rolecall_dev.checks.plays import main_file
-from rolecall_dev.checks.spec_keys import cr_variable, variable_of
+from rolecall_dev.checks.spec_keys import variable_of
 from rolecall_dev.sources import Document, Findings, as_map, read_documents
 
 # Argument types that fit a type of a schema; what is not listed is not judged.

@@ -9,9 +9,8 @@ from pathlib import Path
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.watches import Watch
-from rolecall_dev.sources import Document, Findings, as_map, read_folder, shown
+from rolecall_dev.sources import CRD_FOLDERS, Document, Findings, as_map, read_folder, shown
 
-DEFAULT_FOLDERS = (Path("crds"), Path("config/crd/bases"))
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _BUILT_IN = frozenset(
     f"{name}.k8s.io"
@@ -184,7 +183,7 @@ def folders_to_search(given: Sequence[Path], cwd: Path, findings: Findings) -> l
     for folder in given:
         if not (cwd / folder).is_dir():
             findings.error(shown(cwd / folder, cwd), None, "is not a folder")
-    return [cwd / folder for folder in given or DEFAULT_FOLDERS if (cwd / folder).is_dir()]
+    return [cwd / folder for folder in given or CRD_FOLDERS if (cwd / folder).is_dir()]
 
 
 # Whether the API server will accept and keep what the engine writes into a kind's status.

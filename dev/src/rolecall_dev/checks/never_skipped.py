@@ -18,7 +18,7 @@ from jinja2 import nodes
 from rolecall.watches import Play, Watch
 from rolecall_base.purity import FILE_VARIABLES, Used, asks_elsewhere, purity_of
 from rolecall_dev.checks.expressions import Expression, expressions_of
-from rolecall_dev.sources import Findings, Line, Sources, Task, as_map, is_play
+from rolecall_dev.sources import Findings, Line, Sources, Task, files_named, is_play, roles_named
 
 _HINT = "let the role do without it, or remove `skipUnchanged`"
 _COLLECTIONS = ("operator_sdk.util", "rolecall.operator", "kubernetes.core")
@@ -136,9 +136,6 @@ def _is_plain(value: Any) -> bool:
 
 # What a watch's own play reaches of a project: its files, and the roles that it names.
 
-_ROLES = ("include_role", "import_role")
-_FILES = ("import_playbook", "include_tasks", "import_tasks")
-
 
 class Reached:
     """Roles by what names them, however often removed; a name in a variable is not followed."""
@@ -161,30 +158,12 @@ class Reached:
         for task in self._sources.tasks:
             path = self._sources.cwd / task.document.file
             if path.is_relative_to(place):
-                for role in _roles_named(task):
+                for role in roles_named(task):
                     self._add_role(role)
-                for name in _files_named(task):
+                for name in files_named(task):
                     self._add(Path(os.path.normpath(path.parent / name)))
 
     def _add_role(self, name: str) -> None:
         for role in self._sources.roles:
             if role.name == name.rpartition(".")[2]:
                 self._add(role)
-
-
-def _roles_named(task: Task) -> Iterator[str]:
-    given = as_map(task.arguments).get("name") if task.short in _ROLES else None
-    listed = task.data.get("roles")
-    entries = (given, task.data.get("role"), *(listed if isinstance(listed, list) else ()))
-    for entry in entries:
-        name = entry.get("role") if isinstance(entry, dict) else entry
-        if isinstance(name, str) and "{{" not in name:
-            yield name
-
-
-def _files_named(task: Task) -> Iterator[str]:
-    if task.short in _FILES:
-        given = task.arguments
-        name = given if isinstance(given, str) else as_map(given).get("file")
-        if isinstance(name, str) and "{{" not in name:
-            yield name

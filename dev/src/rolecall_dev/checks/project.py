@@ -15,6 +15,7 @@ from pathlib import Path
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.errors import Problem, ProblemsError
 from rolecall.extending import watch_keys
+from rolecall.runner import cr_variable
 from rolecall.watches import Play, Watch, WatchDefaults, load_watches
 from rolecall_dev.checks.arguments import check_arguments
 from rolecall_dev.checks.asked_for import AskedFor, check_webhook_files, wanted_files
@@ -26,7 +27,6 @@ from rolecall_dev.checks.conversions import (
     check_dropped_versions,
 )
 from rolecall_dev.checks.crds import (
-    DEFAULT_FOLDERS,
     Crd,
     CrdVersion,
     check_core_kind,
@@ -45,7 +45,6 @@ from rolecall_dev.checks.plays import check_collections, check_play, text_of
 from rolecall_dev.checks.porting import check_porting, variables_of
 from rolecall_dev.checks.rbac import (
     DEFAULT_FOLDER,
-    DEPLOYMENT_FOLDERS,
     check_rbac,
     general_needs,
     limits_namespaces,
@@ -55,9 +54,9 @@ from rolecall_dev.checks.rbac import (
 )
 from rolecall_dev.checks.records import check_records
 from rolecall_dev.checks.samples import check_samples
-from rolecall_dev.checks.spec_keys import check_open_spec, check_spec_keys, cr_variable
+from rolecall_dev.checks.spec_keys import check_open_spec, check_spec_keys
 from rolecall_dev.checks.undefined import check_undefined
-from rolecall_dev.sources import Findings, Reader, shown
+from rolecall_dev.sources import CRD_FOLDERS, Findings, Reader, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +210,7 @@ def _check_crds(
     project: Project, watches: Sequence[Watch], crds: Sequence[Crd], findings: Findings
 ) -> list[tuple[Watch, CrdVersion]]:
     file = str(project.watches_file)
-    looked_in = ", ".join(str(folder) for folder in project.crd_folders or DEFAULT_FOLDERS)
+    looked_in = ", ".join(str(folder) for folder in project.crd_folders or CRD_FOLDERS)
     found = []
     for watch in watches:
         findings.rule = "crd"
@@ -282,9 +281,7 @@ def _check_rbac(
     for watch in watches:
         needs += needs_of_core_kind(watch.gvk.kind) if not watch.gvk.group else []
     namespaces = project.environment.get("WATCH_NAMESPACE", "").strip(" ,")
-    is_limited = bool(namespaces) or any(
-        limits_namespaces(project.cwd / folder, project.cwd) for folder in DEPLOYMENT_FOLDERS
-    )
+    is_limited = bool(namespaces) or limits_namespaces(project.cwd)
     check_rbac(
         folder,
         [*dict.fromkeys(needs), *general_needs()],

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.watches import Watch
@@ -19,13 +18,12 @@ from rolecall_dev.sources import (
     Document,
     Findings,
     as_map,
+    containers_of,
     read_folder,
     shown,
 )
 
 DEFAULT_FOLDER = Path("config/rbac")
-# The Deployment, and the patch that says which namespaces it watches.
-DEPLOYMENT_FOLDERS = (Path("config/manager"), Path("config/default"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +148,15 @@ def _allows(rule: Json, need: Need, verb: str) -> bool:
     )
 
 
-def limits_namespaces(folder: Path, cwd: Path) -> bool:
-    """Whether a Deployment in this folder tells the engine which namespaces to watch."""
-    if not folder.is_dir():
-        return False
-    documents = read_folder(folder, cwd, Findings())
-    return any("WATCH_NAMESPACE" in _variables(document.data) for document in documents)
-
-
-def _variables(deployment: Any) -> set[str]:
-    pod: Any = deployment
-    for step in ("spec", "template", "spec"):
-        pod = as_map(pod).get(step)
-    containers = as_map(pod).get("containers") or []
-    rows = [as_map(row) for it in containers for row in as_map(it).get("env") or []]
-    return {str(row.get("name")) for row in rows if row.get("value") or "valueFrom" in row}
+def limits_namespaces(project: Path) -> bool:
+    """Whether the Deployment tells the engine which namespaces to watch."""
+    rows = [
+        as_map(row)
+        for _, _, container in containers_of(project)
+        for row in container.get("env") or []
+    ]
+    given = {row.get("name") for row in rows if row.get("value") or "valueFrom" in row}
+    return "WATCH_NAMESPACE" in given
 
 
 def needs_of(watch: Watch, version: CrdVersion) -> list[Need]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from rolecall.json_object import Json
 from rolecall.watches import ExtensionKeys, Watch
 from rolecall_dev.checks.crds import Crd
 from rolecall_dev.checks.nearest import nearest
-from rolecall_dev.sources import KUBERNETES_KINDS, Document, Findings, as_map, read_folder
+from rolecall_dev.sources import KUBERNETES_KINDS, Findings, containers_of
 
-_FOLDERS = (Path("config/manager"), Path("config/default"))
 _FLAG = "--ansible-args"
 
 
@@ -36,37 +35,28 @@ def _check_arguments(
     watch: Watch, asked: ExtensionKeys, file: str, cwd: Path, findings: Findings
 ) -> None:
     key = asked.keys[0].name
-    for folder in _FOLDERS:
-        if not (cwd / folder).is_dir():
+    for document, number, container in containers_of(cwd):
+        for option, place in _stopping_arguments(container, asked):
+            findings.error(
+                document.file,
+                document.line("spec", "template", "spec", "containers", number, "args", place),
+                f"`{option}` in `{_FLAG}` makes runs do a part of what they do, so `{key}`"
+                f" has no effect for {watch.gvk.kind} ({file}:{watch.line})",
+                hint=f"remove `{option}`, or `{key}` from {file}",
+            )
+
+
+def _stopping_arguments(container: Json, asked: ExtensionKeys) -> Iterator[tuple[str, int]]:
+    """Options of ansible-playbook among a container's arguments, with their places."""
+    words = container.get("args")
+    words = words if isinstance(words, list) else []
+    for place, word in enumerate(map(str, words)):
+        name, equals, value = word.partition("=")
+        if name != _FLAG:
             continue
-        for document in read_folder(cwd / folder, cwd, Findings()):
-            for option, line in _stopping_arguments(document, asked):
-                findings.error(
-                    document.file,
-                    line,
-                    f"`{option}` in `{_FLAG}` makes runs do a part of what they do, so `{key}`"
-                    f" has no effect for {watch.gvk.kind} ({file}:{watch.line})",
-                    hint=f"remove `{option}`, or `{key}` from {file}",
-                )
-
-
-def _stopping_arguments(document: Document, asked: ExtensionKeys) -> Iterator[tuple[str, int]]:
-    """Options of ansible-playbook in a Deployment's containers, with their lines."""
-    at = ("spec", "template", "spec", "containers")
-    data: Any = document.data
-    for step in at:
-        data = as_map(data).get(step)
-    for number, container in enumerate(data if isinstance(data, list) else ()):
-        words = as_map(container).get("args")
-        words = words if isinstance(words, list) else []
-        for place, word in enumerate(map(str, words)):
-            name, equals, value = word.partition("=")
-            if name != _FLAG:
-                continue
-            where = place if equals or place + 1 == len(words) else place + 1
-            text = value if equals else str(words[where])
-            if option := asked.stopped_by(text):
-                yield option, document.line(*at, number, "args", where)
+        where = place if equals or place + 1 == len(words) else place + 1
+        if option := asked.stopped_by(value if equals else str(words[where])):
+            yield option, where
 
 
 def _check_kinds(

@@ -23,6 +23,7 @@ from rolecall_dev.sources import (
     as_map,
     misfits,
     read_documents,
+    with_object_fields,
     written,
 )
 
@@ -121,16 +122,10 @@ class _Versions:
 
 def _misfits(data: Json, schema: Json) -> Iterator[Misfit]:
     """Without what is a template and known only when it runs."""
-    every = {
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-    }
-    whole = {**schema, "properties": {**as_map(schema.get("properties")), **every}}
     metadata = as_map(data.get("metadata"))
     if not any(metadata.get(key) for key in ("name", "generateName")):
         yield Misfit(("metadata", "name"), "is missing")
-    for misfit in misfits(data, whole):
+    for misfit in misfits(data, with_object_fields(schema)):
         if not _is_templated(data, misfit.path):
             yield misfit
 

@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.runner import OwnNames, snake_case
+from rolecall.runner import OwnNames, cr_variable, snake_case
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import PRESERVE, CrdVersion
 from rolecall_dev.sources import Findings, as_map
@@ -53,11 +52,6 @@ class _Place:
 
     def __str__(self) -> str:
         return ".".join(("spec", *self.path)).replace(".[]", "[]")
-
-
-def cr_variable(gvk: Gvk) -> str:
-    """The variable that carries the CR as it was written; `_spec` behind it carries its spec."""
-    return f"_{gvk.group}_{gvk.kind.lower()}".replace(".", "_").replace("-", "_")
 
 
 def check_spec_keys(watch: Watch, version: CrdVersion, play_text: str, findings: Findings) -> None:

@@ -15,13 +15,13 @@ from typing import Any
 
 from jinja2 import TemplateError, meta, nodes
 
+from rolecall.runner import cr_variable
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import PRESERVE, CrdVersion
 from rolecall_dev.checks.expressions import expressions_of
 from rolecall_dev.checks.module_docs import ModuleDocs
 from rolecall_dev.checks.nearest import meant
 from rolecall_dev.checks.porting import Variables
-from rolecall_dev.checks.spec_keys import cr_variable
 from rolecall_dev.sources import (
     Findings,
     Sources,
@@ -135,10 +135,6 @@ def _is_missing(name: str, docs: ModuleDocs) -> bool:
     """Whether it is the full name of something in a collection that is not installed here."""
     parts = name.split(".")
     return len(parts) > 2 and docs.modules_of(".".join(parts[:2])) is None
-
-
-def _takes_any(schema: dict[str, Any]) -> bool:
-    return bool(schema.get(PRESERVE) or schema.get("additionalProperties"))
 
 
 def _more_names(sources: Sources, docs: ModuleDocs) -> Iterator[str]:

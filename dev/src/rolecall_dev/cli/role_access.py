@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Self
 
 from rolecall.clock import SystemClock
@@ -58,12 +57,7 @@ class RoleAccess:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
 
     @asynccontextmanager

@@ -5,7 +5,7 @@ to be seen; `cli/demo.py` prints it.
 """
 
 from rolecall_dev.demo.live_rows import LiveRows, Row, table_of
-from rolecall_dev.demo.project import DemoProject, Sample, find_project
+from rolecall_dev.demo.project import DemoProject, find_project
 from rolecall_dev.demo.running import RunningDemo
 
-__all__ = ["DemoProject", "LiveRows", "Row", "RunningDemo", "Sample", "find_project", "table_of"]
+__all__ = ["DemoProject", "LiveRows", "Row", "RunningDemo", "find_project", "table_of"]

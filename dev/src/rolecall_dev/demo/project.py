@@ -9,12 +9,11 @@ import yaml
 
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
+from rolecall_dev.sources import crd_folder
 
 # Says on a sample that simulated nodes cannot make it ready.
 NEEDS = "rolecall.dev/needs"
 
-# Ours first, then the Operator SDK's.
-_CRD_FOLDERS = ("crds", "config/crd/bases")
 _SAMPLES = "config/samples"
 
 
@@ -49,12 +48,7 @@ def find_project(folder: Path) -> DemoProject:
             f"`{folder}` has no watches.yaml, so there is no operator to show",
             hint="change into the folder of a project",
         )
-    crds = next((folder / name for name in _CRD_FOLDERS if (folder / name).is_dir()), None)
-    if crds is None:
-        raise InputError(
-            f"`{folder}` has no CRDs: neither {' nor '.join(_CRD_FOLDERS)} was found",
-            hint="a demo installs them before it creates the samples",
-        )
+    crds = crd_folder(folder, "a demo")
     samples = _samples_in(folder / _SAMPLES)
     if not samples:
         raise InputError(f"`{folder / _SAMPLES}` has no sample to show")

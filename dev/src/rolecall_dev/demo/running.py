@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from rolecall.errors import RolecallError
@@ -23,6 +22,7 @@ from rolecall.local_engine import engines_of
 from rolecall_dev import localcluster
 from rolecall_dev.demo.project import DemoProject, Sample
 from rolecall_dev.localcluster import Say
+from rolecall_dev.sources import kubectl_source
 
 NAME = "demo"
 _MOST_DEMOS = 20
@@ -79,18 +79,12 @@ class RunningDemo:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ending.close()
 
     def install_crds(self) -> None:
         """Install the CRDs and wait until the API server serves them."""
-        option = "-k" if (self._project.crds / "kustomization.yaml").exists() else "-f"
-        self._cluster.kubectl("apply", option, str(self._project.crds))
+        self._cluster.kubectl("apply", *kubectl_source(self._project.crds))
         self._cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
 
     def start_engine(self) -> None:

@@ -8,10 +8,8 @@ from rolecall_dev.doctor.looks import LOOKS, UNINSTALL_LOOKS, Look, examine
 from rolecall_dev.doctor.surroundings import (
     Diagnosis,
     DiagnosisState,
-    ReachedCluster,
     Surroundings,
     done,
-    not_looked,
     to_do,
 )
 
@@ -21,10 +19,8 @@ __all__ = [
     "Diagnosis",
     "DiagnosisState",
     "Look",
-    "ReachedCluster",
     "Surroundings",
     "done",
     "examine",
-    "not_looked",
     "to_do",
 ]

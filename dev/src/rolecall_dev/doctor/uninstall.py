@@ -4,45 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any
 
 from rolecall.json_object import Json
 from rolecall.kube import OWNER_TYPE_ANNOTATION, NoSuchKindError, NotFoundError
 from rolecall.watches import Watch
 from rolecall_dev.doctor.surroundings import Diagnosis, Surroundings, done, not_looked, to_do
-from rolecall_dev.sources import Findings, as_map, read_folder
+from rolecall_dev.sources import as_map, containers_of
 
 # The operator of the project as the cluster sees it: what it is called, and whether it runs.
 
 _LABEL = "rolecall.dev/engine"
 _FLAG = "leader-election-id"
 _VARIABLE = "ROLECALL_LEADER_ELECTION_ID"
-_FOLDERS = ("config/manager", "config/default")
 
 
 def names_of_operator(surroundings: Surroundings) -> set[str]:
     """By the Lease that its Deployment names, or the settings here: label and prefix are the same."""
     found = {surroundings.settings.election.id}
-    for folder in _FOLDERS:
-        path = surroundings.project / folder
-        if path.is_dir():
-            for document in read_folder(path, surroundings.project, Findings()):
-                found.update(_ids(document.data))
+    for _, _, container in containers_of(surroundings.project):
+        found.update(_ids(container))
     return found - {""}
 
 
-def _ids(deployment: Any) -> Iterator[str]:
-    pod: Any = deployment
-    for step in ("spec", "template", "spec"):
-        pod = as_map(pod).get(step)
-    for container in as_map(pod).get("containers") or ():
-        for row in as_map(container).get("env") or ():
-            if as_map(row).get("name") == _VARIABLE:
-                yield str(row.get("value") or "")
-        for word in as_map(container).get("args") or ():
-            name, _, value = str(word).lstrip("-").partition("=")
-            if name == _FLAG:
-                yield value
+def _ids(container: Json) -> Iterator[str]:
+    for row in container.get("env") or ():
+        if as_map(row).get("name") == _VARIABLE:
+            yield str(row.get("value") or "")
+    for word in container.get("args") or ():
+        name, _, value = str(word).lstrip("-").partition("=")
+        if name == _FLAG:
+            yield value
 
 
 async def running_engines(surroundings: Surroundings) -> list[str]:

@@ -6,12 +6,11 @@ else is real, and real, which needs root and a container runtime (inner room `re
 """
 
 from rolecall_dev.localcluster.build import (
-    BuildListener,
     BuildStep,
     build_programs,
     missing_programs,
 )
-from rolecall_dev.localcluster.cluster import Cluster, Component
+from rolecall_dev.localcluster.cluster import Cluster
 from rolecall_dev.localcluster.components import COMPONENTS
 from rolecall_dev.localcluster.identities import ClusterAccess, write_kubeconfig
 from rolecall_dev.localcluster.launch import (
@@ -63,12 +62,10 @@ __all__ = [
     "REGISTRY",
     "S3",
     "Binaries",
-    "BuildListener",
     "BuildStep",
     "Cluster",
     "ClusterAccess",
     "ClusterStatus",
-    "Component",
     "ComponentStatus",
     "Image",
     "InUseError",

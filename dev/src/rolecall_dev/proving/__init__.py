@@ -8,12 +8,11 @@ operator can be tested that has a sample.
 """
 
 from rolecall_dev.proving.checks import CHECKS
-from rolecall_dev.proving.proof import REPLAYS_FOLDER, Wish, Wishes, planned, prove
+from rolecall_dev.proving.proof import Wish, Wishes, planned, prove
 from rolecall_dev.proving.report import Finding, ProofReport, report_text, write_junit
 
 __all__ = [
     "CHECKS",
-    "REPLAYS_FOLDER",
     "Finding",
     "ProofReport",
     "Wish",

@@ -1,7 +1,6 @@
 """The least rights that a project needs: read from its roles and from records of what plays asked."""
 
 from rolecall_dev.rbac.granted import (
-    RightsDifference,
     compare,
     granted_rights,
     is_granted,
@@ -20,7 +19,6 @@ __all__ = [
     "STORE_FILE",
     "Derived",
     "Right",
-    "RightsDifference",
     "RightsSources",
     "account_in",
     "compare",

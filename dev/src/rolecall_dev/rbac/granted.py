@@ -11,6 +11,7 @@ from rolecall.errors import InputError
 from rolecall_dev.rbac.kinds import read_plain
 from rolecall_dev.rbac.needs import Derived
 from rolecall_dev.rbac.rights import Right
+from rolecall_dev.sources import as_map, shown
 
 BECAUSE = "rolecall.dev/because"
 # What the engine needs whatever is watched, or what the scaffold grants for metrics: may be there.
@@ -58,7 +59,7 @@ def compare(derived: Derived, folder: Path, cwd: Path) -> list[RightsDifference]
     own = {right: why for right, why in derived.own.reasons.items() if right not in derived.rights}
     found = [
         RightsDifference(
-            _shown(folder, cwd),
+            shown(folder, cwd),
             f"not allowed to {right}{_where(derived, right)}, which is needed by"
             f" {', '.join(reasons[:3])}",
         )
@@ -106,21 +107,21 @@ def _rules(folder: Path, cwd: Path, *, and_unchecked: bool = False) -> Iterator[
             is_wide = document.get("kind") == "ClusterRoleBinding"
             bound[key] = bound.get(key, False) or is_wide
     for path, document in documents:
-        metadata = _map(document.get("metadata"))
+        metadata = as_map(document.get("metadata"))
         key = (document.get("kind"), metadata.get("name"))
         if key not in bound:
             continue
-        if _map(metadata.get("annotations")).get(BECAUSE) and not and_unchecked:
+        if as_map(metadata.get("annotations")).get(BECAUSE) and not and_unchecked:
             continue
         for number, rule in enumerate(document.get("rules") or [], 1):
-            place = f"{_shown(path, cwd)}, rule {number}"
-            yield _Rule(place, tuple(_rights(_map(rule))), bound[key])
+            place = f"{shown(path, cwd)}, rule {number}"
+            yield _Rule(place, tuple(_rights(as_map(rule))), bound[key])
 
 
 def _references(document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     subjects = document.get("subjects") or []
-    if any(_map(subject).get("kind") == "ServiceAccount" for subject in subjects):
-        yield _map(document.get("roleRef"))
+    if any(as_map(subject).get("kind") == "ServiceAccount" for subject in subjects):
+        yield as_map(document.get("roleRef"))
 
 
 def _rights(rule: Mapping[str, Any]) -> Iterator[Right]:
@@ -137,11 +138,3 @@ def _covers(grant: Right, right: Right) -> bool:
         and grant.resource in (right.resource, "*", *([f"*/{sub}"] if slash else []))
         and grant.verb in (right.verb, "*")
     )
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _shown(path: Path, cwd: Path) -> str:
-    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from rolecall_dev.sources import KUBERNETES_KINDS
+from rolecall_dev.sources import KUBERNETES_KINDS, plural_of
 
 _FOREIGN = {
     "gateway.networking.k8s.io": "Gateway GatewayClass GRPCRoute HTTPRoute ReferenceGrant",
@@ -34,13 +34,13 @@ class KindNames:
     def of(cls, crds: Iterable[Mapping[str, Any]]) -> KindNames:
         """Kubernetes' own, and those of these CRDs."""
         known = {
-            (group, kind): _plural(kind)
+            (group, kind): plural_of(kind)
             for group, kinds in KUBERNETES_KINDS.items()
             for kind in kinds
         }
         known |= {("", kind): plural for kind, plural in _IRREGULAR.items()}
         for group, foreign in _FOREIGN.items():
-            known |= {(group, kind): _plural(kind) for kind in foreign.split()}
+            known |= {(group, kind): plural_of(kind) for kind in foreign.split()}
         for crd in crds:
             spec = crd.get("spec") or {}
             names = spec.get("names") or {}
@@ -50,16 +50,7 @@ class KindNames:
     def resource(self, group: str, kind: str) -> tuple[str, bool]:
         """The plural, and whether it is known and not guessed."""
         plural = self.known.get((group, kind))
-        return (plural, True) if plural else (_plural(kind), False)
-
-
-def _plural(kind: str) -> str:
-    name = kind.lower()
-    if name.endswith(("s", "x", "z", "ch", "sh")):
-        return f"{name}es"
-    if name.endswith("y") and name[-2:-1] not in "aeiou":
-        return f"{name[:-1]}ies"
-    return f"{name}s"
+        return (plural, True) if plural else (plural_of(kind), False)
 
 
 # YAML as Kubernetes has it, for what needs no places.

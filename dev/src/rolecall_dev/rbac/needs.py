@@ -10,11 +10,12 @@ from typing import Any
 
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
+from rolecall.runner import cr_variable
 from rolecall.watches import Play, Watch
 from rolecall_dev.rbac.kinds import KindNames, read_plain
 from rolecall_dev.rbac.rights import Right, Rights
 from rolecall_dev.rbac.tasks import TaskReader
-from rolecall_dev.sources import resources_of_no_namespace
+from rolecall_dev.sources import CRD_FOLDERS, resources_of_no_namespace
 
 # What plays really asked for, from the lines that `rolecall run --proxy-record FILE` wrote.
 
@@ -58,7 +59,6 @@ def add_for_extensions(watch: Watch, own: Rights, kinds: KindNames, rights: Righ
 
 _READING = frozenset({"get", "list", "watch"})
 _REACHING_OUT = frozenset({"attach", "exec", "portforward", "proxy"})
-_CRD_FOLDERS = ("crds", "config/crd/bases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +155,14 @@ def _plays(rows: Sequence[tuple[Watch, Sequence[Play]]]) -> list[tuple[Play, lis
 
 def _crs(watches: Sequence[Watch]) -> dict[str, Any]:
     """The variables that carry CRs in plays, as far as they are known without one."""
-    found: dict[str, Any] = {}
-    for watch in watches:
-        name = f"_{watch.gvk.group}_{watch.gvk.kind.lower()}".replace(".", "_").replace("-", "_")
-        found[name] = {"apiVersion": watch.gvk.api_version, "kind": watch.gvk.kind}
-    return found
+    return {
+        cr_variable(watch.gvk): {"apiVersion": watch.gvk.api_version, "kind": watch.gvk.kind}
+        for watch in watches
+    }
 
 
 def _crds(cwd: Path) -> list[dict[str, Any]]:
-    paths = [path for folder in _CRD_FOLDERS for path in sorted((cwd / folder).glob("*.y*ml"))]
+    paths = [path for folder in CRD_FOLDERS for path in sorted((cwd / folder).glob("*.y*ml"))]
     documents = [document for path in paths for document in read_plain(path)]
     return [it for it in documents if it.get("kind") == "CustomResourceDefinition"]
 

@@ -2,7 +2,6 @@
 
 from rolecall_dev.scaffold.changes import Changes
 from rolecall_dev.scaffold.kind import NewKind, add_kind
-from rolecall_dev.scaffold.names import checked_domain, checked_project_name
 from rolecall_dev.scaffold.project import NewProject, ProjectFile, add_project
 from rolecall_dev.scaffold.yaml_lists import ListItem, with_item, without_item
 
@@ -14,8 +13,6 @@ __all__ = [
     "ProjectFile",
     "add_kind",
     "add_project",
-    "checked_domain",
-    "checked_project_name",
     "with_item",
     "without_item",
 ]

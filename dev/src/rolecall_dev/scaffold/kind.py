@@ -12,6 +12,7 @@ import yaml
 
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
+from rolecall.runner import cr_variable
 from rolecall_dev.scaffold.changes import Changes
 from rolecall_dev.scaffold.further_version import KnownCrd, add_step, add_version, find_crd
 from rolecall_dev.scaffold.names import (
@@ -19,11 +20,11 @@ from rolecall_dev.scaffold.names import (
     checked_kind,
     checked_plural,
     checked_version,
-    plural_of,
 )
 from rolecall_dev.scaffold.project import FILE, ProjectFile, ProjectResource
 from rolecall_dev.scaffold.templates import rendered
 from rolecall_dev.scaffold.yaml_lists import ListItem, with_item
+from rolecall_dev.sources import plural_of
 
 # Roles that people get, and nothing of the operator itself.
 _PEOPLE = ("admin", "editor", "viewer", "log_reader")
@@ -103,7 +104,6 @@ def _values(project: ProjectFile, wanted: NewKind, gvk: Gvk, plural: str) -> dic
     kind_lower = gvk.kind.lower()
     prefix = f"{wanted.group}-{kind_lower}" if project.is_multigroup else kind_lower
     sample = "_".join(part for part in (wanted.group, gvk.version, kind_lower) if part)
-    variable = f"_{gvk.group}_{kind_lower}".replace(".", "_").replace("-", "_")
     return {
         "project": project.name,
         "group_domain": gvk.group,
@@ -112,7 +112,7 @@ def _values(project: ProjectFile, wanted: NewKind, gvk: Gvk, plural: str) -> dic
         "kind_lower": kind_lower,
         "plural": plural,
         "sample": sample,
-        "cr_variable": variable,  # what the engine calls the CR in plays
+        "cr_variable": cr_variable(gvk),  # what the engine calls the CR in plays
         "rbac_prefix": prefix.replace(".", "-"),
         "rbac_file": prefix.replace("-", "_").replace(".", "_"),
     }

@@ -99,16 +99,6 @@ def checked_plural(plural: str) -> str:
     return plural
 
 
-def plural_of(kind: str) -> str:
-    """The usual English plural, in lower case."""
-    name = kind.lower()
-    if re.search(r"(s|x|z|ch|sh)$", name):
-        return f"{name}es"
-    if re.search(r"[^aeiou]y$", name):
-        return f"{name[:-1]}ies"
-    return f"{name}s"
-
-
 def _is_dns_name(name: str) -> bool:
     labels = name.split(".")
     fit = all(_LABEL.fullmatch(label) and len(label) <= _LONGEST_LABEL for label in labels)

@@ -3,18 +3,26 @@
 from rolecall.json_object import as_map
 from rolecall_dev.sources.definitions import VariableScope, kinds_asked_for
 from rolecall_dev.sources.documents import (
+    CRD_FOLDERS,
     SUFFIXES,
     Document,
     Findings,
     Line,
     as_yaml,
+    containers_of,
+    crd_folder,
     filled_in,
+    kubectl_source,
     read_documents,
     read_folder,
     shown,
 )
-from rolecall_dev.sources.kubernetes_kinds import KUBERNETES_KINDS, resources_of_no_namespace
-from rolecall_dev.sources.structural import Misfit, misfits, written
+from rolecall_dev.sources.kubernetes_kinds import (
+    KUBERNETES_KINDS,
+    plural_of,
+    resources_of_no_namespace,
+)
+from rolecall_dev.sources.structural import Misfit, misfits, with_object_fields, written
 from rolecall_dev.sources.tasks import (
     BLOCKS,
     KEYWORDS,
@@ -22,13 +30,16 @@ from rolecall_dev.sources.tasks import (
     Sources,
     Step,
     Task,
+    files_named,
     is_play,
+    roles_named,
     tasks_of_file,
     yaml_files,
 )
 
 __all__ = [
     "BLOCKS",
+    "CRD_FOLDERS",
     "KEYWORDS",
     "KUBERNETES_KINDS",
     "SUFFIXES",
@@ -43,15 +54,22 @@ __all__ = [
     "VariableScope",
     "as_map",
     "as_yaml",
+    "containers_of",
+    "crd_folder",
+    "files_named",
     "filled_in",
     "is_play",
     "kinds_asked_for",
+    "kubectl_source",
     "misfits",
+    "plural_of",
     "read_documents",
     "read_folder",
     "resources_of_no_namespace",
+    "roles_named",
     "shown",
     "tasks_of_file",
+    "with_object_fields",
     "written",
     "yaml_files",
 ]

@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from rolecall.errors import Problem
-from rolecall.json_object import Json
+from rolecall.errors import InputError, Problem
+from rolecall.json_object import Json, as_map
 
 
 # What the checks found: problems with their places, and what could not be looked at.
@@ -187,6 +187,39 @@ def read_folder(folder: Path, cwd: Path, findings: Findings) -> list[Document]:
     """The documents of all YAML files of a folder, in the order of their names."""
     paths = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES)
     return [document for path in paths for document in read_documents(path, cwd, findings)]
+
+
+# Where a project has its CRDs: ours first, then the Operator SDK's.
+CRD_FOLDERS = (Path("crds"), Path("config/crd/bases"))
+# The Deployment, and patches of it.
+_DEPLOYMENT_FOLDERS = (Path("config/manager"), Path("config/default"))
+
+
+def crd_folder(project: Path, who: str) -> Path:
+    """The first that is there; `who` needs it."""
+    found = next((project / name for name in CRD_FOLDERS if (project / name).is_dir()), None)
+    if found is None:
+        raise InputError(
+            f"`{project}` has no CRDs: neither {' nor '.join(map(str, CRD_FOLDERS))} was found",
+            hint=f"{who} installs them before it creates the samples",
+        )
+    return found
+
+
+def kubectl_source(folder: Path) -> tuple[str, str]:
+    """The arguments of `kubectl apply` for all that is in a folder."""
+    return "-k" if (folder / "kustomization.yaml").exists() else "-f", str(folder)
+
+
+def containers_of(project: Path) -> Iterator[tuple[Document, int, Json]]:
+    """Those of the operator's Deployment and its patches, each with its place in a document."""
+    for folder in (project / name for name in _DEPLOYMENT_FOLDERS):
+        for document in read_folder(folder, project, Findings()) if folder.is_dir() else ():
+            found: Any = document.data
+            for step in ("spec", "template", "spec", "containers"):
+                found = as_map(found).get(step)
+            for number, container in enumerate(found if isinstance(found, list) else ()):
+                yield document, number, as_map(container)
 
 
 # Objects as YAML that people review: the same object gives the same bytes.

@@ -6,6 +6,7 @@ and go; what is said of one that is not here is therefore a guess, and told as o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -57,6 +58,14 @@ def _kubernetes_kinds() -> dict[str, dict[str, list[str]]]:
         for kind in kinds:
             found.setdefault(group, {}).setdefault(kind, []).append(version)
     return found
+
+
+def plural_of(kind: str) -> str:
+    """The usual English plural, in lower case."""
+    name = kind.lower()
+    if re.search(r"(s|x|z|ch|sh)$", name):
+        return f"{name}es"
+    return re.sub(r"(?<=[^aeiou])y$", "ie", name) + "s"
 
 
 # group -> kind -> versions, the one to use first

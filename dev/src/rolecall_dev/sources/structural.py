@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rolecall.json_object import Json
+from rolecall.json_object import Json, as_map
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -163,3 +163,13 @@ def _matches(text: str, pattern: str) -> bool:
         return re.search(pattern, text) is not None
     except re.error:
         return True
+
+
+def with_object_fields(schema: Json) -> Json:
+    """A schema with what every object may have, whatever it says."""
+    every = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    }
+    return {**schema, "properties": {**as_map(schema.get("properties")), **every}}

@@ -226,9 +226,9 @@ class Reader:
     def _take(self, tasks: Iterator[Task], folder: Path) -> None:
         for task in tasks:
             self.sources.tasks.append(task)
-            for name in _files_named(task):
+            for name in files_named(task):
                 self._read_tasks(folder / name)
-            for name in _roles_named(task):
+            for name in roles_named(task):
                 if not self._read_named_role(name):
                     self.sources.roles_not_found.append((task, name))
 
@@ -278,7 +278,8 @@ def yaml_files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def _files_named(task: Task) -> list[str]:
+def files_named(task: Task) -> list[str]:
+    """Files with tasks that a task names, from its own folder."""
     arguments = task.arguments
     if task.short not in _IMPORTS:
         return []
@@ -286,7 +287,8 @@ def _files_named(task: Task) -> list[str]:
     return [name] if isinstance(name, str) and "{{" not in name else []
 
 
-def _roles_named(task: Task) -> list[str]:
+def roles_named(task: Task) -> list[str]:
+    """Roles that a task or play names, as it has them."""
     names: list[Any] = [task.data.get("role")]
     if task.short in _ROLES:
         names.append(as_map(task.arguments).get("name"))

@@ -14,10 +14,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
-from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall_dev.localcluster import Cluster, Wanted, find_binaries, sweep, temporary_cluster
+from rolecall_dev.sources import crd_folder, kubectl_source
 from rolecall_dev.staging.engine import TrialEngine
 from rolecall_dev.staging.fault_proxy import FaultProxy
 from rolecall_dev.staging.traffic import CASE_PREFIX
@@ -25,8 +25,6 @@ from rolecall_dev.staging.traffic import CASE_PREFIX
 _CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 _CRDS_GO_WITHIN = "30s"
 _NAMESPACE = Gvk("", "v1", "Namespace")
-# Ours first, then the Operator SDK's.
-_CRD_FOLDERS = ("crds", "config/crd/bases")
 
 
 class TrialCluster:
@@ -60,7 +58,12 @@ class TrialCluster:
 
     def install_crds(self, project: Path) -> None:
         """Install a project's CRDs and wait until they are served."""
-        self.cluster.kubectl("apply", "--server-side", "--force-conflicts", *_crds_of(project))
+        self.cluster.kubectl(
+            "apply",
+            "--server-side",
+            "--force-conflicts",
+            *kubectl_source(crd_folder(project, "a test")),
+        )
         self.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all")
 
     async def replace_crds(self, project: Path) -> None:
@@ -76,7 +79,7 @@ class TrialCluster:
                     place = (metadata.get("namespace", ""), metadata["name"])
                     no_finalizers = {"metadata": {"finalizers": None}}
                     await self.client.merge_patch(gvk, *place, no_finalizers)
-        found = _crds_of(project)
+        found = kubectl_source(crd_folder(project, "a test"))
         delete = ("delete", "--ignore-not-found", f"--timeout={_CRDS_GO_WITHIN}", *found)
         await asyncio.to_thread(self.cluster.kubectl, *delete)
         await asyncio.to_thread(self.install_crds, project)
@@ -108,14 +111,3 @@ class TrialCluster:
         """Ask for its end; nobody waits for it."""
         with suppress(NotFoundError):
             await self.client.delete(_NAMESPACE, "", name)
-
-
-def _crds_of(project: Path) -> tuple[str, str]:
-    """As kubectl is told of them."""
-    folder = next((project / name for name in _CRD_FOLDERS if (project / name).is_dir()), None)
-    if folder is None:
-        raise InputError(
-            f"`{project}` has no CRDs: neither {' nor '.join(_CRD_FOLDERS)} was found",
-            hint="a test installs them before it creates the samples",
-        )
-    return "-k" if (folder / "kustomization.yaml").exists() else "-f", str(folder)

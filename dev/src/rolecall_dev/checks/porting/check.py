@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from rolecall.runner import cr_variable
 from rolecall.watches import Watch
 from rolecall_dev.checks.crds import CrdVersion
 from rolecall_dev.checks.porting.conditionals import check_conditionals
 from rolecall_dev.checks.porting.values import check_values, check_variables
 from rolecall_dev.checks.porting.variables import Variables
-from rolecall_dev.checks.spec_keys import cr_variable, variable_of
+from rolecall_dev.checks.spec_keys import variable_of
 from rolecall_dev.sources import BLOCKS, KEYWORDS, Findings, Sources, Task, as_map, shown
 
 _ASSIGNMENT = re.compile(r"(\w+)=")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -16,7 +15,6 @@ from rolecall_base.purity import Used, full_name, purity_of
 from rolecall_dev.testing.scripted.events import Events, TaskFacts
 from rolecall_dev.testing.scripted.requests import ProxySession, RequestFailed, Requests
 
-_REPORT = "operator_sdk.util.k8s_status"
 _REQUEUE = "operator_sdk.util.requeue_after"
 _META = "ansible.builtin.meta"
 
@@ -154,12 +152,6 @@ class ScriptedRun(Requests):
         async with self.task("ask to come back", module=_REQUEUE) as task:
             task.result["period"] = period
 
-    async def report_status(self, **status: Any) -> None:
-        """The task `k8s_status` for the run's own CR."""
-        api_version, kind = str(self.cr["apiVersion"]), str(self.cr["kind"])
-        async with self.task("report", module=_REPORT) as task:
-            await task.patch_status(api_version, kind, self.name, status)
-
     def end_play(self) -> None:
         """`meta: end_play`: the tasks that follow are not performed, and the run is a success."""
         self._events.task_starts(self._facts("stop before the rest", _META))
@@ -179,22 +171,6 @@ class ScriptedRun(Requests):
         """A variable of the engine's environment, which is an input of the run."""
         self._variables.add(name)
         return os.environ.get(name, "")
-
-    def leave_out(self, what: str, *, kind: str = "left out", task: ScriptedTask) -> None:
-        """Where the run only plans: note what a task would have done outside of the API."""
-        notes = self.request_of_run.plan_notes
-        if notes is None:
-            raise RuntimeError("only a run that plans leaves something out")
-        line = {
-            "kind": kind,
-            "what": what,
-            "task": task.facts.name,
-            "place": task.facts.path,
-            "is_registered": False,
-            "at_s": self._clock.monotonic(),
-        }
-        with notes.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
 
     @contextlib.asynccontextmanager
     async def waiting(self) -> AsyncIterator[None]:
