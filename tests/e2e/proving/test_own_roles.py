@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rolecall_dev.localcluster import Cluster
-from rolecall_dev.proving import prove
+from rolecall_dev.proving import Wish, prove
 from rolecall_dev.proving.model import Case, Replay
 from rolecall_dev.staging import TrialCluster
 from tests.e2e.engine import ROOT
@@ -43,7 +43,7 @@ _FOUND = {
 async def test_finding_does_not_come_back(cluster: Cluster, tmp_path: Path, symptom: str) -> None:
     async with TrialCluster.on(cluster) as trial_cluster:
         file = _FOUND[symptom].write(tmp_path, 1)
-        report = await prove(ROOT, trial_cluster=trial_cluster, replay=file)
+        report = await prove(Wish(ROOT, replay=file), trial_cluster=trial_cluster)
     await asyncio.get_running_loop().shutdown_default_executor()
     assert not report.undecided, report.undecided
     assert not report.findings, report.findings

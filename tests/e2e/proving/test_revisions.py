@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rolecall_dev.localcluster import Cluster
-from rolecall_dev.proving import prove
+from rolecall_dev.proving import Wish, prove
 from rolecall_dev.staging import TrialCluster
 from tests.e2e.engine import ROOT
 from tests.e2e.proving.small_roles import SmallRole, read_roles, write_project
@@ -35,7 +35,7 @@ async def test_object_that_a_new_revision_names_otherwise_is_left_behind_and_fou
 
     async with TrialCluster.on(cluster) as trial_cluster:
         report = await prove(
-            project, trial_cluster=trial_cluster, checks=["upgrade"], from_revision="HEAD~1"
+            Wish(project, checks=["upgrade"], from_revision="HEAD~1"), trial_cluster=trial_cluster
         )
     await asyncio.get_running_loop().shutdown_default_executor()
     (found,) = report.findings

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from rolecall_dev.localcluster import Cluster
-from rolecall_dev.proving import CHECKS, ProofReport, prove
+from rolecall_dev.proving import CHECKS, ProofReport, Wish, prove
 from rolecall_dev.staging import TrialCluster
 from tests.e2e.engine import ROOT
 from tests.e2e.proving.small_roles import SmallRole, read_roles, write_project
@@ -74,9 +74,8 @@ async def test_each_seeded_bug_is_found_and_right_roles_are_quiet(
         async def run(trial: Trial) -> ProofReport:
             async with free:
                 return await prove(
-                    write_project(tmp_path / trial.name, trial.roles),
+                    Wish(write_project(tmp_path / trial.name, trial.roles), checks=trial.checks),
                     trial_cluster=trial_cluster,
-                    checks=trial.checks,
                 )
 
         reports = await asyncio.gather(*map(run, _trials()))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rolecall.clock import SystemClock
-from rolecall_dev.proving import ProofReport, prove, report_text
+from rolecall_dev.proving import ProofReport, Wish, prove, report_text
 from rolecall_dev.proving import proof as proof_module
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.model import Case, CaseProblem, OperatorCheck, Subject
@@ -106,10 +106,9 @@ async def proved(
     clock = SystemClock()
     began = clock.monotonic()
     report = await prove(
-        project,
+        Wish(project, budget_s=BUDGET_S),
         trial_cluster=trial_cluster,  # type: ignore[arg-type]
         say=say,
-        budget_s=BUDGET_S,
     )
     took_s = clock.monotonic() - began
     await asyncio.get_running_loop().shutdown_default_executor()

@@ -16,7 +16,7 @@ import yaml
 
 from rolecall.errors import ProblemsError
 from rolecall_dev.cli.test import exit_code_of
-from rolecall_dev.proving import CHECKS, ProofReport, prove, report_text, write_junit
+from rolecall_dev.proving import CHECKS, ProofReport, Wish, prove, report_text, write_junit
 from rolecall_dev.proving import proof as proof_module
 from rolecall_dev.proving.bench import Bench
 from rolecall_dev.proving.known_limits import (
@@ -257,7 +257,7 @@ async def proved(
     monkeypatch.setattr(Bench, "undisturbed", undisturbed)
     monkeypatch.setattr(proof_module, "_schema_of", schema_of)
     monkeypatch.setattr(proof_module, "CHECKS", {"edits": OperatorCheck("edits", "", cases, run)})
-    report = await prove(folder, trial_cluster=NoCluster())  # type: ignore[arg-type]
+    report = await prove(Wish(folder), trial_cluster=NoCluster())  # type: ignore[arg-type]
     await asyncio.get_running_loop().shutdown_default_executor()
     return report
 

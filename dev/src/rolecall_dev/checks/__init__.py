@@ -2,8 +2,7 @@
 
 from rolecall_dev.checks.formats import FORMATS
 from rolecall_dev.checks.project import Checked, Project, check_project, webhook_files
-from rolecall_dev.checks.schema import watches_schema
-from rolecall_dev.checks.schema_of_conversions import conversions_schema
+from rolecall_dev.checks.schema import conversions_schema, watches_schema
 from rolecall_dev.sources import Findings
 
 __all__ = [

@@ -70,18 +70,16 @@ def check_arguments(watch: Watch, version: CrdVersion, cwd: Path, findings: Find
         return
     sides = _Sides(watch, version, arguments, _pairs(watch, properties, arguments))
     for key, name in sides.pairs.items():
-        _compare(_Pair(key, name), version, arguments, findings)
+        _compare(key, name, version, arguments, findings)
     _tell_keys_without_argument(sides, findings)
     _tell_arguments_without_key(sides, findings)
 
 
 def _read(role: Path, cwd: Path) -> _Arguments | None:
     ignored = Findings()  # files that are no YAML were told with the role
-    for path, at in (
-        (role / "meta/argument_specs.yml", ("argument_specs", "main", "options")),
-        (role / "meta/argument_specs.yaml", ("argument_specs", "main", "options")),
-        (main_file(role, "meta"), ("argument_specs", "main", "options")),
-    ):
+    at = ("argument_specs", "main", "options")
+    files = ("argument_specs.yml", "argument_specs.yaml")
+    for path in (*(role / "meta" / name for name in files), main_file(role, "meta")):
         documents = read_documents(path, cwd, ignored) if path and path.is_file() else []
         for document in documents:
             options: Any = document.data
@@ -123,37 +121,33 @@ def _by_default(watch: Watch, key: str, variable: str, arguments: _Arguments) ->
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    key: str
-    name: str
-
-
-def _compare(pair: _Pair, version: CrdVersion, arguments: _Arguments, findings: Findings) -> None:
+def _compare(
+    key: str, name: str, version: CrdVersion, arguments: _Arguments, findings: Findings
+) -> None:
     spec = version.schema("spec")
-    schema = version.schema("spec", pair.key)
-    option = as_map(arguments.options.get(pair.name))
-    place = (arguments.document.file, arguments.line(pair.name))
-    is_given = pair.key in (spec.get("required") or []) or "default" in schema
-    if option.get("required") and not is_given and not _has_fallback(pair, arguments):
+    schema = version.schema("spec", key)
+    option = as_map(arguments.options.get(name))
+    place = (arguments.document.file, arguments.line(name))
+    is_given = key in (spec.get("required") or []) or "default" in schema
+    if option.get("required") and not is_given and not _has_fallback(name, arguments):
         findings.warn(
             *place,
-            f"argument `{pair.name}` is required, but `spec.{pair.key}` may be left out",
-            hint=f"list `{pair.key}` under `required` in {version.file}",
+            f"argument `{name}` is required, but `spec.{key}` may be left out",
+            hint=f"list `{key}` under `required` in {version.file}",
         )
     wanted = _FITTING.get(str(schema.get("type", "")))
     kind = str(option.get("type", "str"))
     is_either = bool(schema.get("x-kubernetes-int-or-string"))
-    if wanted and kind not in wanted and not is_either and not _is_made_of(pair, arguments):
+    if wanted and kind not in wanted and not is_either and not _is_made_of(key, name, arguments):
         findings.warn(
             *place,
-            f"argument `{pair.name}` is `{kind}`, but `spec.{pair.key}` is `{schema['type']}`",
+            f"argument `{name}` is `{kind}`, but `spec.{key}` is `{schema['type']}`",
         )
     choices, allowed = option.get("choices"), schema.get("enum")
     if choices and allowed and sorted(map(str, choices)) != sorted(map(str, allowed)):
         findings.warn(
             *place,
-            f"argument `{pair.name}` and `spec.{pair.key}` allow different values",
+            f"argument `{name}` and `spec.{key}` allow different values",
             details=[
                 f"choices: {', '.join(map(str, choices))}",
                 f"enum: {', '.join(map(str, allowed))}",
@@ -161,16 +155,16 @@ def _compare(pair: _Pair, version: CrdVersion, arguments: _Arguments, findings: 
         )
 
 
-def _is_made_of(pair: _Pair, arguments: _Arguments) -> bool:
+def _is_made_of(key: str, name: str, arguments: _Arguments) -> bool:
     """Whether a filter of the role's default makes something else of the key."""
-    default = str(arguments.defaults.get(pair.name, ""))
-    return bool(re.search(rf"\b{re.escape(pair.key)}\s*\|\s*(?!default\b|d\b)\w", default))
+    default = str(arguments.defaults.get(name, ""))
+    return bool(re.search(rf"\b{re.escape(key)}\s*\|\s*(?!default\b|d\b)\w", default))
 
 
-def _has_fallback(pair: _Pair, arguments: _Arguments) -> bool:
+def _has_fallback(name: str, arguments: _Arguments) -> bool:
     """Whether the role's own default covers a key that is left out."""
-    default = arguments.defaults.get(pair.name)
-    if pair.name not in arguments.defaults:
+    default = arguments.defaults.get(name)
+    if name not in arguments.defaults:
         return False
     return not isinstance(default, str) or "default(" in default or "{{" not in default
 

@@ -155,15 +155,21 @@ def _side(step: VersionStep, schemas: Mapping[str, Json], *, is_older: bool) -> 
 def _check_fields(
     rules: Sequence[NamedRule], older: _Side, newer: _Side, file: str, findings: Findings
 ) -> None:
-    """Every field that a rule names is in the schema of its version."""
     for named in rules:
-        for side, paths in ((older, named.rule.older), (newer, named.rule.newer)):
-            for path in paths:
-                if _at(side.schema, path) is None:
-                    what = f"`{path_text(path)}` is not in the schema of `{side.version}`"
-                    findings.error(file, named.line, what)
+        _check_paths(named.rule, (older, newer), (file, named.line), findings)
         if isinstance(named.rule, Each):
             _check_items(named, older, newer, file, findings)
+
+
+def _check_paths(
+    rule: Rule, sides: Sequence[_Side], place: tuple[str, int], findings: Findings, above: str = ""
+) -> None:
+    """Every field that a rule names is in the schema of its version."""
+    for side, paths in zip(sides, (rule.older, rule.newer), strict=True):
+        for path in paths:
+            if _at(side.schema, path) is None:
+                what = f"`{above}{path_text(path)}` is not in the schema of `{side.version}`"
+                findings.error(*place, what)
 
 
 def _check_items(
@@ -180,23 +186,13 @@ def _check_items(
             for inner in (rule.older if is_older else rule.newer)
         }
         sides.append(_Side(side.version, side.other, items, rules))
-    _check_item_fields(named, named.rule.rules, sides, file, findings)
+    above = f"{path_text(path)}[]."
+    for rule in named.rule.rules:
+        _check_paths(rule, sides, (file, named.line), findings, above)
     for mine, other in (sides, sides[::-1]):
         for inner, words in _uncovered(mine.schema, other.schema, mine, other, ()):
-            shown = f"{path_text(path)}[].{path_text(inner)}"
+            shown = above + path_text(inner)
             findings.error(file, named.line, f"`{shown}` of `{mine.version}` {words}")
-
-
-def _check_item_fields(
-    named: NamedRule, rules: Sequence[Rule], sides: Sequence[_Side], file: str, findings: Findings
-) -> None:
-    for rule in rules:
-        for side, paths in zip(sides, (rule.older, rule.newer), strict=True):
-            for path in paths:
-                if _at(side.schema, path) is None:
-                    shown = f"{path_text(named.rule.older[0])}[].{path_text(path)}"
-                    what = f"`{shown}` is not in the schema of `{side.version}`"
-                    findings.error(file, named.line, what)
 
 
 def _uncovered(

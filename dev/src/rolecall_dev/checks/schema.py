@@ -1,5 +1,6 @@
-"""The JSON Schema of watches.yaml, made from the table of keys, for editors and for tests.
+"""The JSON Schemas of watches.yaml and conversions.yaml, made from tables of keys.
 
+For editors and for tests.
 Stricter than the loader where that helps somebody who types: one spelling for each key, no unknown
 keys. What the loader takes without a word, the schema takes too. A value that is nothing but `${NAME}`
 passes everywhere, since the environment decides what it is.
@@ -7,8 +8,10 @@ passes everywhere, since the environment decides what it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from rolecall.conversion import CONVERSION_KEYS, RULE_KEYS, STEP_KEYS
 from rolecall.documents import Form, YamlKey
 from rolecall.extending import watch_keys
 from rolecall.json_object import Json
@@ -31,6 +34,16 @@ def _ref(name: str) -> Json:
 
 _TRUTH: Json = _ref("truth")
 _KINDS: Json = {"type": "array", "items": _ref("kindName")}
+_TEXT: Json = {"type": ["string", "number", "boolean"]}
+_OF_CONVERSIONS: dict[Form, Json] = {
+    Form.TEXT: _TEXT,
+    Form.TRUTH: {"type": "boolean"},
+    Form.TEXTS: {"type": "array", "items": _TEXT},
+    Form.TEXT_MAP: {"type": "object", "additionalProperties": _TEXT},
+    Form.STEPS: {"type": "array", "minItems": 1, "items": _ref("step")},
+    Form.RULES: {"type": "array", "items": _ref("rule")},
+    Form.ANYTHING: {},
+}
 
 
 def watches_schema() -> Json:
@@ -56,12 +69,31 @@ def watches_schema() -> Json:
     }
 
 
-def _map(keys: Sequence[YamlKey]) -> Json:
+def conversions_schema() -> Json:
+    """Stricter than the loader nowhere: what it takes, this takes."""
+    as_map = partial(_map, value_of=lambda key: _OF_CONVERSIONS[key.form])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "conversions.yaml",
+        "description": "How the versions of custom resources become each other.",
+        "type": ["array", "null"],
+        "items": _ref("entry"),
+        "$defs": {
+            "entry": as_map(CONVERSION_KEYS),
+            "step": as_map(STEP_KEYS),
+            "rule": {"oneOf": [_ref(f"rule-{name}") for name in RULE_KEYS]},
+            **{f"rule-{name}": as_map(keys) for name, keys in RULE_KEYS.items()},
+        },
+    }
+
+
+def _map(keys: Sequence[YamlKey], value_of: Callable[[YamlKey], Json] | None = None) -> Json:
+    """`value_of`: the schema of a key's value; default: as in watches.yaml."""
     return {
         "type": "object",
         "additionalProperties": False,
         "required": [key.name for key in keys if key.is_required],
-        "properties": {key.name: _property(key) for key in keys},
+        "properties": {key.name: _property(key, value_of or _value) for key in keys},
     }
 
 
@@ -79,14 +111,13 @@ def _or_environment(schema: Json) -> Json:
     return {"anyOf": [schema, {"type": "string", "pattern": _FROM_ENVIRONMENT}]}
 
 
-def _property(key: YamlKey) -> Json:
-    described: Json = {"description": key.meaning}
-    if key.default:
-        described["description"] += f" (default: {key.default})"
+def _property(key: YamlKey, value_of: Callable[[YamlKey], Json]) -> Json:
+    default = f" (default: {key.default})" if key.default else ""
+    described: Json = {"description": key.meaning + default}
     if key.form is Form.UNUSED:
         return described | {"deprecated": True}
-    value = _value(key)
-    if key.is_required:
+    value = value_of(key)
+    if key.is_required or not value:
         return described | value
     return described | {"anyOf": [value, {"type": "null"}]}
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from rolecall.clock import Clock, SystemClock
-from rolecall.runner import Ending, RunEvent, Runner, RunResult, create_runner
+from rolecall.runner import Ending, Runner, RunResult, create_runner
 from rolecall.settings import RunnerSettings
 from rolecall_dev.cli.role_access import RoleAccess
-from rolecall_dev.cli.role_output import RoleRequest, left_over, tally
+from rolecall_dev.cli.role_output import RoleRequest, Terminal, left_over, tally
 
 GOALS = ("unchanged", "settled")
 _EXIT_CODES = {
@@ -49,31 +48,11 @@ class Goal:
         return not has_changed(result) and not wants_more
 
 
-class TurnOutput(Protocol):
-    """Where it is shown what happens."""
-
-    def event(self, event: RunEvent) -> None:
-        """A play said something."""
-        ...
-
-    def not_owned(self, why: str) -> None:
-        """What the next run makes gets no owner."""
-        ...
-
-    def ended(self, request: RoleRequest, result: RunResult) -> None:
-        """A run is over."""
-        ...
-
-    def say(self, line: str) -> None:
-        """How it all ended."""
-        ...
-
-
 async def run_roles(
     requests: Sequence[RoleRequest],
     settings: RunnerSettings,
     goal: Goal | None,
-    output: TurnOutput,
+    output: Terminal,
     access: RoleAccess,
 ) -> int:
     """Run them; returns the exit code."""
@@ -91,7 +70,7 @@ async def run_roles(
 
 
 class _Turns:
-    def __init__(self, runner: Runner, access: RoleAccess, output: TurnOutput) -> None:
+    def __init__(self, runner: Runner, access: RoleAccess, output: Terminal) -> None:
         self._runner, self._access, self.output = runner, access, output
 
     async def take(self, requests: Sequence[RoleRequest]) -> list[RunResult]:

@@ -12,6 +12,7 @@ import asyncio
 import math
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rolecall.cli import Subparsers, command_parser
@@ -22,7 +23,6 @@ from rolecall_dev.proving import (
     CHECKS,
     ProofReport,
     Wish,
-    Wishes,
     planned,
     prove,
     report_text,
@@ -102,7 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
         for check in CHECKS.values():
             print(f"{check.name:{width}}  {check.summary}")
         return 0
-    wishes = Wishes(
+    wish = Wish(
+        Path.cwd(),
         kinds=arguments.kind,
         samples=[file.resolve() for file in arguments.sample],
         checks=arguments.check,
@@ -111,32 +112,31 @@ def run(arguments: argparse.Namespace) -> int:
         replay=arguments.replay,
         from_revision=arguments.from_revision,
     )
-    planned(Wish(Path.cwd(), **wishes))  # what is wrong is told before a cluster is started
+    planned(wish)  # what is wrong is told before a cluster is started
     # As Ctrl-C: engine and cluster have sessions of their own, and would stay.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return asyncio.run(_test(wishes, arguments.junit, arguments.min_reached))
+        return asyncio.run(_test(wish, arguments.junit, arguments.min_reached))
     except KeyboardInterrupt:
         return 130
 
 
-async def _test(wishes: Wishes, junit: Path | None, min_reached: int) -> int:
+async def _test(wish: Wish, junit: Path | None, min_reached: int) -> int:
     clock = SystemClock()
     began = clock.monotonic()
     progress = CaseProgress(sys.stderr, clock)
     async with TrialCluster.opened() as trial_cluster:
         progress.say(f"cluster: {trial_cluster.client.credentials.target}")
-        budget_s = wishes.get("budget_s")
-        if budget_s is not None:
+        if wish.budget_s is not None:
             # The cluster's start is part of it: who sets a limit sets it for the command.
-            wishes["budget_s"] = max(0.0, budget_s - (clock.monotonic() - began))
+            left_s = wish.budget_s - (clock.monotonic() - began)
+            wish = replace(wish, budget_s=max(0.0, left_s))
         try:
             report = await prove(
-                Path.cwd(),
+                wish,
                 trial_cluster=trial_cluster,
                 say=progress.say,
                 say_where=progress.say_where,
-                **wishes,
             )
         finally:
             progress.clear()

@@ -17,7 +17,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypedDict, Unpack
 
 from rolecall.clock import Clock, SystemClock
 from rolecall.errors import ClusterError, InputError
@@ -74,19 +73,6 @@ _TELL_S = 1.0
 _SIMULATED = "what happens inside of pods: nodes are simulated, so no container runs"
 
 
-class Wishes(TypedDict, total=False):
-    """What shall be tested; as in `Wish`."""
-
-    kinds: Sequence[str]
-    samples: Sequence[Path]
-    checks: Sequence[str]
-    budget_s: float | None
-    seed: int
-    replay: Path | None
-    engine_arguments: Sequence[str]
-    from_revision: str
-
-
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What shall be tested, and where."""
@@ -103,18 +89,16 @@ class Wish:
 
 
 async def prove(
-    project: Path,
+    wish: Wish,
     *,
     trial_cluster: TrialCluster | None = None,
     say: _Say = lambda _: None,
     say_where: _Say = lambda _: None,
-    **wishes: Unpack[Wishes],
 ) -> ProofReport:
-    """Run the checks on the project's samples; with a cluster, on that one, else on a new one.
+    """Run the checks on a project's samples; with a cluster, on that one, else on a new one.
 
     `say` is told what is known from now on, and `say_where`, each second, how far it is.
     """
-    wish = Wish(project, **wishes)
     plan = planned(wish)
     if trial_cluster is not None:
         return await _Proof(wish, plan, trial_cluster, say, say_where).run()

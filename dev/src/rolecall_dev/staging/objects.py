@@ -17,9 +17,10 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rolecall.gvk import Gvk
@@ -252,19 +253,26 @@ def _normalized(obj: Json, place: Place, uids: set[str]) -> Json:
             del metadata["annotations"]
     normal = {**without_secrets(obj), "metadata": metadata}
     if _is_cr(obj, place):
-        status = _without(as_map(obj.get("status")), _NOT_COMPARED_IN_STATUS)
-        normal["status"] = _without_durations(_without_past_warning(status))
+        status = _without_past_warning(as_map(obj.get("status")))
+        normal["status"] = _mapped(status, _without_duration, _NOT_COMPARED_IN_STATUS)
     else:
         normal.pop("status", None)
-    return as_map(_replaced(normal, place.namespace, uids))
+    return as_map(_mapped(normal, partial(_text, namespace=place.namespace, uids=uids)))
 
 
-def _without(value: Any, names: frozenset[str]) -> Any:
+def _mapped(
+    value: Any, on_text: Callable[[str], str], left_out: frozenset[str] = frozenset()
+) -> Any:
+    """A copy with each text and key replaced, and without what these keys have."""
     if isinstance(value, dict):
-        return {key: _without(item, names) for key, item in value.items() if key not in names}
+        return {
+            on_text(key): _mapped(item, on_text, left_out)
+            for key, item in value.items()
+            if key not in left_out
+        }
     if isinstance(value, list):
-        return [_without(item, names) for item in value]
-    return value
+        return [_mapped(item, on_text, left_out) for item in value]
+    return on_text(value) if isinstance(value, str) else value
 
 
 def _without_past_warning(status: Json) -> Json:
@@ -277,25 +285,9 @@ def _without_past_warning(status: Json) -> Json:
     return {**status, "conditions": kept}
 
 
-def _without_durations(value: Any) -> Any:
+def _without_duration(text: str) -> str:
     """In sentences; a text that is a duration and nothing else is a setting."""
-    if isinstance(value, dict):
-        return {key: _without_durations(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_durations(item) for item in value]
-    is_sentence = isinstance(value, str) and not _DURATION.fullmatch(value)
-    return _DURATION.sub(_DURATION_MARK, value) if is_sentence else value
-
-
-def _replaced(value: Any, namespace: str, uids: set[str]) -> Any:
-    if isinstance(value, dict):
-        return {
-            _text(key, namespace, uids): _replaced(item, namespace, uids)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_replaced(item, namespace, uids) for item in value]
-    return _text(value, namespace, uids) if isinstance(value, str) else value
+    return text if _DURATION.fullmatch(text) else _DURATION.sub(_DURATION_MARK, text)
 
 
 def _text(text: str, namespace: str, uids: set[str]) -> str:

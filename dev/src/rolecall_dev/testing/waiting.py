@@ -39,20 +39,16 @@ def eventually(
     ignoring: tuple[type[Exception], ...] = _NOT_YET,
 ) -> T:
     """Call `look` until its value is right (by default: true), and return the value."""
-    began = time.monotonic()
+    wait = _Wait(timeout_s)
     while True:
         last: object
-        looked = time.monotonic()
         try:
             last = value = look()
             if is_right(value):
                 return value
         except ignoring as error:
             last = error
-        now = time.monotonic()
-        if now > began + timeout_s:
-            raise _never_came(last, timeout_s)
-        time.sleep(_pause_s(now - looked, now - began))
+        time.sleep(wait.pause_s(last))
 
 
 @overload
@@ -83,10 +79,9 @@ async def eventually_async(
     ignoring: tuple[type[Exception], ...] = _NOT_YET,
 ) -> Any:
     """The same without blocking the loop; `look` may be a coroutine function."""
-    began = time.monotonic()
+    wait = _Wait(timeout_s)
     while True:
         last: object
-        looked = time.monotonic()
         try:
             seen = look()
             last = value = (await seen) if inspect.isawaitable(seen) else seen
@@ -94,10 +89,24 @@ async def eventually_async(
                 return value
         except ignoring as error:
             last = error
+        await asyncio.sleep(wait.pause_s(last))
+
+
+class _Wait:
+    """Begins a look when it is made, and after each pause."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._began = self._looked = time.monotonic()
+
+    def pause_s(self, last: object) -> float:
+        """Until the next look; raises where it would be too late, with what was seen last."""
         now = time.monotonic()
-        if now > began + timeout_s:
-            raise _never_came(last, timeout_s)
-        await asyncio.sleep(_pause_s(now - looked, now - began))
+        if now > self._began + self._timeout_s:
+            raise _never_came(last, self._timeout_s)
+        pause_s = _pause_s(now - self._looked, now - self._began)
+        self._looked = now + pause_s
+        return pause_s
 
 
 def _pause_s(look_s: float, waited_s: float) -> float:
