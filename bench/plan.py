@@ -65,7 +65,7 @@ class Bench:
         settings = RunnerSettings(root=folder, skip_facts=True, collections_path=collections)
         self._client, self._proxy = client, proxy
         self.runner = create_runner(settings)
-        self._planner = Planner(self.runner, proxy, client, SystemClock())
+        self._planner = Planner(self.runner, proxy.issue_access_to_world, client, SystemClock())
 
     async def cr(self, name: str) -> Json:
         """A ConfigMap that has a spec for the play."""

@@ -49,7 +49,6 @@ from rolecall.lifecycle import (
 )
 from rolecall.log_fields import log_fields
 from rolecall.metrics import EngineMetrics, LoopMonitor
-from rolecall.plan import PlannedDrift, Planner
 from rolecall.proxy import Proxy
 from rolecall.reactor import ApiEventRecorder, DependentInformers, NewestCrs, Reactor
 from rolecall.reconcile import (
@@ -285,7 +284,6 @@ class Engine:
                 telemetry=self._metrics,
                 plays=plays,
                 clock=self._clock,
-                drift=PlannedDrift(self._made_planner()),
                 may_run=self._election.may_write,
                 spec_keys=self._spec_keys,
                 slots=self._queue,
@@ -306,16 +304,6 @@ class Engine:
             on_leading_change=self._extensions.on_leading_change,
             posting_for=lambda: self._events.posting_for,
             keep_brought=self._newest.keep_only,
-        )
-
-    def _made_planner(self) -> Planner:
-        return Planner(
-            self._runner,
-            self._proxy,
-            self._client,
-            self._clock,
-            lambda run: self._extensions.foresee(run),  # noqa: PLW0108 - made later
-            self._spec_keys,
         )
 
     def _forget_kinds(self) -> None:
@@ -371,6 +359,9 @@ class Engine:
             is_listed=lambda: self._reactor.is_synced,
             runner=self._runner,
             issue_read_access=self._proxy.issue_read_access,
+            issue_access_to_world=self._proxy.issue_access_to_world,
+            foresee=lambda run: self._extensions.foresee(run),  # noqa: PLW0108 - made later
+            spec_keys=self._spec_keys,
             findings_in_flight=lambda kind: self._reconciler.findings_in_flight(kind),  # noqa: PLW0108 - made later
             last_runs=self._last_runs,
             inspected=self._engine_ports,

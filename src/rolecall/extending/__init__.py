@@ -16,6 +16,7 @@ from rolecall.extending.extension import (
     Endpoints,
     EngineView,
     Extension,
+    IssueWorldAccess,
     MetricsView,
 )
 from rolecall.extending.foreseen import (
@@ -46,6 +47,7 @@ __all__ = [
     "Foresee",
     "Foreseen",
     "ForeseenObject",
+    "IssueWorldAccess",
     "KnownByPlace",
     "KnownCr",
     "LastRuns",

@@ -21,7 +21,7 @@ from rolecall.extending.last_runs import LastRuns
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
-from rolecall.proxy import FollowRun, Owner, RunFollower
+from rolecall.proxy import FollowRun, Owner, RunFollower, World
 from rolecall.reactor import DependentInformers, Sink
 from rolecall.reconcile import (
     NOT_FOLLOWED,
@@ -31,10 +31,13 @@ from rolecall.reconcile import (
     Outcome,
     RunAccess,
     RunFindings,
+    SpecKeyFilter,
+    TakenTurn,
     TurnView,
 )
 from rolecall.runner import Runner
 from rolecall.settings import Settings
+from rolecall.status import ConditionEdit
 from rolecall.supervisor import Supervisor
 from rolecall.watches import ExtensionKeys, Watch
 from rolecall.workqueue import Cause, Key, Turn
@@ -44,6 +47,7 @@ T = TypeVar("T")
 BackgroundPart = Callable[[], Awaitable[None]]
 
 
+IssueWorldAccess = Callable[[str, Json, Watch, World], AbstractAsyncContextManager[RunAccess]]
 # The kubeconfig of a run, by its id, while the context lasts.
 IssueAccess = Callable[[str, Json, Watch], AbstractAsyncContextManager[RunAccess]]
 
@@ -101,6 +105,9 @@ class EngineView:
     is_listed: Callable[[], bool]  # every watched kind was listed once
     runner: Runner
     issue_read_access: IssueAccess  # for a play that may only read
+    issue_access_to_world: IssueWorldAccess  # for one that a world answers
+    foresee: Foresee  # what all extensions would do after a run
+    spec_keys: SpecKeyFilter
     findings_in_flight: FindInFlight
     last_runs: LastRuns  # of each CR, as it is kept on disk
     inspected: Callable[[], EnginePorts]  # what the engine knows and is at, once it opens
@@ -200,6 +207,13 @@ class Extension:
     def on_leading_change(self) -> None:
         """This replica began or ceased to do what there is one of for all replicas."""
 
+    async def instead_of_run(self, turn: TurnView, taken: TakenTurn) -> Outcome | None:  # noqa: ARG002 - as above
+        """Do something else in a turn, before anything is written; None: go on to its run.
+
+        What this raises ends the turn, as the run may be what must not happen.
+        """
+        return None
+
     async def why_no_run(self, turn: TurnView) -> str:  # noqa: ARG002 - for those that override it
         """Why a turn needs no run; empty: make it. What this raises makes the run."""
         return ""
@@ -215,6 +229,10 @@ class Extension:
 
     async def run_ended(self, run: EndedRun) -> None:
         """A run ended by itself; its CR is still in hand, and its end is not in status yet."""
+
+    def condition_edit(self, run: EndedRun) -> ConditionEdit | None:  # noqa: ARG002 - as above
+        """What follows from a run for a condition of its own; written with how the run ended."""
+        return None
 
     async def foresee(self, run: EndedRun) -> Foreseen:  # noqa: ARG002 - for those that override it
         """What `run_ended` would do after a run that was only planned; writes nothing."""

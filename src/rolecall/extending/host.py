@@ -25,8 +25,9 @@ from rolecall.extending.foreseen import CommandView, Foreseen, foreseen_by
 from rolecall.extending.run_followers import FollowerOf, RunFollowers
 from rolecall.log_fields import log_fields
 from rolecall.proxy import FollowRun, Owner, RunFollower
-from rolecall.reconcile import BegunRun, EndedRun, Outcome, TurnView
+from rolecall.reconcile import BegunRun, EndedRun, Outcome, TakenTurn, TurnView
 from rolecall.runner import in_thread
+from rolecall.status import ConditionEdit
 from rolecall.workqueue import Key, Turn
 
 # What the last turns' figures may take when the engine stops.
@@ -50,6 +51,8 @@ class Extensions:
         self._wanting_turns = self._overriding("turns_ended")
         self._following_runs = self._overriding("run_ended")
         self._followers = self._overriding("follow")
+        self._taking = self._overriding("instead_of_run")
+        self._editing = self._overriding("condition_edit")
         self._skipping = self._overriding("why_no_run")
         self._ended_turns = EndedTurns(engine.clock, self._tell_of)
 
@@ -74,6 +77,12 @@ class Extensions:
     def on_leading_change(self) -> None:
         self._tell(lambda each: each.on_leading_change())
 
+    async def instead_of_run(self, turn: TurnView, taken: TakenTurn) -> Outcome | None:
+        for each in self._taking:
+            if (outcome := await each.instead_of_run(turn, taken)) is not None:
+                return outcome
+        return None
+
     async def why_no_run(self, turn: TurnView) -> str:
         for each in self._skipping:
             with self._costing_nothing(each):
@@ -93,6 +102,14 @@ class Extensions:
         for each in self._following_runs:
             with self._costing_nothing(each, passes_on=True):
                 await each.run_ended(run)
+
+    def condition_edits(self, run: EndedRun) -> Sequence[ConditionEdit]:
+        edits = []
+        for each in self._editing:
+            with self._costing_nothing(each):
+                if (edit := each.condition_edit(run)) is not None:
+                    edits.append(edit)
+        return edits
 
     async def foresee(self, run: EndedRun) -> Foreseen:
         return await foreseen_by((each.foresee for each in self._loaded), run)

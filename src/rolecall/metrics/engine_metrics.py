@@ -61,7 +61,6 @@ class EngineMetrics:
         self._created = CreationTimes()
         self._conditions = ConditionFigures()
         self._queue: QueueFigures | None = None
-        self._drifted: dict[Key, int] = {}  # of observed CRs, those that differ
         self._lacking: Callable[[], int] = lambda: 0
         self._refreshers: list[Callable[[], None]] = []
         self._registry.register(self._created)
@@ -151,7 +150,6 @@ class EngineMetrics:
         """A CR is gone, and its series with it."""
         self._created.gone(key)
         self._conditions.gone(key)
-        self.drifted(key, 0)
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         """What a CR's status says; not of one that is gone, since nobody would take it out again."""
@@ -161,16 +159,6 @@ class EngineMetrics:
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
         """Another replica tells what the status of these CRs says."""
         self._conditions.forget_of(is_meant)
-        for key in [key for key in self._drifted if is_meant(key)]:
-            self.drifted(key, 0)
-
-    def drifted(self, key: Key, objects: int) -> None:
-        """So many objects of an observed CR differ from what a run would make of them."""
-        before = self._drifted.pop(key, 0)
-        if objects:
-            self._drifted[key] = objects
-        if before != objects:
-            self.of(names.DRIFTED_OBJECTS, GVK=str(key.gvk)).inc(objects - before)
 
     def api_call(self, verb: str, resource: str, code: int, seconds: float) -> None:
         """The engine itself asked the API server something."""

@@ -239,12 +239,6 @@ DEPENDENTS_LACKING = MetricSpec(
     (),
     "Kinds of dependents that cannot be watched completely: their changes wait for the period.",
 )
-DRIFTED_OBJECTS = MetricSpec(
-    "rolecall_drifted_objects",
-    MetricKind.GAUGE,
-    ("GVK",),
-    "Objects that runs would change, of the CRs that are observed.",
-)
 LOOP_HELD = MetricSpec(
     "rolecall_loop_held_seconds",
     MetricKind.HISTOGRAM,
@@ -285,6 +279,5 @@ NAMES = (
     API_CALL,
     PART_RESTARTS,
     DEPENDENTS_LACKING,
-    DRIFTED_OBJECTS,
     LOOP_HELD,
 )

@@ -1,7 +1,6 @@
 """Plans: what a run would do, found by running the play in a world where nothing is kept."""
 
 from rolecall.plan.differences import NOT_THERE, FieldDifference, compared
-from rolecall.plan.drift import PlannedDrift
 from rolecall.plan.model import (
     Certainty,
     PlannedChange,
@@ -21,7 +20,6 @@ __all__ = [
     "PlanRequest",
     "PlanWorld",
     "PlannedChange",
-    "PlannedDrift",
     "PlannedObject",
     "PlannedRun",
     "Planner",

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.clock import Clock
-from rolecall.extending import Foresee, foresee_nothing
+from rolecall.extending import Foresee, IssueWorldAccess, foresee_nothing
 from rolecall.json_object import Json
 from rolecall.plan.model import PlannedRun, PlanNote, TaskPlace
 from rolecall.plan.overlay import ObjectIdentity, versioned
-from rolecall.plan.ports import KindFinder, PlanAccess
+from rolecall.plan.ports import KindFinder
 from rolecall.plan.told import LeftOut, foreseen_of_plan, objects_of_plan, refused_notes
 from rolecall.plan.world import PlanWorld
 from rolecall.reconcile import AllKeys, EndedRun, RunFindings, SpecKeyFilter
@@ -63,14 +63,14 @@ class Planner:
     def __init__(
         self,
         runner: Runner,
-        access: PlanAccess,
+        issue_access: IssueWorldAccess,
         kinds: KindFinder,
         clock: Clock,
         foresee: Foresee = foresee_nothing,
         spec_keys: SpecKeyFilter | None = None,
     ) -> None:
         self._runner = runner
-        self._access = access
+        self._issue_access = issue_access
         self._kinds = kinds
         self._clock = clock
         self._foresee = foresee
@@ -86,7 +86,7 @@ class Planner:
             request = replace(request, cr=versioned(request.cr))
             await self._suppose(world, request)
         with folder_of_command() as folder:
-            issued = self._access.issue_access_to_world(request.run_id, request.cr, watch, world)
+            issued = self._issue_access(request.run_id, request.cr, watch, world)
             async with issued as access:
                 redactor = Redactor.for_run(request.cr, access.kubeconfig)
                 followed, left_out = access.followed, folder / _NOTES_FILE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rolecall.json_object import Json
-from rolecall.reconcile import MODE_ANNOTATION, PAUSED_ANNOTATION
+from rolecall.reconcile import PAUSED_ANNOTATION
 from rolecall.workqueue import (
     CREATION,
     DELETION,
@@ -26,7 +26,7 @@ class CrMemo(NamedTuple):
     version: int | str  # generation, or `resourceVersion` where there is none
     annotations: bytes  # a digest
     pause: str  # what the annotation says
-    mode: str  # what the annotation says
+    asked: str  # what the annotations of extensions say
     is_selected: bool  # whether the watch's selector wants it
 
     @property
@@ -38,14 +38,14 @@ class CrMemo(NamedTuple):
         return self.pause.lower() == "true"
 
 
-def memo_of(metadata: Json, *, is_selected: bool = True) -> CrMemo:
+def memo_of(metadata: Json, *, is_selected: bool = True, asking: Sequence[str] = ()) -> CrMemo:
     annotations = metadata.get("annotations") or {}
     return CrMemo(
         metadata.get("uid") or "",
         metadata.get("generation") or str(metadata.get("resourceVersion") or ""),
         _digest(annotations),
         str(annotations.get(PAUSED_ANNOTATION) or ""),
-        str(annotations.get(MODE_ANNOTATION) or ""),
+        "\n".join(str(annotations.get(each) or "") for each in asking),
         is_selected,
     )
 

@@ -182,7 +182,8 @@ class KnownCrs:
     def _learn(self, metadata: Json, line: bytes = b"", *, is_start: bool = False) -> None:
         place = _place_of(metadata)
         is_selected = self._selects(metadata)
-        old, new = self._memos.get(place), memo_of(metadata, is_selected=is_selected)
+        old = self._memos.get(place)
+        new = memo_of(metadata, is_selected=is_selected, asking=self._watch.annotations)
         is_new = old is None or old.uid != new.uid or old.version == _LOST
         if is_selected and (is_new or self._counts(old, new)):
             key = Key(self._watch.gvk, *place)
@@ -225,7 +226,7 @@ class KnownCrs:
         return (
             new.version != old.version
             or new.pause != old.pause
-            or new.mode != old.mode
+            or new.asked != old.asked
             or (self._watch.watch_annotations_changes and new.annotations != old.annotations)
         )
 

@@ -1,25 +1,26 @@
 """One turn: a key goes in, an `Outcome` comes out. The only room that decides."""
 
 from rolecall.reconcile.annotations import (
-    MODE_ANNOTATION,
     PAUSED_ANNOTATION,
     PAUSED_BECAUSE,
     PAUSED_BY,
+    is_deleted,
     pausing,
     resuming,
+    with_spec,
 )
+from rolecall.reconcile.come_back import periodic
+from rolecall.reconcile.finalizers import is_finalizer_run
 from rolecall.reconcile.following import (
     NOT_FOLLOWED,
     BegunRun,
     FollowedRun,
     RunFindings,
 )
-from rolecall.reconcile.loop import Reconciler
+from rolecall.reconcile.loop import Reconciler, random_run_id
 from rolecall.reconcile.ports import (
     AccessIssuer,
     AllKeys,
-    Drift,
-    DriftFinder,
     EndedRun,
     EventRecorder,
     Outcome,
@@ -28,16 +29,17 @@ from rolecall.reconcile.ports import (
     RunAccess,
     RunDefaults,
     SpecKeyFilter,
+    TakenTurn,
     Telemetry,
     TurnHooks,
     TurnTrail,
     TurnView,
 )
 from rolecall.reconcile.progress import Progress
+from rolecall.reconcile.shortened import bounded
 from rolecall.reconcile.workers import Workers
 
 __all__ = [
-    "MODE_ANNOTATION",
     "NOT_FOLLOWED",
     "PAUSED_ANNOTATION",
     "PAUSED_BECAUSE",
@@ -45,8 +47,6 @@ __all__ = [
     "AccessIssuer",
     "AllKeys",
     "BegunRun",
-    "Drift",
-    "DriftFinder",
     "EndedRun",
     "EventRecorder",
     "FollowedRun",
@@ -59,11 +59,18 @@ __all__ = [
     "RunDefaults",
     "RunFindings",
     "SpecKeyFilter",
+    "TakenTurn",
     "Telemetry",
     "TurnHooks",
     "TurnTrail",
     "TurnView",
     "Workers",
+    "bounded",
+    "is_deleted",
+    "is_finalizer_run",
     "pausing",
+    "periodic",
+    "random_run_id",
     "resuming",
+    "with_spec",
 ]

@@ -56,7 +56,6 @@ class ActiveRun:
     key: Key
     began: float
     cause: Cause
-    turn: Turn | None = None
     is_brought: bool = False  # its CR is that of an event, and was not read
     edited: asyncio.Event = field(default_factory=asyncio.Event)
     handle: RunHandle | None = None
@@ -132,7 +131,7 @@ class ActiveRuns:
     def hold(self, turn: Turn) -> Iterator[ActiveRun]:
         began = self._ports.clock.monotonic()
         key = turn.key
-        active = self._by_key[key] = ActiveRun(key, began, turn.cause, turn, cancelled=self._closed)
+        active = self._by_key[key] = ActiveRun(key, began, turn.cause, cancelled=self._closed)
         try:
             yield active
         finally:

@@ -23,8 +23,6 @@ PERIOD_ANNOTATION = f"{PREFIX}/reconcile-period"
 VERBOSITY = f"{PREFIX}/verbosity"
 MAX_ARTIFACTS = f"{PREFIX}/max-runner-artifacts"
 PAUSED_ANNOTATION = "rolecall.dev/paused"
-MODE_ANNOTATION = "rolecall.dev/mode"
-OBSERVE = "observe"
 PAUSED_BY = f"{PAUSED_ANNOTATION}-by"
 PAUSED_BECAUSE = f"{PAUSED_ANNOTATION}-because"
 _LONGEST_NOTE = 200
@@ -71,11 +69,6 @@ def kept_artifacts_of(cr: Json, watch: Watch) -> int:
 
 def is_paused(cr: Json) -> bool:
     return (_annotation(cr, PAUSED_ANNOTATION) or "").lower() == "true"
-
-
-def is_observed(cr: Json, watch: Watch) -> bool:
-    """Whether the engine only looks what a run would change; what its watch says, no CR takes back."""
-    return watch.is_observed or _annotation(cr, MODE_ANNOTATION) == OBSERVE
 
 
 def pausing(by: str, because: str) -> Json:

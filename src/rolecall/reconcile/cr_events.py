@@ -1,6 +1,6 @@
 """What Events tell: when the state of a CR changes, not every run.
 
-First success, recovery, failure, timeout, a deletion that waits, pause, resumption, what is observed, a
+First success, recovery, failure, timeout, a deletion that waits, pause, resumption, a
 task that never settles, one that says nothing for a minute, a status or finalizer that cannot be
 written. Texts leave out the run id, so that the recorder recognises repetitions and counts them.
 """
@@ -14,13 +14,9 @@ from rolecall.reconcile.annotations import who_paused
 from rolecall.reconcile.ports import EventRecorder
 from rolecall.runner import Ending
 from rolecall.status import (
-    DRIFTED,
     FAILURE,
-    FALSE,
     NOT_CONVERGING,
     SUCCESSFUL,
-    TRUE,
-    Observed,
     conditions_of,
     find,
     is_true,
@@ -38,7 +34,6 @@ class CrEvents:
         self._events = events
         # How the last run ended, for CRs whose status is not ours to write and so cannot tell.
         self._last: dict[Key, bool] = {}
-        self._observed: dict[Key, str] = {}  # the same of what was observed
 
     def succeeded(self, key: Key, before: Json, *, has_status: bool) -> None:
         """Tell of the first success, and of one after a failure; `before` is the CR of the start."""
@@ -84,20 +79,6 @@ class CrEvents:
     def resumed(self, cr: Json) -> None:
         self._record(cr, NORMAL, "Resumed", "Resumed")
 
-    def observed(self, key: Key, cr: Json, told: Observed) -> None:
-        """Report when it changes whether a run would change anything, or is not known any more."""
-        before = find(conditions_of(cr), DRIFTED)
-        was = before.get("status") if before is not None else self._observed.get(key)
-        self._observed[key] = told.status
-        if was == told.status:
-            return
-        if not told.is_known:
-            self._record(cr, WARNING, "DriftUnknown", told.message)
-        if told.status == TRUE:
-            self._record(cr, WARNING, "Drifted", told.message)
-        elif told.status == FALSE and was is not None:
-            self._record(cr, NORMAL, "NotDrifted", told.message)
-
     def status_unwritable(self, cr: Json, message: str) -> None:
         """Tell here what status cannot say."""
         self._record(cr, WARNING, "StatusNotWritten", message)
@@ -108,12 +89,10 @@ class CrEvents:
 
     def forget(self, key: Key) -> None:
         self._last.pop(key, None)
-        self._observed.pop(key, None)
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
-        for known in (self._last, self._observed):
-            for key in [key for key in known if is_meant(key)]:
-                del known[key]
+        for key in [key for key in self._last if is_meant(key)]:
+            del self._last[key]
 
     def _record(self, cr: Json, kind: str, reason: str, message: str) -> None:
         self._events.record(cr, kind=kind, reason=reason, message=message)

@@ -4,7 +4,7 @@
     take the CR as its event brought it, or read it; gone: forget it
     paused: say so, run nothing
     a task that does not settle: let dependents wait
-    read its period; observed: plan instead of run, and tell
+    read its period; an extension may do something else instead of all that follows
     hold it by our finalizer; deleted and not ours to clean: leave it
     nothing that its last run depended on changed: run nothing
     mark it running
@@ -38,7 +38,6 @@ from rolecall.kube import NoSuchKindError, NotFoundError
 from rolecall.reconcile.active_runs import ActiveRun, ActiveRuns, RunPlan
 from rolecall.reconcile.annotations import (
     is_deleted,
-    is_observed,
     is_paused,
     period_of,
     with_spec,
@@ -50,12 +49,12 @@ from rolecall.reconcile.finalizers import Finalizers, is_finalizer_run
 from rolecall.reconcile.following import RunFindings
 from rolecall.reconcile.in_flight import InFlightReports
 from rolecall.reconcile.key_fields import key_fields
-from rolecall.reconcile.observing import Observing
 from rolecall.reconcile.ports import EndedRun, Outcome, ReconcilerPorts, RunDefaults, TurnView
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.stopped_runs import StoppedRuns
+from rolecall.reconcile.taken_turn import ActiveTurn
 from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
 from rolecall.runner import Ending, RunResult, outcome_of
 from rolecall.status import (
@@ -104,7 +103,6 @@ class Reconciler:
         self._stopped_runs = StoppedRuns()
         self._dependents_delay_s = (defaults or RunDefaults()).dependents_delay_s
         self._active_runs = ActiveRuns(ports, defaults or RunDefaults())
-        self._observing = Observing(ports, self._reporter, new_run_id)
 
     async def reconcile(self, turn: Turn) -> Outcome:
         """One turn of one key, which nobody else has in hand."""
@@ -209,18 +207,21 @@ class Reconciler:
             return replace(periodic(watch.reconcile_period_s), why="paused")
         if turn.urgency is Urgency.DEPENDENT and (wait_s := self._unsettled_s(key, cr)):
             return put_off(turn, wait_s, "a task of the role changes something in every run")
-        return await self._reconcile_present(watch, active, cr)
+        return await self._reconcile_present(turn, watch, active, cr)
 
-    async def _reconcile_present(self, watch: Watch, active: ActiveRun, cr: Json) -> Outcome:
+    async def _reconcile_present(
+        self, turn: Turn, watch: Watch, active: ActiveRun, cr: Json
+    ) -> Outcome:
         key = active.key
         try:
             period_s = period_of(cr, watch)
         except DurationError as error:
             text = f"Unable to parse reconcile period annotation: {error}"
             return await self._refuse(key, watch, cr, text)
-        if is_observed(cr, watch):
-            return await self._observing.turn(active, watch, cr, period_s)
-        self._ports.telemetry.drifted(key, 0)
+        view = TurnView(turn, watch, cr, period_s)
+        taken = ActiveTurn(active, view, self._reporter, self._ports.telemetry)
+        if (outcome := await self._ports.hooks.instead_of_run(view, taken)) is not None:
+            return outcome
         with self._reporter.telling_of_finalizer(cr):
             with_finalizer = await self._finalizers.ensure(watch, cr)
         if is_deleted(with_finalizer) and not is_finalizer_run(watch, with_finalizer):
@@ -228,7 +229,7 @@ class Reconciler:
             return Outcome(
                 why="the object is being deleted, and only finalizers of others are left"
             )
-        if why := await self._why_no_run(active, watch, with_finalizer, period_s):
+        if why := await self._why_no_run(replace(view, cr=with_finalizer)):
             return replace(periodic(period_s), why=why)
         plan = await self._mark_running(active, watch, cr, with_finalizer)
         if (news := _news_of(plan)) is not None:
@@ -239,10 +240,8 @@ class Reconciler:
         result = await self._run(active, plan)
         return await self._conclude(active, plan, result, period_s)
 
-    async def _why_no_run(self, active: ActiveRun, watch: Watch, cr: Json, period_s: float) -> str:
-        if active.turn is None or is_deleted(cr):
-            return ""
-        return await self._ports.hooks.why_no_run(TurnView(active.turn, watch, cr, period_s))
+    async def _why_no_run(self, view: TurnView) -> str:
+        return "" if is_deleted(view.cr) else await self._ports.hooks.why_no_run(view)
 
     def _brought(self, key: Key, watch: Watch) -> Json | None:
         """The CR as its event brought it, where the turn begins with a write that checks it.
@@ -324,9 +323,8 @@ class Reconciler:
             return self._stopped(key, period_s) if active.is_stopped else again_now(active.cause)
         self._count(plan.watch, result)
         findings, is_finalizer = RunFindings(active.followed), plan.is_finalizer
-        await self._ports.hooks.run_ended(
-            EndedRun(key, plan.watch, plan.cr, plan.before, is_finalizer, result, findings)
-        )
+        ended = EndedRun(key, plan.watch, plan.cr, plan.before, is_finalizer, result, findings)
+        await self._ports.hooks.run_ended(ended)
         report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
         cr = active.newest or plan.cr
         if plan.is_finalizer and result.succeeded:
@@ -335,7 +333,8 @@ class Reconciler:
             if left is None:
                 return again_now(DELETION)
             cr = left
-        cr = await self._reporter.ended(key, report, cr)
+        edits = self._ports.hooks.condition_edits(ended)
+        cr = await self._reporter.ended(key, report, cr, edits)
         self._tell_conditions(key, cr)
         self._phase(key, "status", began)
         return next_time(report, cr, period_s)

@@ -7,7 +7,7 @@ so that no lower or side room has to know of another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ from rolecall.runner import (
     RunResult,
     WithheldKeys,
 )
-from rolecall.status import ObjectApi, OnOwnWrite
+from rolecall.status import ConditionEdit, ObjectApi, OnOwnWrite, StatusChange
 from rolecall.watches import Watch
 from rolecall.workqueue import ROLE, Cause, Key, Turn, Urgency
 
@@ -51,23 +51,6 @@ class AccessIssuer(Protocol):
         """A kubeconfig that is valid, and whose writes are owned by `cr`, while the context lasts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """How far the cluster is from what a run of a CR would make of it."""
-
-    objects: int = 0  # that a run would create, change or delete
-    paths: Sequence[str] = ()  # `Deployment shop/web.spec.replicas`
-    unknown: str = ""  # why it is not known
-
-
-class DriftFinder(Protocol):
-    """Plans a run of a CR instead of running it."""
-
-    async def find(
-        self, run_id: str, cr: Json, watch: Watch, on_start: Callable[[RunHandle], None]
-    ) -> Drift: ...
-
-
 class EventRecorder(Protocol):
     """Posts Kubernetes Events on CRs, de-duplicated; never raises, never blocks the caller."""
 
@@ -86,9 +69,6 @@ class Telemetry(Protocol):
 
     def phase(self, gvk: Gvk, phase: str, seconds: float) -> None:
         """Time spent in one phase of a turn: queue, prepare, run, status."""
-
-    def drifted(self, key: Key, objects: int) -> None:
-        """So many objects of an observed CR differ from what a run would make of them."""
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         """What the CR's status says now."""
@@ -208,14 +188,38 @@ class TurnView:
     period_s: float
 
 
+class TakenTurn(Protocol):
+    """What an extension may do in a turn that it takes."""
+
+    @property
+    def cancelled(self) -> str:
+        """Why nothing more may come of it; empty: it goes on."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a person asked for that: nothing is to follow before the period."""
+
+    def running(self) -> AbstractContextManager[Callable[[RunHandle], None]]:
+        """Give a run to what this yields, and it ends with the turn."""
+
+    async def write(self, change: StatusChange) -> Json:
+        """Change the CR's status, where that is ours to write; returns the CR as it is then."""
+
+
 class TurnHooks(Protocol):
     """What features beside the core do in a turn."""
+
+    async def instead_of_run(self, turn: TurnView, taken: TakenTurn) -> Outcome | None:
+        """What comes of a turn in which something else is done; None: go on. Nothing is written yet."""
 
     async def why_no_run(self, turn: TurnView) -> str:
         """Why this turn needs no run; empty: make it. Not asked for a CR that is being deleted."""
 
     async def run_ended(self, run: EndedRun) -> None:
         """A run ended by itself."""
+
+    def condition_edits(self, run: EndedRun) -> Sequence[ConditionEdit]:
+        """What follows from a run for conditions that are not the core's."""
 
     def run_again(self, key: Key) -> None:
         """The last run of a CR says nothing of the next."""
@@ -224,11 +228,17 @@ class TurnHooks(Protocol):
 class NoHooks:
     """There are none."""
 
+    async def instead_of_run(self, _turn: TurnView, _taken: TakenTurn) -> None:
+        """Nothing else is done."""
+
     async def why_no_run(self, _turn: TurnView) -> str:
         return ""
 
     async def run_ended(self, _run: EndedRun) -> None:
         """Nothing follows."""
+
+    def condition_edits(self, _run: EndedRun) -> Sequence[ConditionEdit]:
+        return ()
 
     def run_again(self, _key: Key) -> None:
         """Every run is made."""
@@ -245,8 +255,6 @@ class ReconcilerPorts:
     clock: Clock
     # Asked before each run: another replica may lead by now, and two must not run for one CR.
     may_run: Callable[[], bool] = _always
-    # Plans instead of runs, for CRs that are observed; None: nothing is planned here.
-    drift: DriftFinder | None = None
     # Told of our own writes to kinds without generations, where each version counts as an edit.
     on_written: OnOwnWrite = lambda *_: None
     hooks: TurnHooks = field(default_factory=NoHooks)

@@ -7,7 +7,7 @@ a reason that trying again will not mend: otherwise nobody but the log would kno
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -24,11 +24,11 @@ from rolecall.runner import Ending, RunResult
 from rolecall.status import (
     PAUSED,
     Cancelled,
+    ConditionEdit,
     Ended,
     InFlight,
     NotRun,
     ObjectWriter,
-    Observed,
     Paused,
     Started,
     StatusChange,
@@ -64,12 +64,12 @@ class RunReport:
     verdict: Verdict
     unsettled: str | None  # see `Convergence.observe`
 
-    def change(self, *, ends_observing: bool) -> StatusChange:
+    def change(self, edits: Sequence[ConditionEdit]) -> StatusChange:
         has_ready, verdict = self.plan.watch.ready_condition, self._told_verdict()
         if self.result.ending is Ending.NOT_STARTED:
             return NotRun(verdict.message, has_ready)
         seen = generation_of(self.plan.cr)
-        return Ended(verdict, seen, has_ready, self.unsettled, ends_observing=ends_observing)
+        return Ended(verdict, seen, has_ready, self.unsettled, edits)
 
     def _told_verdict(self) -> Verdict:
         """The verdict, and what it means for a deletion; it begins with the Go operator's words."""
@@ -93,9 +93,6 @@ class Reporter:
         # Keys whose pause this process reported: where status is not ours, nothing else remembers it.
         self._paused: set[Key] = set()
         self._held: set[Key] = set()  # of deleted ones, for the same reason
-        # Keys that this process ran since it observed them last. What `Drifted` says of them later is
-        # another engine's word, which only observes.
-        self._ran: set[Key] = set()
 
     async def paused(self, key: Key, watch: Watch, cr: Json) -> None:
         is_news = key not in self._paused and not is_true(conditions_of(cr), PAUSED)
@@ -144,29 +141,24 @@ class Reporter:
             _logger.error("could not write status", extra=key_fields(key, error=str(error)))
             return cr
 
-    async def observed(self, key: Key, watch: Watch, cr: Json, told: Observed) -> Json:
-        """A plan was made instead of a run; returns the CR as it is then."""
-        self._ran.discard(key)
-        self._events.observed(key, cr, told)
-        return await self._write(watch, cr, told)
-
-    def held_by_observing(self, cr: Json, message: str) -> None:
-        """A CR is being deleted whose finalizer an observing engine does not run."""
-        self._events.deletion_waits(cr, message)
+    async def changed(self, watch: Watch, cr: Json, change: StatusChange) -> Json:
+        """An extension took the turn; returns the CR as it is then."""
+        return await self._write(watch, cr, change)
 
     async def cancelled(self, plan: RunPlan, cr: Json, reason: str) -> None:
         """The engine ended a run; `cr` is the newest that is known of it."""
         message = f"Run {plan.run_id} was stopped: {reason}"
         await self._write(plan.watch, cr, Cancelled(message))
 
-    async def ended(self, key: Key, report: RunReport, cr: Json) -> Json:
+    async def ended(
+        self, key: Key, report: RunReport, cr: Json, edits: Sequence[ConditionEdit]
+    ) -> Json:
         """A run is over; returns the CR as it is then. `cr` is the newest that is known of it."""
         self._post_events(key, report)
         watch = report.plan.watch
-        change = report.change(ends_observing=key not in self._ran)
-        written = await self._write(watch, cr, change)
-        if report.verdict.succeeded:
-            self._ran.add(key)
+        written = await self._write(watch, cr, report.change(edits))
+        for edit in edits:
+            edit.written()
         return written if written is not cr else await self._objects.read_again(watch.gvk, cr)
 
     @contextmanager
@@ -179,12 +171,12 @@ class Reporter:
             raise
 
     def forget(self, key: Key) -> None:
-        for keys in (self._paused, self._held, self._ran):
+        for keys in (self._paused, self._held):
             keys.discard(key)
         self._events.forget(key)
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
-        for keys in (self._paused, self._held, self._ran):
+        for keys in (self._paused, self._held):
             keys -= {key for key in keys if is_meant(key)}
         self._events.forget_of(is_meant)
 

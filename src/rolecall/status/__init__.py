@@ -6,21 +6,25 @@ from rolecall.status.ansible_conditions import (
     FALSE,
     SUCCESSFUL,
     TRUE,
+    UNKNOWN,
+    Conditions,
+    condition,
     find,
     is_true,
 )
 from rolecall.status.changes import (
     Cancelled,
+    ConditionEdit,
     Ended,
     InFlight,
     NotRun,
-    Observed,
     Paused,
     Started,
     StatusChange,
     Verdict,
     conditions_of,
     generation_of,
+    with_conditions,
 )
 from rolecall.status.object_writer import (
     ObjectApi,
@@ -28,11 +32,10 @@ from rolecall.status.object_writer import (
     OnOwnWrite,
     VanishedError,
 )
-from rolecall.status.own_conditions import DRIFTED, NOT_CONVERGING, PAUSED, READY
+from rolecall.status.own_conditions import NOT_CONVERGING, PAUSED, READY, set_in_place
 from rolecall.status.writer import StatusMissingError, StatusWriter
 
 __all__ = [
-    "DRIFTED",
     "FAILED",
     "FAILURE",
     "FALSE",
@@ -41,13 +44,15 @@ __all__ = [
     "READY",
     "SUCCESSFUL",
     "TRUE",
+    "UNKNOWN",
     "Cancelled",
+    "ConditionEdit",
+    "Conditions",
     "Ended",
     "InFlight",
     "NotRun",
     "ObjectApi",
     "ObjectWriter",
-    "Observed",
     "OnOwnWrite",
     "Paused",
     "Started",
@@ -56,8 +61,11 @@ __all__ = [
     "StatusWriter",
     "VanishedError",
     "Verdict",
+    "condition",
     "conditions_of",
     "find",
     "generation_of",
     "is_true",
+    "set_in_place",
+    "with_conditions",
 ]

@@ -8,7 +8,7 @@ about what they applied, and an old Failure must not pass for that of a new gene
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +23,16 @@ class StatusChange(Protocol):
 
     def __call__(self, cr: Json, now: str) -> Json:
         """The whole status that `cr` shall have; `cr` itself stays as it is."""
+
+
+class ConditionEdit(Protocol):
+    """What an extension changes in its own conditions, in the write that tells how a run ended."""
+
+    def __call__(self, conditions: Conditions, now: str) -> list[Any]:
+        """Those that there shall be; called again where a write met a conflict."""
+
+    def written(self) -> None:
+        """It is written now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,7 @@ class Started:
             observed = status_of(cr).get("observedGeneration")
             ready = own.ready_while_running(conditions, observed, generation_of(cr))
             conditions = own.with_ready(conditions, ready, now) if ready else conditions
-        return _with(cr, ansible.running(conditions, now))
+        return with_conditions(cr, ansible.running(conditions, now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +68,7 @@ class InFlight:
     at: str
 
     def __call__(self, cr: Json, now: str) -> Json:  # noqa: ARG002 - no transition
-        return _with(cr, ansible.in_flight(conditions_of(cr), self.at))
+        return with_conditions(cr, ansible.in_flight(conditions_of(cr), self.at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,7 @@ class Ended:
     generation: int | None
     has_ready: bool = True
     not_converging: str | None = None  # see `own.not_converging`
-    ends_observing: bool = True  # `Drifted` may be of a time when the object was only observed
+    edits: Sequence[ConditionEdit] = ()
 
     def __call__(self, cr: Json, now: str) -> Json:
         verdict = self.verdict
@@ -77,14 +87,14 @@ class Ended:
         if self.has_ready:
             write = own.with_ready if verdict.succeeded else own.with_failed_ready
             conditions = write(conditions, self._ready(cr), now)
+        for edit in self.edits:
+            conditions = edit(conditions, now)
         if verdict.succeeded:
-            if self.ends_observing:
-                conditions = own.no_longer_drifted(conditions, now)
             conditions = ansible.success(conditions, verdict.ansible_result, now)
         else:
             result = verdict.ansible_result
             conditions = ansible.failure(conditions, verdict.reason, verdict.message, result, now)
-        return _with(cr, conditions, self.generation if self.has_ready else None)
+        return with_conditions(cr, conditions, self.generation if self.has_ready else None)
 
     def _ready(self, cr: Json) -> Json:
         verdict, current = self.verdict, generation_of(cr)
@@ -118,7 +128,7 @@ class NotRun:
             reason = own.READY_PREFIX + ansible.FAILED
             ready = own.ready(FALSE, reason, self.message, generation)
             conditions = own.with_failed_ready(conditions, ready, now)
-        return _with(cr, ansible.error(conditions, self.message, now), generation)
+        return with_conditions(cr, ansible.error(conditions, self.message, now), generation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,27 +138,7 @@ class Cancelled:
     message: str
 
     def __call__(self, cr: Json, now: str) -> Json:
-        return _with(cr, ansible.cancelled(conditions_of(cr), self.message, now))
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """A plan was made instead of a run; so many objects would be changed by one."""
-
-    objects: int
-    message: str
-    generation: int | None
-    is_known: bool = True
-
-    @property
-    def status(self) -> str:
-        if not self.is_known:
-            return UNKNOWN
-        return TRUE if self.objects else FALSE
-
-    def __call__(self, cr: Json, now: str) -> Json:
-        conditions = own.drifted(conditions_of(cr), self.status, self.message, self.generation, now)
-        return _with(cr, conditions)
+        return with_conditions(cr, ansible.cancelled(conditions_of(cr), self.message, now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +146,7 @@ class Paused:
     message: str
 
     def __call__(self, cr: Json, now: str) -> Json:
-        return _with(cr, own.paused(conditions_of(cr), self.message, now))
+        return with_conditions(cr, own.paused(conditions_of(cr), self.message, now))
 
 
 def status_of(cr: Json) -> Json:
@@ -177,7 +167,8 @@ def generation_of(cr: Json) -> int | None:
     return generation if isinstance(generation, int) and generation > 0 else None
 
 
-def _with(cr: Json, conditions: Conditions, generation: int | None = None) -> Json:
+def with_conditions(cr: Json, conditions: Conditions, generation: int | None = None) -> Json:
+    """The whole status, with these; and with the generation that they are about."""
     status = {**status_of(cr), "conditions": list(conditions)}
     if generation is not None:
         status["observedGeneration"] = generation

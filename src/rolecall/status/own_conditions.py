@@ -1,4 +1,4 @@
-"""The conditions that the Go operator does not have: `Ready`, `NotConverging`, `Paused`, `Drifted`.
+"""The conditions that the Go operator does not have: `Ready`, `NotConverging`, `Paused`.
 
 They stay where they are in the list, so the order of the three that it has is as ever. All speak of the
 *current* generation of the object, and none is ever set over another's:
@@ -36,7 +36,6 @@ from rolecall.status.ansible_conditions import (
 READY = "Ready"
 NOT_CONVERGING = "NotConverging"
 PAUSED = "Paused"
-DRIFTED = "Drifted"
 
 # Ready's reason is that of Failure with `Run` in front, or one of these.
 READY_PREFIX = "Run"
@@ -56,7 +55,7 @@ def with_ready(conditions: Conditions, ready: Json, now: str) -> list[Any]:
     old = find(conditions, READY)
     if old is not None and not is_own_ready(old):
         return list(conditions)
-    return _set_in_place(conditions, ready, now)
+    return set_in_place(conditions, ready, now)
 
 
 def with_failed_ready(conditions: Conditions, ready: Json, now: str) -> list[Any]:
@@ -103,30 +102,11 @@ def not_converging(conditions: Conditions, text: str | None, now: str) -> list[A
         fresh = condition(NOT_CONVERGING, TRUE, "SameTaskChanged", text)
     else:
         fresh = condition(NOT_CONVERGING, FALSE, "Converged", "The last run changed nothing")
-    return _set_in_place(conditions, fresh, now)
+    return set_in_place(conditions, fresh, now)
 
 
 def paused(conditions: Conditions, message: str, now: str) -> list[Any]:
-    return _set_in_place(conditions, condition(PAUSED, TRUE, "PausedByAnnotation", message), now)
-
-
-def drifted(
-    conditions: Conditions, status: str, message: str, generation: int | None, now: str
-) -> list[Any]:
-    """Whether a run would change anything, of a CR that is observed."""
-    reason = {TRUE: "RunWouldChange", FALSE: "RunWouldChangeNothing"}.get(status, "NotKnown")
-    made = condition(DRIFTED, status, reason, message)
-    fresh = made if generation is None else {**made, "observedGeneration": generation}
-    return _set_in_place(conditions, fresh, now)
-
-
-def no_longer_drifted(conditions: Conditions, now: str) -> list[Any]:
-    """Say so where a run applied what an observer had missed; else nothing."""
-    old = find(conditions, DRIFTED)
-    if old is None or old.get("status") == FALSE:
-        return list(conditions)
-    made = condition(DRIFTED, FALSE, "RunSucceeded", "A run has applied everything since")
-    return _set_in_place(conditions, made, now)
+    return set_in_place(conditions, condition(PAUSED, TRUE, "PausedByAnnotation", message), now)
 
 
 def resumed(conditions: Conditions, now: str) -> list[Any]:
@@ -134,10 +114,11 @@ def resumed(conditions: Conditions, now: str) -> list[Any]:
     if not is_true(conditions, PAUSED):
         return list(conditions)
     message = "The annotation was removed"
-    return _set_in_place(conditions, condition(PAUSED, FALSE, "Resumed", message), now)
+    return set_in_place(conditions, condition(PAUSED, FALSE, "Resumed", message), now)
 
 
-def _set_in_place(conditions: Sequence[Any], fresh: Json, now: str) -> list[Any]:
+def set_in_place(conditions: Sequence[Any], fresh: Json, now: str) -> list[Any]:
+    """Set a condition of ours where it stands; fields that are not ours stay."""
     old = find(conditions, fresh["type"])
     time = transition_time(old, fresh["status"], now)
     new = {**fresh, "lastTransitionTime": time}

@@ -71,7 +71,7 @@ def read_entry(
         cancel_on_change=_truth(fields, "cancelOnChange", default=False),
         ready_condition=_truth(fields, "readyCondition", default=True),
         spec_overrides_role=_truth(fields, "specOverridesRole", default=False),
-        is_observed=fields.choice("mode") == "observe",
+        annotations=tuple(name for each in extensions for name in each.annotations),
         of_extensions=tuple(
             asked
             for extension in extensions

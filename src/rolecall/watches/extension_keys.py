@@ -32,6 +32,7 @@ class ExtensionKeys:
     keys: ClassVar[tuple[YamlKey, ...]]  # the first one names them in messages
     # Turns may need no run: runs note what they use, and lists at the start bring whole objects.
     has_optional_runs: ClassVar[bool] = False
+    annotations: ClassVar[tuple[str, ...]] = ()  # of a CR: a change of one brings a turn
     purpose: ClassVar[str] = ""  # of the rights that `verbs_after` adds
 
     @classmethod

@@ -156,15 +156,6 @@ ENTRY_KEYS = (
         "write the `Ready` condition and `status.observedGeneration`",
         is_ours=True,
     ),
-    YamlKey(
-        "mode",
-        Form.TEXT,
-        "reconcile",
-        "`observe`: no runs, only plans of them, after each period; what they find is told by the"
-        " condition `Drifted`, and nothing else is written",
-        is_ours=True,
-        choices=("reconcile", "observe"),
-    ),
     # Accepted by the Go operator too, and read by neither.
     YamlKey(
         "maxWorkers",

@@ -95,7 +95,7 @@ class Watch:
     ready_condition: bool = True  # the `Ready` condition and `observedGeneration`
     # Whether keys of spec that the CRD does not declare override what the role itself sets.
     spec_overrides_role: bool = False
-    is_observed: bool = False  # `mode: observe`: plans instead of runs
+    annotations: tuple[str, ...] = ()  # of CRs: a change of one brings a turn
     of_extensions: tuple[ExtensionKeys, ...] = ()  # what the keys of each ask for
 
     def extension(self, keys: type[_Keys]) -> _Keys | None:

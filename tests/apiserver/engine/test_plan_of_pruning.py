@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.extensions.plan import MODE_ANNOTATION
 from rolecall.kube import Client
-from rolecall.reconcile import MODE_ANNOTATION
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.shelves import SHELVES

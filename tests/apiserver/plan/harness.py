@@ -216,7 +216,7 @@ async def plan_bench(
             proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody(), follow=recorded)
             await proxy.start()
             try:
-                planner = Planner(shop.runner, proxy, client, SystemClock())
+                planner = Planner(shop.runner, proxy.issue_access_to_world, client, SystemClock())
                 yield PlanBench(cluster, client, proxy, planner, shop, namespace, programs)
             finally:
                 await proxy.stop()

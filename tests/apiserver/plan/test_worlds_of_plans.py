@@ -270,7 +270,7 @@ async def test_cr_that_is_not_there_yet_is_planned_as_it_would_be(bench: PlanBen
 
 async def test_plan_of_a_stock_run_is_refused_in_one_line(bench: PlanBench, tmp_path: Path) -> None:
     stock = StockRunner(RunnerSettings(root=tmp_path / "stock"))
-    bench.planner = Planner(stock, bench.proxy, bench.client, SystemClock())
+    bench.planner = Planner(stock, bench.proxy.issue_access_to_world, bench.client, SystemClock())
     held = await bench.planned([k8s(config_map("made", bench.namespace))])
     assert held.plan.failure.startswith("a plan needs a warm run")
     assert held.plan.objects == ()

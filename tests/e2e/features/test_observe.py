@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rolecall.extensions.plan import MODE_ANNOTATION
 from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
-from rolecall.reconcile import MODE_ANNOTATION
 from tests.e2e.engine import PATIENCE_S, EngineProcess
 from tests.e2e.kinds import condition, cr
 from tests.e2e.test_story import DEPLOYMENT, MEMCACHED

@@ -9,8 +9,9 @@ from typing import Any
 
 from rolecall.clock import SystemClock
 from rolecall.election import Election
-from rolecall.extending import EngineView, LastRuns
+from rolecall.extending import EngineView, LastRuns, foresee_nothing
 from rolecall.metrics import EngineMetrics, MetricSpec
+from rolecall.reconcile import AllKeys
 from rolecall.settings import RunnerSettings, Settings
 from rolecall.supervisor import Supervisor
 
@@ -39,6 +40,9 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         is_listed=lambda: True,
         runner=None,  # type: ignore[arg-type]
         issue_read_access=None,  # type: ignore[arg-type]
+        issue_access_to_world=None,  # type: ignore[arg-type]
+        foresee=foresee_nothing,
+        spec_keys=AllKeys(),
         findings_in_flight=lambda _: {},
         last_runs=LastRuns(root),
         inspected=lambda: None,  # type: ignore[arg-type,return-value]

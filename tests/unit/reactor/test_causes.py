@@ -38,3 +38,11 @@ def test_a_deletion_is_one_though_it_raises_the_generation() -> None:
 def test_a_pause_and_its_end_are_told_apart() -> None:
     assert cause({"generation": 1}, {"generation": 1, **PAUSED}) == "pause"
     assert cause({"generation": 1, **PAUSED}, {"generation": 1}) == "resumed"
+
+
+def test_memo_keeps_the_annotations_that_extensions_ask_for() -> None:
+    def asked(**annotations: str) -> str:
+        return memo_of(metadata(annotations=annotations), asking=("x.dev/mode", "x.dev/more")).asked
+
+    assert asked(other="a") == asked() != asked(**{"x.dev/mode": "observe"})
+    assert asked(**{"x.dev/mode": "a"}) != asked(**{"x.dev/more": "a"})

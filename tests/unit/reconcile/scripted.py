@@ -179,10 +179,6 @@ class RecordedTelemetry:
         assert isinstance(gvk, Gvk)
         self.phases.append(phase)
 
-    def drifted(self, key: Key, objects: int) -> None:
-        assert isinstance(key, Key)
-        self.drift[key] = objects
-
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         self.told[key] = {each["type"]: each["status"] for each in conditions}
 

@@ -14,7 +14,6 @@ from rolecall.election import Election
 from rolecall.json_object import Json
 from rolecall.reactor.newest_crs import NewestCrs
 from rolecall.reconcile import (
-    DriftFinder,
     Outcome,
     Reconciler,
     ReconcilerPorts,
@@ -53,7 +52,6 @@ class Setting:
     may_run: bool = True
     brought: dict[Key, Json] = field(default_factory=dict)  # as if by a stream
     newest: NewestCrs | None = None  # by a real one
-    drift: DriftFinder | None = None  # of CRs that are observed
     ports: dict[str, Any] = field(default_factory=dict)  # more of them, by name
 
     def __post_init__(self) -> None:
@@ -68,7 +66,6 @@ class Setting:
             clock=self.clock,
             may_run=lambda: self.may_run,
             brought=self._take_brought,
-            drift=self.drift,
             **self.ports,
         )
         self.reconciler = Reconciler(

@@ -13,6 +13,7 @@ import pytest
 
 from rolecall.json_object import Json
 from rolecall.reconcile import EndedRun, FollowedRun, RunAccess, TurnView
+from rolecall.reconcile.ports import NoHooks
 from rolecall.runner import RunEvent, RunRequest, RunResult
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
@@ -37,7 +38,7 @@ class RecordedSlots:
 
 
 @dataclass
-class RecordedHooks:
+class RecordedHooks(NoHooks):
     """`TurnHooks` that keep what they were told, and skip where they were told to."""
 
     why: str = ""

@@ -62,7 +62,6 @@ ROWS = {
     "cancelOnChange": Row(True, {"cancel_on_change": True}),
     "specOverridesRole": Row(True, {"spec_overrides_role": True}),
     "readyCondition": Row(False, {"ready_condition": False}),
-    "mode": Row("observe", {"is_observed": True}),
 }
 OF_FINALIZER = {
     "name": Row("c/d", {"name": "c/d"}),

@@ -14,6 +14,7 @@ import pytest
 
 from rolecall.errors import InputError, Problem, ProblemsError
 from rolecall.extending import Extension, found, watch_keys
+from rolecall.extensions.plan import PlanKeys
 from rolecall.extensions.prune import Prune
 from rolecall.extensions.reads import WatchReads
 from rolecall.extensions.skip import SkipUnchanged
@@ -26,6 +27,7 @@ from tests.unit.watches.entries import Row, different, watch
 _LABELS = {"matchLabels": {"tier": "web"}}
 _SECRET, _TYPED = {"version": "v1", "kind": "Secret"}, Gvk("", "v1", "Secret")
 ROWS: dict[str, tuple[Any, ExtensionKeys]] = {
+    "mode": ("observe", PlanKeys()),
     "prune": (True, Prune()),
     "watchReads": ([_SECRET], WatchReads(frozenset({_TYPED}))),
     "skipUnchanged": (True, SkipUnchanged()),

@@ -192,7 +192,9 @@ async def _planner(
     found = [each.foresees(command) for each in extension_classes()]
     foresee = partial(foreseen_by, [each for each in found if each is not None])
     clock = SystemClock()
-    return Planner(runner, proxy, client, clock, foresee, SpecKeys(client, clock))
+    return Planner(
+        runner, proxy.issue_access_to_world, client, clock, foresee, SpecKeys(client, clock)
+    )
 
 
 def _warm(settings: RunnerSettings) -> RunnerSettings:

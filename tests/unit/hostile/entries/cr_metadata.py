@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.documents import DurationError
+from rolecall.extensions.plan.conditions import DriftApplied, Observed
+from rolecall.extensions.plan.keys import MODE_ANNOTATION, is_observed
 from rolecall.logs import JsonFormatter, PeopleFormatter
 from rolecall.reconcile import annotations as read
 from rolecall.status import (
@@ -18,7 +20,6 @@ from rolecall.status import (
     Ended,
     InFlight,
     NotRun,
-    Observed,
     Paused,
     Started,
     StatusChange,
@@ -32,14 +33,16 @@ from tests.unit.runner.cases import APP, app
 
 _NAMES = (
     *(read.PERIOD_ANNOTATION, read.VERBOSITY, read.MAX_ARTIFACTS, read.PAUSED_ANNOTATION),
-    *(read.PAUSED_BY, read.PAUSED_BECAUSE, read.MODE_ANNOTATION),
+    *(read.PAUSED_BY, read.PAUSED_BECAUSE, MODE_ANNOTATION),
 )
 _OUR_TYPES = ("Running", "Successful", "Failure", "Ready", "NotConverging", "Paused", "Drifted")
 _NOW = "2026-11-25T10:00:00Z"
 _CHANGES: dict[str, StatusChange] = {
     "started": Started(),
     "in flight": InFlight("task `x` since then"),
-    "succeeded": Ended(Verdict(succeeded=True, ansible_result={"ok": 1}), 2),
+    "succeeded": Ended(
+        Verdict(succeeded=True, ansible_result={"ok": 1}), 2, edits=[DriftApplied()]
+    ),
     "failed": Ended(Verdict(succeeded=False, message="boom"), 2, not_converging="again"),
     "not run": NotRun("no role"),
     "cancelled": Cancelled("stopped"),
@@ -108,7 +111,7 @@ def _open(_folder: Path) -> Iterator[Check]:
             verbosity is None or verbosity <= _MOST_VERBOSE, f"verbosity {verbosity} fits a command"
         )
         must(read.kept_artifacts_of(cr, watch) >= 0, "artifacts are counted from nought")
-        read.is_paused(cr), read.is_observed(cr, watch), read.is_deleted(cr), read.with_spec(cr)
+        read.is_paused(cr), is_observed(cr, watch), read.is_deleted(cr), read.with_spec(cr)
         who = read.who_paused(cr)
         must(len(who) <= _LONGEST_NOTE and len(who.splitlines()) <= 1, "who paused fits a line")
         for text in lines.texts:

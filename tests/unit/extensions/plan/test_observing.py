@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import pytest
 
+from rolecall.extensions.plan import MODE_ANNOTATION, PlanKeys
+from rolecall.extensions.plan.conditions import DriftApplied
+from rolecall.extensions.plan.drift import Drift, DriftFinder
+from rolecall.extensions.plan.observing import Observing
 from rolecall.json_object import Json
-from rolecall.reconcile import MODE_ANNOTATION, Drift
+from rolecall.reconcile import EndedRun, Outcome, TakenTurn, TurnView
 from rolecall.runner import RunHandle
 from rolecall.watches import Watch
+from rolecall.workqueue import Key
 from tests.unit.reconcile.cluster_contract import FINALIZER
-from tests.unit.reconcile.scripted import watch_of
+from tests.unit.reconcile.scripted import RecordedEvents, watch_of
 from tests.unit.reconcile.setting import Setting
 
 OBSERVED = {MODE_ANNOTATION: "observe"}
@@ -39,10 +45,47 @@ class ScriptedDrift:
         return self.drift
 
 
+class ObservingHooks:
+    """`TurnHooks` of the extension alone."""
+
+    def __init__(self, finder: DriftFinder, events: RecordedEvents) -> None:
+        self.drift: dict[Key, int] = {}
+        ids = (f"plan-{number}" for number in count(1))
+        self._observing = Observing(finder, events, self.drift.__setitem__, lambda: next(ids))
+
+    async def instead_of_run(self, turn: TurnView, taken: TakenTurn) -> Outcome | None:
+        return await self._observing.turn(turn, taken)
+
+    async def why_no_run(self, _turn: TurnView) -> str:
+        return ""
+
+    async def run_ended(self, _run: EndedRun) -> None:
+        """Nothing follows."""
+
+    def condition_edits(self, run: EndedRun) -> Sequence[DriftApplied]:
+        edit = self._observing.edit_after(run)
+        return [edit] if edit is not None else []
+
+    def run_again(self, _key: Key) -> None:
+        """Every run is made."""
+
+
+def setting_with(finder: DriftFinder, setting: Setting, *, is_observed: bool) -> Setting:
+    watch = replace(setting.watch, of_extensions=(PlanKeys(),) if is_observed else ())
+    events = RecordedEvents()
+    hooks = ObservingHooks(finder, events)
+    return Setting(setting.shop, watch, setting.clock, events=events, ports={"hooks": hooks})
+
+
 def observing(setting: Setting, drift: Drift) -> tuple[Setting, ScriptedDrift]:
     finder = ScriptedDrift(drift)
-    watch = replace(setting.watch, is_observed=True)
-    return Setting(setting.shop, watch, setting.clock, drift=finder), finder
+    return setting_with(finder, setting, is_observed=True), finder
+
+
+def drift_of(setting: Setting) -> dict[Key, int]:
+    hooks = setting.ports["hooks"]
+    assert isinstance(hooks, ObservingHooks)
+    return hooks.drift
 
 
 async def test_observed_cr_is_planned_and_told_and_nothing_else_is_written(
@@ -63,7 +106,7 @@ async def test_observed_cr_is_planned_and_told_and_nothing_else_is_written(
     )
     assert [each["type"] for each in after["status"]["conditions"]] == ["Drifted"]
     assert after["metadata"].get("finalizers") == before["metadata"].get("finalizers")
-    assert setting.telemetry.drift[setting.key()] == 2
+    assert drift_of(setting)[setting.key()] == 2
 
 
 async def test_three_paths_of_a_drift_are_shown_and_the_others_counted(setting: Setting) -> None:
@@ -126,7 +169,7 @@ async def test_annotation_observes_one_cr_and_no_annotation_takes_a_watchs_word_
     setting: Setting,
 ) -> None:
     finder, shop = ScriptedDrift(), setting.shop
-    setting = Setting(shop, setting.watch, setting.clock, drift=finder)
+    setting = setting_with(finder, setting, is_observed=False)
     await shop.create(annotations=OBSERVED)
     await setting.turn()
     assert (len(finder.asked), setting.runner.requests) == (1, [])
@@ -146,13 +189,14 @@ async def test_observed_cr_that_is_deleted_keeps_all_that_its_finalizer_would_de
     await setting.shop.delete()
     outcome = await setting.turn()
     assert (finder.asked, setting.runner.requests, outcome.after_s) == ([], [], None)
-    assert setting.telemetry.drift == {setting.key(): 0}
+    assert drift_of(setting) == {setting.key(): 0}
     assert FINALIZER in (await setting.shop.get("a"))["metadata"]["finalizers"]
     assert setting.events.reasons == ["DeletionWaits"]
 
 
 async def test_run_that_applied_everything_ends_what_was_observed(setting: Setting) -> None:
     observed, _ = observing(setting, SOMETHING)
+    setting = setting_with(ScriptedDrift(), setting, is_observed=False)
     await setting.shop.create()
     await observed.turn()
     await setting.turn()
@@ -164,6 +208,7 @@ async def test_engine_that_operates_leaves_the_word_of_one_that_observes_alone(
 ) -> None:
     """They took turns over `Drifted`: each good run set it to False."""
     observed, _ = observing(setting, SOMETHING)
+    setting = setting_with(ScriptedDrift(), setting, is_observed=False)
     await setting.shop.create()
     await setting.turn()
     await observed.turn()
@@ -175,21 +220,13 @@ async def test_cr_that_this_engine_observed_again_is_told_of_its_next_run(
     setting: Setting,
 ) -> None:
     finder, shop = ScriptedDrift(SOMETHING), setting.shop
-    setting = Setting(shop, setting.watch, setting.clock, drift=finder)
+    setting = setting_with(finder, setting, is_observed=False)
     await shop.create()
     await setting.turn()
     for mode, status in (("observe", "True"), ("reconcile", "False")) * 2:
         await shop.patch({"metadata": {"annotations": {MODE_ANNOTATION: mode}}})
         await setting.turn()
         assert (await setting.told("Drifted"))[0] == status
-
-
-async def test_engine_that_makes_no_plans_says_so(setting: Setting) -> None:
-    watch = replace(setting.watch, is_observed=True)
-    alone = Setting(setting.shop, watch, setting.clock)
-    await alone.shop.create()
-    await alone.turn()
-    assert "makes no plans" in (await alone.told("Drifted"))[2]
 
 
 @dataclass
@@ -215,8 +252,7 @@ class Planning(ScriptedDrift):
 
 async def test_plan_in_flight_is_ended_with_the_engine_and_tells_nothing(setting: Setting) -> None:
     finder = Planning()
-    watch = replace(setting.watch, is_observed=True)
-    observed = Setting(setting.shop, watch, setting.clock, drift=finder)
+    observed = setting_with(finder, setting, is_observed=True)
     await observed.shop.create()
     turn = asyncio.create_task(observed.turn())
     await finder.began.wait()

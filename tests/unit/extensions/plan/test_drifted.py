@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.plan.conditions import DriftApplied, Observed
 from rolecall.json_object import Json
-from rolecall.status import Ended, Observed, Started, Verdict, find
+from rolecall.status import Ended, Started, Verdict, find
 from rolecall.status.changes import StatusChange
 
 OLD = "2026-11-21T08:00:00Z"
 NOW = "2026-11-21T09:00:00Z"
 GOOD = Verdict(succeeded=True)
 BAD = Verdict(succeeded=False)
+ENDED = Ended(GOOD, 3, edits=[DriftApplied()])
 FOREIGN = {"type": "Healthy", "status": "True"}
 
 
@@ -72,7 +74,7 @@ def test_observed_kind_without_generations_tells_none() -> None:
 def test_run_that_succeeds_applies_what_an_observer_missed() -> None:
     before = applied(Observed(2, "two objects", 3))["conditions"]
 
-    after = applied(Started(), Ended(GOOD, 3), now=NOW, conditions=[FOREIGN, *before])
+    after = applied(Started(), ENDED, now=NOW, conditions=[FOREIGN, *before])
 
     found = drifted(after)
     assert found is not None
@@ -81,9 +83,7 @@ def test_run_that_succeeds_applies_what_an_observer_missed() -> None:
     assert [each["type"] for each in after["conditions"][:2]] == ["Healthy", "Drifted"]
 
 
-@pytest.mark.parametrize(
-    "ended", [Ended(BAD, 3), Ended(GOOD, 3, ends_observing=False)], ids=["failed", "observed again"]
-)
+@pytest.mark.parametrize("ended", [Ended(BAD, 3), Ended(GOOD, 3)])
 def test_run_that_applied_nothing_leaves_the_drift(ended: Ended) -> None:
     before = applied(Observed(2, "two objects", 3))["conditions"]
 
@@ -93,5 +93,5 @@ def test_run_that_applied_nothing_leaves_the_drift(ended: Ended) -> None:
 def test_run_says_nothing_new_of_a_cr_that_had_not_drifted() -> None:
     before = applied(Observed(0, "nothing", 3))["conditions"]
 
-    assert drifted(applied(Ended(GOOD, 3), now=NOW, conditions=before)) == before[0]
-    assert drifted(applied(Ended(GOOD, 3))) is None
+    assert drifted(applied(ENDED, now=NOW, conditions=before)) == before[0]
+    assert drifted(applied(ENDED)) is None
