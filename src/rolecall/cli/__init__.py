@@ -141,11 +141,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 def commands() -> Mapping[str, CommandModule]:
-    """Every command that is installed."""
-    tables = [entry.load() for entry in entry_points(group="rolecall.commands")]
-    return {
-        name: command for table in (ENGINE_COMMANDS, *tables) for name, command in table.items()
-    }
+    """Every command that is installed; an extension that was deleted has none."""
+    from rolecall.settings import load_point  # noqa: PLC0415 - not for those of the engine
+
+    found = map(load_point, entry_points(group="rolecall.commands"))
+    tables = (ENGINE_COMMANDS, *filter(None, found))
+    return {name: command for table in tables for name, command in table.items()}
 
 
 def _endings(known: Mapping[str, CommandModule]) -> list[str]:

@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from rolecall.errors import InputError
 from rolecall.extending.extension import Extension
 from rolecall.log_fields import log_fields
-from rolecall.settings import load_point, refuse_twins
+from rolecall.settings import load_class, refuse_twins
 from rolecall.watches import ENTRY_KEYS, ExtensionKeys, MissingKeys
 
 GROUP = "rolecall.extensions"
@@ -38,7 +38,7 @@ def installed() -> Installed:
     found: dict[str, type[Extension]] = {}
     is_one_missing = False
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        if (extension := load_point(point, Extension)) is None:
+        if (extension := load_class(point, Extension)) is None:
             is_one_missing = True
             fields = log_fields(module=point.module)
             _logger.warning("the extension `%s` is missing", point.name, extra=fields)

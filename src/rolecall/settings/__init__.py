@@ -14,6 +14,7 @@ from rolecall.settings.installed import (
     extension_flags,
     flag_groups,
     flags_of_run,
+    load_class,
     load_point,
     refuse_twins,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "extension_flags",
     "flag_groups",
     "flags_of_run",
+    "load_class",
     "load_point",
     "read_capacity",
     "refuse_twins",

@@ -22,7 +22,7 @@ FLAGS_GROUP = "rolecall.flags"
 def extension_flags() -> Sequence[type[ExtensionFlags]]:
     """What extensions read of flags; raises `InputError`."""
     points = sorted(entry_points(group=FLAGS_GROUP), key=lambda point: point.name)
-    found = [(point.name, load_point(point, ExtensionFlags)) for point in points]
+    found = [(point.name, load_class(point, ExtensionFlags)) for point in points]
     declared = [(name, flags) for name, flags in found if flags is not None]
     names = [(name, flag.name) for name, flags in declared for flag in flags.group.flags]
     refuse_twins(ENGINE_FLAGS, names, "a flag `--{}`")
@@ -39,19 +39,24 @@ def flags_of_run() -> Mapping[str, Flag]:
     return {flag.name: flag for group in flag_groups() for flag in group.flags}
 
 
-def load_point(point: EntryPoint, base: type) -> Any:
+def load_class(point: EntryPoint, base: type) -> Any:
     """The subclass of `base` that it names; None: its module was deleted. Raises `InputError`."""
+    loaded = load_point(point)
+    if loaded is None or (isinstance(loaded, type) and issubclass(loaded, base)):
+        return loaded
+    raise _not_loaded(point, TypeError(f"`{point.value}` is no subclass of `{base.__name__}`"))
+
+
+def load_point(point: EntryPoint) -> Any:
+    """What it names; None: its module was deleted. Raises `InputError`."""
     try:
-        loaded = point.load()
+        return point.load()
     except ModuleNotFoundError as error:
         if not point.module.startswith(str(error.name)):
             raise _not_loaded(point, error) from error
         return None
     except Exception as error:
         raise _not_loaded(point, error) from error
-    if not (isinstance(loaded, type) and issubclass(loaded, base)):
-        raise _not_loaded(point, TypeError(f"`{point.value}` is no subclass of `{base.__name__}`"))
-    return loaded
 
 
 def _not_loaded(point: EntryPoint, error: Exception) -> InputError:

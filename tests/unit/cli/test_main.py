@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from importlib import metadata
 from importlib.metadata import EntryPoint
@@ -22,6 +23,36 @@ def test_windows_is_told_of_wsl_in_two_lines(
     what, hint = capsys.readouterr().err.splitlines()
     assert what.startswith("error: Ansible does not run on Windows")
     assert "WSL" in hint
+
+
+def test_command_of_a_deleted_extension_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = EntryPoint("gone", "rolecall.extensions.deleted:COMMANDS", "rolecall.commands")
+    monkeypatch.setattr(cli, "entry_points", lambda group: [gone])
+    assert main(["status"]) == 2
+    assert capsys.readouterr().err.startswith("error: `status` is not a command")
+
+
+@pytest.mark.parametrize(
+    ("words", "loaded"),
+    [
+        (["run", "--help"], ["rolecall.extensions.console.flags"]),
+        (["status", "--help"], []),
+        (["runs", "a/b", "--artifacts-dir=/nowhere"], []),
+    ],
+)
+def test_command_loads_no_more_than_it_needs(words: list[str], loaded: list[str]) -> None:
+    code = (
+        "import sys, rolecall.cli\ntry: rolecall.cli.main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print('\\nloaded:', *sorted(sys.modules))"
+    )
+    ran = [sys.executable, "-c", code, *words]
+    said = subprocess.run(ran, capture_output=True, text=True, check=True).stdout
+    found = said.rpartition("\nloaded: ")[2].split()
+    assert set(loaded) <= set(found)
+    costly = ("aiohttp", "cryptography.x509", "kopf", "prometheus_client", "rolecall.extending")
+    assert [name for name in costly if name in found] == []
 
 
 ENDING = ("run", "completion", "version")
