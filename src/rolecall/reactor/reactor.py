@@ -45,7 +45,7 @@ class Reactor:
         """`retake_signals`: kopf takes SIGINT and SIGTERM; None gives them back to Python."""
         # Called whenever a CRD came, changed or went.
         self.on_kinds_change: Callable[[], None] = lambda: None
-        self.newest = newest = newest or NewestCrs()
+        self.newest = newest = NewestCrs() if newest is None else newest  # an empty one is false
         self._own_writes = OwnWrites()
         self._supervisor = supervisor = supervisor or Supervisor(SystemClock())
         settings = settings or ReactorSettings()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rolecall.clock import SystemClock
 from rolecall.election import Election, OwnedKeys
 from rolecall.kube import Client, Credentials
-from rolecall.reactor import DependentInformers, Reactor
+from rolecall.reactor import DependentInformers, NewestCrs, Reactor
 from rolecall.reconcile import RunDefaults
 from rolecall.settings import ReactorSettings
 from rolecall_dev.localcluster import Cluster
@@ -67,9 +67,9 @@ async def whole_loop(
         queue, workers = hands_for(setting)
         sink = OwnedKeys(queue, Election(), on_edited=setting.reconciler.on_edited)
         settings = ReactorSettings((namespace,))
-        reactor = Reactor([watch], own, sink, Roll(), settings=settings)
+        setting.newest = newest = NewestCrs()
+        reactor = Reactor([watch], own, sink, Roll(), newest=newest, settings=settings)
         dependents = DependentInformers([watch], own, queue, settings=settings)
-        setting.newest = reactor.newest
         at_work = [asyncio.create_task(reactor.run()), asyncio.create_task(workers.run(2))]
         await eventually_async(lambda: reactor.is_synced)
         calls.clear()
