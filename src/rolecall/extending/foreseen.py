@@ -19,6 +19,7 @@ class ForeseenObject:
     place: ObjectPlace
     before: Json
     after: Json | None  # None: it is deleted
+    how: str  # for people: `pruned`
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class PlannedObject:
     certainty: Certainty
     why: str = ""  # it is not exact
     tasks: tuple[TaskPlace, ...] = ()  # that write it, in order
-    is_pruned: bool = False  # no task does it: the run no longer wants the object
+    how: str = ""  # what an extension does after the run; empty: tasks do it
     is_name_made_up: bool = False  # by `generateName`: the run gets another one
     # Masks secret values that the play saw.
     hide: Callable[[Any], Any] = field(default=_as_it_is, compare=False, repr=False)

@@ -22,9 +22,8 @@ from rolecall.plan.answers import (
     object_said,
 )
 from rolecall.plan.overlay import NAMESPACES, ObjectIdentity, Overlaid, Overlay
-from rolecall.plan.selectors import names_of_fields
 from rolecall.proxy import ApiServer, PlayRequest, Said
-from rolecall.record import SelectorError, selects
+from rolecall.record import SelectorError, names_of_fields, selects
 
 _STREAMS = frozenset({"attach", "exec", "portforward", "proxy"})
 

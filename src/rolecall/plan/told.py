@@ -59,7 +59,7 @@ def foreseen_of_plan(
         found = Overlaid(identity, place.version, each.before, each.after, written_at_s=[inf])
         _doubt_what_follows(found, world, record, left_out)
         told = _planned(replace(found, written_at_s=[]), record, hide)
-        planned += [replace(told, is_pruned=True)] if told is not None else []
+        planned += [replace(told, how=each.how)] if told is not None else []
     return planned
 
 

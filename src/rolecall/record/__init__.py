@@ -33,7 +33,7 @@ from rolecall.record.model import (
 )
 from rolecall.record.objects import ObjectPlace, ObjectRead, ObjectsOfRun, objects_of
 from rolecall.record.phases import Phase, axis_of, phases_of
-from rolecall.record.selectors import SelectorError, meets_selector, selects
+from rolecall.record.selectors import SelectorError, meets_selector, names_of_fields, selects
 from rolecall.record.touched import ObjectId, TouchedByRun, TouchedObject, id_of, touched_by
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "leaves_of_object",
     "leaves_of_write",
     "meets_selector",
+    "names_of_fields",
     "objects_of",
     "parsed_body",
     "patch_type_of",

@@ -7,7 +7,6 @@ now is not known, and it says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -75,7 +74,7 @@ class _Fold:
         if request.unread and not request.is_dry_run:
             self._tell(f"{request.verb} {request.resource_name}: {request.unread}")
         if request.verb == "list" and is_good:
-            place = _place_of_list(request)
+            place = place_of_list(request)
             self._lists[place] = (ObjectRead(place, request.items_digest), request.number)
         elif request.verb == "get" and (is_good or request.code == _MISSING):
             self._take_read(request)
@@ -83,12 +82,12 @@ class _Fold:
             self._take_write(request, is_good=is_good)
 
     def _take_read(self, request: RecordedRequest) -> None:
-        place = _place_of(request)
+        place = place_of(request)
         self._read[place] = None
         self._known[place] = ObjectRead(place, request.object_version, request.uid)
 
     def _take_write(self, request: RecordedRequest, *, is_good: bool) -> None:
-        place = _place_of(request)
+        place = place_of(request)
         before = self._known.get(place)
         if not is_good:
             self._tell(f"{request.verb} {request.resource_name} was not answered")
@@ -128,17 +127,15 @@ class _Fold:
         self._unknown = self._unknown or unknown
 
 
-def _place_of(request: RecordedRequest) -> ObjectPlace:
+def place_of(request: RecordedRequest) -> ObjectPlace:
+    """The object that a request is about."""
     about = (request.group, request.version, request.resource, request.namespace)
     return ObjectPlace(*about, request.name)
 
 
-def _place_of_list(request: RecordedRequest) -> ObjectPlace:
-    query = dict(_pairs(request.query))
+def place_of_list(request: RecordedRequest) -> ObjectPlace:
+    """The list that a request is about, with its selectors."""
+    query = dict(parse_qsl(request.query, keep_blank_values=True))
     selectors = query.get("labelSelector", ""), query.get("fieldSelector", "")
     about = (request.group, request.version, request.resource, request.namespace)
     return ObjectPlace(*about, "", *selectors)
-
-
-def _pairs(query: str) -> Iterator[tuple[str, str]]:
-    yield from parse_qsl(query, keep_blank_values=True)

@@ -1,4 +1,4 @@
-"""Whether labels meet a label selector in the form in which requests carry it.
+"""Selectors in the form in which requests carry them: of labels, and the little that is sure of fields.
 
 `app=web`, `tier in (a, b)`, `!canary` and the rest of the API server's grammar. `selects` refuses what
 it cannot read; for `meets_selector` that meets: whoever asks wants to know whether a list may have
@@ -65,3 +65,15 @@ def _holds(term: str, labels: Mapping[str, str]) -> bool:
     if match := _THERE.match(term):
         return (match["key"] in labels) != bool(match["not"])
     raise SelectorError(f"unable to parse requirement: `{term}`")
+
+
+def names_of_fields(selector: str) -> dict[str, str] | None:
+    """The name and namespace that a field selector asks for; None where it asks for more."""
+    wanted: dict[str, str] = {}
+    for term in filter(None, (part.strip() for part in selector.split(","))):
+        field, separator, value = term.replace("==", "=").partition("=")
+        is_known = field in ("metadata.name", "metadata.namespace")
+        if not separator or field.endswith("!") or not is_known:
+            return None
+        wanted[field.removeprefix("metadata.")] = value
+    return wanted

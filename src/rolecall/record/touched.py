@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import parse_qsl
 
 from rolecall.record.model import RecordedRequest, RunRecord, TaskId
-from rolecall.record.objects import ObjectPlace
+from rolecall.record.objects import ObjectPlace, place_of, place_of_list
+from rolecall.record.selectors import names_of_fields
 
 # Tasks that bring an object into a state: where it is so already, they only read it.
 _ENSURING = frozenset(
@@ -25,7 +25,6 @@ _ENSURING = frozenset(
 # After these a play may take for absent what it could not see.
 _REFUSED = frozenset({401, 403, 429})
 _MISSING, _IS_THERE = 404, 409
-_NAME_FIELD = "metadata.name="
 ObjectId = tuple[str, str, str, str]  # group, resource, namespace, name
 
 
@@ -100,7 +99,7 @@ class _Fold:
             self._take_object(request)
 
     def _take_list(self, request: RecordedRequest) -> None:
-        place = _list_place(request)
+        place = _place_of_read(request)
         if place.name:  # of one object, by a field selector
             self._keep(replace(self._known(place), was_read=True))
         elif 200 <= request.code < 300:
@@ -108,7 +107,7 @@ class _Fold:
             self.lists[place] = "" if is_part else request.items_digest
 
     def _take_object(self, request: RecordedRequest) -> None:
-        place = _place(request)
+        place = place_of(request)
         known = self._known(place)
         is_good = 200 <= request.code < 300
         if request.verb == "get":
@@ -164,18 +163,9 @@ def _ends_of(record: RunRecord) -> dict[TaskId, bool]:
     return ends
 
 
-def _place(request: RecordedRequest) -> ObjectPlace:
-    about = (request.group, request.version, request.resource, request.namespace)
-    return ObjectPlace(*about, request.name)
-
-
-def _list_place(request: RecordedRequest) -> ObjectPlace:
-    query = dict(parse_qsl(request.query, keep_blank_values=True))
-    labels, fields = query.get("labelSelector", ""), query.get("fieldSelector", "")
-    about = (request.group, request.version, request.resource, request.namespace)
-    name = request.name or (fields.removeprefix(_NAME_FIELD) if _is_name(fields) else "")
-    return ObjectPlace(*about, name, labels, "" if name else fields)
-
-
-def _is_name(fields: str) -> bool:
-    return fields.startswith(_NAME_FIELD) and "," not in fields
+def _place_of_read(request: RecordedRequest) -> ObjectPlace:
+    """Of a list; one that a field selector narrows to a name is of that object."""
+    place = place_of_list(request)
+    named = names_of_fields(place.field_selector) or {}
+    name = request.name or (named["name"] if named.keys() == {"name"} else "")
+    return replace(place, name=name, field_selector="") if name else place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rolecall.record import SelectorError, meets_selector, selects
+from rolecall.record import SelectorError, meets_selector, names_of_fields, selects
 
 LABELS = {"app": "web", "tier": "front", "n": "5"}
 
@@ -48,3 +48,13 @@ def test_list_by_a_number_is_not_read_as_one_by_a_label_of_that_name() -> None:
 def test_what_cannot_be_read_may_show_everything() -> None:
     assert meets_selector({}, "a=b=c")
     assert not meets_selector({}, "a=b=c,app=web")
+
+
+def test_only_names_are_known_of_field_selectors() -> None:
+    assert names_of_fields("") == {}
+    assert names_of_fields("metadata.name=x,metadata.namespace==y") == {
+        "name": "x",
+        "namespace": "y",
+    }
+    assert names_of_fields("status.phase=Running") is None
+    assert names_of_fields("metadata.name!=x") is None

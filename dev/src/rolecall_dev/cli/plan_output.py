@@ -111,7 +111,7 @@ def _object_lines(planned: PlannedObject) -> Iterator[str]:
     sign = _SIGNS[planned.change]
     made_up = " (a name like this)" if planned.is_name_made_up else ""
     places = ", ".join(str(place) for place in planned.tasks)
-    places = "no task: pruned" if planned.is_pruned else places
+    places = f"no task: {planned.how}" if planned.how else places
     yield f"  {sign} {planned.title}{made_up}  [{places}]"
     if planned.certainty is not Certainty.EXACT:
         yield f"      ({planned.certainty.value}: {planned.why})"
@@ -199,7 +199,8 @@ def _object(planned: PlannedObject) -> dict[str, Any]:
         "nameIsMadeUp": planned.is_name_made_up,
         "certainty": planned.certainty.value,
         "why": planned.why,
-        "isPruned": planned.is_pruned,
+        "isPruned": planned.how == "pruned",
+        "how": planned.how,
         "tasks": [_place(place) for place in planned.tasks],
         "differences": [_difference(row) for row in planned.differences],
     }

@@ -24,6 +24,8 @@ from rolecall.kube import Client, NoSuchKindError, NotFoundError
 from rolecall.record import ObjectId, RunRecord, touched_by
 from rolecall.workqueue import Key
 
+_PRUNED = "pruned"
+
 
 class Inventories(Protocol):
     """What is kept now, whoever wrote it."""
@@ -75,10 +77,10 @@ class PrunePreview:
         before = {"apiVersion": entry.gvk.api_version, "kind": entry.kind, **found}
         judged = fate_of(candidate, found["metadata"], run)
         if judged.fate is Fate.DELETED:
-            return ForeseenObject(entry.place, before, None)
+            return ForeseenObject(entry.place, before, None, _PRUNED)
         return _released(entry, before, judged) if judged.fate is Fate.RELEASED else None
 
 
 def _released(entry: Entry, before: Json, judged: Judged) -> ForeseenObject:
     metadata = {**before["metadata"], "ownerReferences": list(judged.owners)}
-    return ForeseenObject(entry.place, before, {**before, "metadata": metadata})
+    return ForeseenObject(entry.place, before, {**before, "metadata": metadata}, _PRUNED)
