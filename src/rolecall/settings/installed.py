@@ -76,3 +76,9 @@ def refuse_twins(of_engine: Iterable[str], declared: Iterable[tuple[str, str]], 
                 f"the extension `{extension}` and {other} have {what.format(name)}",
                 hint="uninstall the extension, or rename that",
             )
+
+
+def known_flags(words: Iterable[str]) -> list[str]:
+    """Those words of a command line whose flag there is: an extension may have been deleted."""
+    flags = flags_of_run()
+    return [word for word in words if word.removeprefix("--").partition("=")[0] in flags]

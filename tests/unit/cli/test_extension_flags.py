@@ -19,6 +19,7 @@ from rolecall.settings import (
     FlagKind,
     extension_flags,
     installed,
+    known_flags,
 )
 
 
@@ -82,3 +83,11 @@ def test_wrong_declaration_ends_the_start(
     install(**{name: f"{__name__}:{value}" for name, value in values.items()})
     with pytest.raises(InputError, match=said):
         settings_of([], {})
+
+
+def test_words_of_flags_that_no_extension_has_are_left_out(install: Install) -> None:
+    words = ["--proxy-port=0", "--noise=4", "--max-runs"]
+    install(mine=f"{__name__}:NoiseFlags")
+    assert known_flags(words) == words
+    install()
+    assert known_flags(words) == ["--proxy-port=0", "--max-runs"]

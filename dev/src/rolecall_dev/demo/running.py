@@ -19,6 +19,7 @@ from typing import Self
 from rolecall.errors import RolecallError
 from rolecall.history import roots_of
 from rolecall.local_engine import engines_of
+from rolecall.settings import known_flags
 from rolecall_dev import localcluster
 from rolecall_dev.demo.project import DemoProject, Sample
 from rolecall_dev.localcluster import Say
@@ -91,7 +92,7 @@ class RunningDemo:
         command = [sys.executable, "-m", "rolecall", "run", f"--artifacts-dir={self._runs}"]
         with self.log.open("wb") as log:
             self._engine = subprocess.Popen(
-                [*command, *_FREE_PORTS, *self._arguments],
+                [*command, *known_flags(_FREE_PORTS), *self._arguments],
                 cwd=self._project.folder,
                 env={**os.environ, **_AS_DEPLOYED, "KUBECONFIG": str(self.kubeconfig)},
                 stdout=log,

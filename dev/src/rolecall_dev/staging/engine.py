@@ -23,6 +23,7 @@ from rolecall.errors import RolecallError
 from rolecall.history import roots_of
 from rolecall.json_object import Json
 from rolecall.local_engine import engines_of
+from rolecall.settings import known_flags
 
 _FLAGS = (
     "--proxy-port=0",
@@ -170,7 +171,7 @@ class TrialEngine:
         command = [sys.executable, "-m", "rolecall", "run", f"--artifacts-dir={self.artifacts}"]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*command, *_FLAGS, *self._arguments],
+                [*command, *known_flags(_FLAGS), *self._arguments],
                 cwd=self.project,
                 env={
                     **os.environ,

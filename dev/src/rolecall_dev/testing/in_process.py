@@ -26,6 +26,7 @@ from rolecall.cli import settings_of
 from rolecall.json_object import Json
 from rolecall.lifecycle import Stop
 from rolecall.logs import JsonFormatter, PeopleFormatter, PrintedPlays
+from rolecall.settings import known_flags
 from rolecall_dev.testing.samples import runs_in, sum_of
 from rolecall_dev.testing.scripted import ScriptedPlay
 from rolecall_dev.testing.waiting import TIMEOUT_S, eventually_async
@@ -70,7 +71,8 @@ class EngineInProcess:
         self._words = [
             *(f"--watches-file={project.absolute() / 'watches.yaml'}", "--proxy-port=0"),
             *("--role-metrics-port=0", "--metrics-bind-address=127.0.0.1:0"),
-            *("--health-probe-bind-address=127.0.0.1:0", "--webhook-bind-address=127.0.0.1:0"),
+            "--health-probe-bind-address=127.0.0.1:0",
+            *known_flags(["--webhook-bind-address=127.0.0.1:0"]),
             *(f"--artifacts-dir={self.artifacts}", f"--ports-file={self._ports_file}"),
             *flags,
         ]

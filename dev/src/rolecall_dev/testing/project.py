@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
+from rolecall.settings import known_flags
 from rolecall_dev.localcluster import Cluster
 from rolecall_dev.testing.samples import runs_in, sum_of
 from rolecall_dev.testing.waiting import eventually
@@ -108,7 +109,7 @@ class ProjectEngine:
             "KUBECONFIG": str(self._cluster.kubeconfig),
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "rolecall", "run", *_FLAGS, *files],
+            [sys.executable, "-m", "rolecall", "run", *known_flags(_FLAGS), *files],
             cwd=self.project,
             env=environment,
             stdin=subprocess.DEVNULL,
