@@ -38,7 +38,7 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-# Work that ends when its time is up, however it hangs.
+# What is begun here ends when its time is up, however it hangs.
 # Whoever is cancelled may clean up, and that may hang as well: on a cluster that answers nothing, a
 # namespace cannot be deleted either. So there is a short grace, and then each wait that is left is
 # broken off, one after the other.
