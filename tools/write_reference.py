@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from rolecall.extending import extension_classes
+from rolecall.extending import extension_metrics
 from rolecall.metrics import NAMES, MetricSpec
 from rolecall.settings import Flag, flag_groups
 from rolecall_dev.checks import conversions_schema
@@ -132,14 +132,10 @@ def metrics_page() -> str:
         "with `operator_sdk.util.osdk_metric`.",
         "",
     ]
-    every = (*NAMES, *_metrics_of_extensions())
+    every = (*NAMES, *extension_metrics())
     rows = ((f"`{one.name}`", one.kind.value, _labels(one), one.help) for one in every)
     lines += _table(("metric", "type", "labels", "meaning"), rows)
     return _page(lines)
-
-
-def _metrics_of_extensions() -> list[MetricSpec]:
-    return [one for extension in extension_classes() for one in extension.metrics]
 
 
 def conversions_schema_text() -> str:

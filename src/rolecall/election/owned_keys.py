@@ -20,7 +20,7 @@ class OwnedKeys:
         queue: Queue,
         election: Election,
         *,
-        on_edited: Callable[[Key], None],
+        on_edited: Callable[[Key], None] = lambda _: None,
         drop_brought: Callable[[Key], object] = lambda _: None,
     ) -> None:
         """`on_edited`: of a CR that was created, edited or deleted, whose run may be pointless now.

@@ -27,7 +27,7 @@ from rolecall.extending.foreseen import (
     foresee_nothing,
     foreseen_by,
 )
-from rolecall.extending.found import extension_classes, watch_keys
+from rolecall.extending.found import extension_classes, extension_metrics, watch_keys
 from rolecall.extending.host import Extensions, followed_by
 from rolecall.extending.last_runs import LastRuns
 from rolecall.reconcile import TurnView
@@ -56,6 +56,7 @@ __all__ = [
     "by_key",
     "election_of",
     "extension_classes",
+    "extension_metrics",
     "followed_by",
     "foresee_nothing",
     "foreseen_by",

@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from rolecall.errors import InputError
 from rolecall.extending.extension import Extension
 from rolecall.log_fields import log_fields
+from rolecall.metrics import MetricSpec
 from rolecall.settings import load_class, refuse_twins
 from rolecall.watches import ENTRY_KEYS, ExtensionKeys, MissingKeys
 
@@ -30,6 +31,11 @@ class Installed:
 def extension_classes() -> Sequence[type[Extension]]:
     """Each after those that it names; raises `InputError`."""
     return installed().classes
+
+
+def extension_metrics() -> Sequence[MetricSpec]:
+    """The metrics of all of them; raises `InputError`."""
+    return [metric for extension in extension_classes() for metric in extension.metrics]
 
 
 @cache

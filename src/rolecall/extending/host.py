@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Seque
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 
+from rolecall.clock import Clock
 from rolecall.errors import RolecallError
 from rolecall.extending.ended_turns import EndedTurns
 from rolecall.extending.extension import (
@@ -22,6 +23,7 @@ from rolecall.extending.extension import (
     Extension,
 )
 from rolecall.extending.foreseen import CommandView, Foreseen, foreseen_by
+from rolecall.extending.last_runs import LastRuns
 from rolecall.extending.run_followers import FollowerOf, RunFollowers
 from rolecall.log_fields import log_fields
 from rolecall.proxy import FollowRun, Owner, RunFollower
@@ -40,12 +42,20 @@ class Extensions:
     def __init__(
         self,
         classes: Sequence[type[Extension]],
-        engine: EngineView,
+        clock: Clock,
         on_fault: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`on_fault` is called with the name of what failed, maybe in a thread."""
+        self._classes = classes
         self._on_fault = on_fault
-        begun = (each.begin(engine) for each in classes)
+        self._ended_turns = EndedTurns(clock, self._tell_of)
+        self._last_runs: LastRuns | None = None
+        self._loaded: list[Extension] = []
+
+    def begin(self, engine: EngineView) -> None:
+        """Begin those that the settings ask for; call it before the first step."""
+        self._last_runs = engine.last_runs
+        begun = (each.begin(engine) for each in self._classes)
         self._loaded = [each for each in begun if each is not None]
         self._warn_of_needs()
         self._wanting_turns = self._overriding("turns_ended")
@@ -54,7 +64,6 @@ class Extensions:
         self._taking = self._overriding("instead_of_run")
         self._editing = self._overriding("condition_edit")
         self._skipping = self._overriding("why_no_run")
-        self._ended_turns = EndedTurns(engine.clock, self._tell_of)
 
     @asynccontextmanager
     async def opened(self, endpoints: Endpoints) -> AsyncIterator[None]:
@@ -160,6 +169,8 @@ class Extensions:
                 await each.stop()
 
     def turn_over(self, turn: Turn, outcome: Outcome) -> None:
+        assert self._last_runs is not None, "begun before the first turn"
+        self._last_runs.turn_over(turn.key, outcome)
         if self._wanting_turns:
             self._ended_turns.add(turn, outcome)
 

@@ -13,6 +13,7 @@ from sys import intern
 from typing import NamedTuple
 
 from rolecall.history import KeptRun, kept_cr
+from rolecall.reconcile import Outcome
 from rolecall.workqueue import Key
 
 # The newest folder that is not the run in flight.
@@ -68,18 +69,15 @@ class LastRuns:
         self._errors: dict[Key, tuple[str, str]] = {}  # id of the run, if there was one; error
         self._turns = 0  # what was read while a turn ended may be of before
 
-    def turn_over(self, key: Key, error: str, run: str) -> None:
+    def turn_over(self, key: Key, outcome: Outcome) -> None:
         """A turn ended, with a run or without; what is known of the key's last run is of yesterday."""
         self._turns += 1
-        if run or error:
+        run, error = str(outcome.ran.get("run", "")), outcome.error
+        if run or error or outcome.forget:
             self._runs.pop(key, None)
         self._errors.pop(key, None)
-        if error:
+        if error and not outcome.forget:
             self._errors[key] = (run, error)
-
-    def forget(self, key: Key) -> None:
-        self._runs.pop(key, None)
-        self._errors.pop(key, None)
 
     def is_known(self, key: Key) -> bool:
         """Whether no file need be read for it."""

@@ -4,7 +4,7 @@ Promises: SIGTERM and SIGINT ask to stop, a second one ends the wait for what is
 first failure of any part ends all of them and is what the caller sees. The order of ending is the whole
 point: no new keys; runs in flight get their time; the streams of CRs end, here; then those of
 dependents; then the Lease is released; and only then do the listeners close that plays use
-(`app.Engine.open`). Rejected: one task group for everything, since it cancels all at once.
+(`open_engine`). Rejected: one task group for everything, since it cancels all at once.
 """
 
 from __future__ import annotations

@@ -6,16 +6,20 @@ import logging
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from rolecall.extending import extension_classes, watch_keys
+from rolecall import __version__
+from rolecall.extending import extension_classes, extension_metrics, watch_keys
+from rolecall.kube import Client, Credentials, cluster_id
 from rolecall.log_fields import log_fields
+from rolecall.metrics import EngineMetrics
+from rolecall.runner import claimed_root, folder_of_engine
 from rolecall.settings import (
     ENGINE_BYTES,
     STOCK_RUN_BYTES,
     WARM_RUN_BYTES,
-    RunnerSettings,
     Settings,
     read_capacity,
     runs_within,
@@ -70,8 +74,8 @@ def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch
 
 def with_search_paths(
     settings: Settings, environment: Mapping[str, str], watches: Sequence[Watch]
-) -> RunnerSettings:
-    """The runner's settings with what plays must be told of where to look.
+) -> Settings:
+    """The settings with what plays must be told of where to look.
 
     Says what holds, and which collections plays will not find there.
     """
@@ -85,11 +89,9 @@ def with_search_paths(
     faults = collection_faults(project, plays, found.collections, sys.path)
     for fault in (*faults.missing, *faults.broken):
         _logger.warning("%s", fault)
-    return replace(
-        settings.runner,
-        roles_path=found.roles.setting,
-        collections_path=found.collections.setting,
-    )
+    roles, collections = found.roles.setting, found.collections.setting
+    runner = replace(settings.runner, roles_path=roles, collections_path=collections)
+    return replace(settings, runner=runner)
 
 
 def _seen(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
@@ -108,22 +110,65 @@ def memory_for_runs(settings: Settings) -> int | None:
     return max(0, read_capacity().memory_bytes - ENGINE_BYTES)
 
 
+async def engine_metrics(credentials: Credentials) -> EngineMetrics:
+    """All that an engine of this cluster counts."""
+    server = (await credentials.current()).server
+    return EngineMetrics(__version__, api_host=server.authority, more=extension_metrics())
+
+
+async def settled(
+    settings: Settings,
+    variables: Mapping[str, str],
+    credentials: Credentials,
+    stack: AsyncExitStack,
+) -> Settings:
+    """The settings with the folders that are this cluster's and this engine's, until the stack ends.
+
+    `variables` are those that plays must have in their environment.
+    """
+    async with Client(credentials.copy()) as client:
+        cluster = await cluster_id(client, credentials)
+    root = stack.enter_context(claimed_root(settings.runner.root, cluster))
+    runner = replace(
+        settings.runner,
+        root=root,
+        cluster=cluster,
+        server=str(credentials.server),
+        environment=variables,
+        memory_bytes=memory_for_runs(settings),
+    )
+    proxy = replace(settings.proxy, folder=stack.enter_context(folder_of_engine()))
+    return replace(settings, runner=runner, proxy=proxy)
+
+
+def most_runs(settings: Settings, watches: Sequence[Watch]) -> int:
+    """How many runs may be in flight together."""
+    cheapest = _cheapest_bytes(_is_warm(settings, watches))
+    return settings.queue.max_runs or runs_within(read_capacity(), cheapest)
+
+
+def _is_warm(settings: Settings, watches: Sequence[Watch]) -> bool:
+    """Whether any of them may be."""
+    return "warm" in {watch.runner or settings.runner.way for watch in watches}
+
+
+def _cheapest_bytes(is_warm: bool) -> int:
+    return WARM_RUN_BYTES if is_warm else STOCK_RUN_BYTES
+
+
 def limits_for(
-    settings: Settings, watches: list[Watch], run_bytes: Callable[[Watch], int]
+    settings: Settings, watches: Sequence[Watch], run_bytes: Callable[[Watch], int]
 ) -> Limits:
     """How many runs may be in flight, of each kind and together.
 
     Their number follows from the cheapest way that any of them may go, and so from the CPUs; how many
     the memory really takes, from `run_bytes`: what a run of a watch would take if it began now.
     """
-    capacity = read_capacity()
-    is_warm = "warm" in {watch.runner or settings.runner.way for watch in watches}
-    cheapest = WARM_RUN_BYTES if is_warm else STOCK_RUN_BYTES
-    by_gvk = {watch.gvk: watch for watch in watches}
-    max_runs = settings.queue.max_runs or runs_within(capacity, cheapest)
+    is_warm, by_gvk = _is_warm(settings, watches), {watch.gvk: watch for watch in watches}
+    max_runs = most_runs(settings, watches)
     max_waiting = settings.queue.max_waiting
     if max_waiting is None:
-        max_waiting = waiting_within(capacity, max_runs, cheapest)
+        max_waiting = waiting_within(read_capacity(), max_runs, _cheapest_bytes(is_warm))
     return Limits(
         max_runs,
         {watch.gvk: watch.max_concurrent_reconciles for watch in watches},

@@ -30,11 +30,11 @@ class WarmStateReport:
     def __init__(
         self,
         metrics: EngineMetrics,
-        events: Callable[[], EventRecorder],
+        events: EventRecorder,
         find_pod: Callable[[], Awaitable[Json | None]],
         wait_leading: Callable[[], Awaitable[object]],
     ) -> None:
-        """Call it on the loop. `events` is asked when there is something to post."""
+        """Call it on the loop."""
         self._loop = asyncio.get_running_loop()
         self._metrics = metrics
         self._events = events
@@ -73,7 +73,7 @@ class WarmStateReport:
             message = (
                 f"every run starts ansible-playbook anew (stock), which is slower: {support.reason}"
             )
-            self._events().record(pod, kind="Warning", reason="NotWarm", message=message)
+            self._events.record(pod, kind="Warning", reason="NotWarm", message=message)
 
 
 async def find_own_pod(

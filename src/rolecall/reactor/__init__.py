@@ -6,7 +6,7 @@ from rolecall.reactor.event_recorder import ApiEventRecorder
 from rolecall.reactor.informer import Informer
 from rolecall.reactor.known_crs import SyncState
 from rolecall.reactor.newest_crs import NewestCrs
-from rolecall.reactor.own_writes import CallLater, call_after_notes
+from rolecall.reactor.own_writes import CallLater, OwnWrites, call_after_notes
 from rolecall.reactor.ports import CrMetrics, ListAgain, Sink
 from rolecall.reactor.reactor import Reactor
 
@@ -18,6 +18,7 @@ __all__ = [
     "Informer",
     "ListAgain",
     "NewestCrs",
+    "OwnWrites",
     "Reactor",
     "Sink",
     "SyncState",

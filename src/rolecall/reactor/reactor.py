@@ -38,22 +38,28 @@ class Reactor:
         metrics: CrMetrics,
         *,
         newest: NewestCrs | None = None,
+        own_writes: OwnWrites | None = None,
+        on_kinds_change: Sequence[Callable[[], None]] = (),
         settings: ReactorSettings | None = None,
         supervisor: Supervisor | None = None,
         retake_signals: Callable[[], None] | None = None,
     ) -> None:
-        """`retake_signals`: kopf takes SIGINT and SIGTERM; None gives them back to Python."""
-        # Called whenever a CRD came, changed or went.
-        self.on_kinds_change: Callable[[], None] = lambda: None
-        self.newest = newest = NewestCrs() if newest is None else newest  # an empty one is false
-        self._own_writes = OwnWrites()
+        """`own_writes`: versions to which the engine brought CRs without generation, which are no news.
+
+        `on_kinds_change`: called whenever a CRD came, changed or went.
+        `retake_signals`: kopf takes SIGINT and SIGTERM; None gives them back to Python.
+        """
+        self._on_kinds_change = on_kinds_change
+        newest = NewestCrs() if newest is None else newest  # an empty one is false
+        own_writes = own_writes or OwnWrites()
+        self.keep_brought = newest.keep_only  # of the objects that events brought
         self._supervisor = supervisor = supervisor or Supervisor(SystemClock())
         settings = settings or ReactorSettings()
         self._watches = [
             CrWatch(
                 watch,
                 client,
-                partial(KnownCrs, watch, sink, metrics, self._own_writes, newest),
+                partial(KnownCrs, watch, sink, metrics, own_writes, newest),
                 settings,
                 supervisor,
                 retake_signals,
@@ -68,10 +74,6 @@ class Reactor:
             clock=supervisor.clock,
             silence_s=settings.silence_s,
         )
-
-    def note_own_write(self, uid: str, version: str, before: str) -> None:
-        """The engine brought a CR without generation to this version: the event is no news."""
-        self._own_writes.note(uid, version, before)
 
     @property
     def states(self) -> dict[Gvk, SyncState]:
@@ -100,14 +102,18 @@ class Reactor:
 
     def on_crd_change(self, group: str) -> None:
         """A CRD of this group came, changed or went."""
-        self.on_kinds_change()
+        self._tell_of_kinds()
         for each in self._watches:
             if each.watch.gvk.group == group:
                 each.on_kind_changed()
 
+    def _tell_of_kinds(self) -> None:
+        for tell in self._on_kinds_change:
+            tell()
+
     def on_crd_removed(self, plural: str, group: str) -> None:
         """A CRD is gone, and with it all CRs of its kind."""
-        self.on_kinds_change()
+        self._tell_of_kinds()
         for each in self._watches:
             if each.watch.gvk.group == group:
                 each.on_kind_removed(plural)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from rolecall.clock import Clock
 from rolecall.gvk import Gvk
@@ -24,6 +24,7 @@ from rolecall.runner import (
     RunResult,
     WithheldKeys,
 )
+from rolecall.settings import Settings
 from rolecall.status import ConditionEdit, ObjectApi, OnOwnWrite, StatusChange
 from rolecall.watches import Watch
 from rolecall.workqueue import ROLE, Cause, Key, Turn, Urgency
@@ -225,6 +226,26 @@ class TurnHooks(Protocol):
         """The last run of a CR says nothing of the next."""
 
 
+class TurnFollowers(Protocol):
+    """Features beside the core that are told of turns."""
+
+    async def on_gone(self, key: Key) -> None:
+        """The CR is gone; what is kept of it may go too."""
+
+    def turn_over(self, turn: Turn, outcome: Outcome) -> None:
+        """A turn ended."""
+
+
+class NoFollowers:
+    """There are none."""
+
+    async def on_gone(self, _key: Key) -> None:
+        """Nothing is kept."""
+
+    def turn_over(self, _turn: Turn, _outcome: Outcome) -> None:
+        """Nobody wants to know."""
+
+
 class NoHooks:
     """There are none."""
 
@@ -273,3 +294,12 @@ class RunDefaults:
     no_progress_timeout_s: float | None = None
     dependents_delay_s: float = 0.0  # see `RecentRuns`
     play_verbosity: int = 0  # how the play log prints tasks
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        return cls(
+            timeout_s=settings.runner.timeout_s,
+            no_progress_timeout_s=settings.runner.no_progress_timeout_s,
+            dependents_delay_s=settings.queue.dependents_delay_s,
+            play_verbosity=settings.logs.play_verbosity,
+        )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 
 from rolecall.acting import acting_for
@@ -21,45 +21,31 @@ from rolecall.clock import Clock
 from rolecall.election import Election
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.loop import Reconciler
-from rolecall.reconcile.ports import Outcome, Telemetry
+from rolecall.reconcile.ports import NoFollowers, Outcome, Telemetry, TurnFollowers
 from rolecall.workqueue import Key, Queue, QueueClosedError, Turn
 
 # What ending a process group and one last status write may take.
 AFTER_CANCEL_S = 5.0
 
-OnGone = Callable[[Key], Awaitable[None]]
-OnTurn = Callable[[Turn, Outcome], None]
-
 _logger = logging.getLogger(__name__)
 
 
-async def _keep(_: Key) -> None:
-    """Nothing is kept for CRs, so nothing goes with them."""
-
-
-def _tell_nobody(_: Turn, __: Outcome) -> None:
-    """Nobody wants to know."""
-
-
 class Workers:
-    def __init__(  # noqa: PLR0913 - all that a turn touches
+    def __init__(
         self,
         queue: Queue,
         reconciler: Reconciler,
         telemetry: Telemetry,
         clock: Clock,
         election: Election,
-        *,
-        on_gone: OnGone = _keep,
-        on_turn: OnTurn = _tell_nobody,
+        followers: TurnFollowers | None = None,
     ) -> None:
-        """`on_turn`: of each turn, when it is over."""
         self._queue = queue
         self._reconciler = reconciler
         self._telemetry = telemetry
         self._clock = clock
         self._election = election
-        self._on_gone, self._on_turn = on_gone, on_turn
+        self._followers = followers or NoFollowers()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def run(self, count: int) -> None:
@@ -123,14 +109,14 @@ class Workers:
         result = _result_of(outcome)
         self._telemetry.reconcile_finished(turn.key.gvk, result, self._clock.monotonic() - began)
         _log_end(turn.key, outcome, next_in_s)
-        self._on_turn(turn, outcome)
+        self._followers.turn_over(turn, outcome)
         await self._reconciler.print_output(turn.key, outcome)
 
     async def _outcome_of(self, turn: Turn) -> Outcome:
         try:
             outcome = await self._reconciler.reconcile(turn)
             if outcome.forget:
-                await self._on_gone(turn.key)
+                await self._followers.on_gone(turn.key)
             return outcome
         except Exception as error:  # the one place where a bug becomes an outcome
             _logger.exception("internal error: a reconcile failed", extra=key_fields(turn.key))

@@ -12,7 +12,7 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Client, Credentials, NotFoundError
-from rolecall.reactor import DependentInformers, Reactor
+from rolecall.reactor import DependentInformers, OwnWrites, Reactor
 from rolecall.settings import ReactorSettings
 from rolecall.watches import Watch
 from tests.fixtures.crds import CRD, crd_for
@@ -79,6 +79,7 @@ class Following:
     dependents: DependentInformers
     keys: Keys = field(default_factory=Keys)
     roll: Roll = field(default_factory=Roll)
+    own_writes: OwnWrites = field(default_factory=OwnWrites)
 
     async def synced(self) -> None:
         await eventually_async(lambda: self.reactor.is_synced)
@@ -101,11 +102,12 @@ async def follow(
     all_watches = [each if isinstance(each, Watch) else watch(each) for each in watches]
     settings = ReactorSettings(namespaces=namespaces, silence_s=silence_s)
     keys, roll = Keys(), Roll()
-    reactor = Reactor(all_watches, client, keys, roll, settings=settings)
+    own_writes = OwnWrites()
+    reactor = Reactor(all_watches, client, keys, roll, own_writes=own_writes, settings=settings)
     dependents = DependentInformers(all_watches, client, keys, settings=settings)
     running = asyncio.create_task(reactor.run())
     try:
-        yield Following(reactor, dependents, keys, roll)
+        yield Following(reactor, dependents, keys, roll, own_writes)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

@@ -137,9 +137,7 @@ async def test_what_the_engine_writes_itself_brings_no_kind_without_generation(
                     CONFIG_MAP, namespace, "a", {"data": {"k": str(number)}}
                 )
                 metadata = known["metadata"]
-                following.reactor.note_own_write(
-                    metadata["uid"], metadata["resourceVersion"], before
-                )
+                following.own_writes.note(metadata["uid"], metadata["resourceVersion"], before)
             await client.merge_patch(CONFIG_MAP, namespace, "a", {"data": {"k": "theirs"}})
             await following.brings("a")
 

@@ -19,7 +19,7 @@ from rolecall.reconcile import NOT_FOLLOWED, EndedRun, Outcome, TurnTrail
 from rolecall.runner import Ending, RunResult
 from rolecall.workqueue import Key, Turn, Urgency
 from tests.fixtures.eventually import eventually_async
-from tests.unit.extending.views import engine_view
+from tests.unit.extending.views import engine_view, host_of
 
 TURN = Turn(Key(Gvk("demo.example.com", "v1", "Website"), "shops", "shop"), Urgency.EDIT)
 
@@ -146,7 +146,7 @@ async def working(host: Extensions) -> AsyncIterator[None]:
 
 
 async def test_extension_is_told_of_turns_with_a_run(tmp_path: Path) -> None:
-    host = Extensions([Told, NotAsked], engine_view(tmp_path, clock=Hurried()))
+    host = host_of([Told, NotAsked], engine_view(tmp_path, clock=Hurried()))
     async with working(host):
         host.turn_over(TURN, Outcome(why="paused"))
         host.turn_over(TURN, outcome())
@@ -157,7 +157,7 @@ async def test_extension_is_told_of_turns_with_a_run(tmp_path: Path) -> None:
 
 
 async def test_turns_that_ended_last_are_told_when_the_operator_stops(tmp_path: Path) -> None:
-    host = Extensions([Told], engine_view(tmp_path))
+    host = host_of([Told], engine_view(tmp_path))
     host.turn_over(TURN, outcome())
     await host.close()
     assert len(TOLD[0].turns) == 1
@@ -167,7 +167,7 @@ async def test_extension_that_fails_takes_nothing_from_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     faults: list[str] = []
-    host = Extensions([Broken, Told], engine_view(tmp_path), faults.append)
+    host = host_of([Broken, Told], engine_view(tmp_path), faults.append)
     host.turn_over(TURN, outcome())
     with caplog.at_level(logging.ERROR):
         await host.close()
@@ -181,14 +181,14 @@ async def test_extension_that_fails_takes_nothing_from_the_others(
 async def test_error_of_the_cluster_is_raised_where_the_engine_comes_again(
     step: str, tmp_path: Path
 ) -> None:
-    host = Extensions([Refused], engine_view(tmp_path))
+    host = host_of([Refused], engine_view(tmp_path))
     with pytest.raises(UnavailableError):
         await getattr(host, step)(*() if step == "sweep" else (TURN.key,))
 
 
 async def test_error_of_the_cluster_costs_other_steps_nothing(tmp_path: Path) -> None:
     faults: list[str] = []
-    host = Extensions([Refused, Told], engine_view(tmp_path), faults.append)
+    host = host_of([Refused, Told], engine_view(tmp_path), faults.append)
     await host.stop()
     await host.write_parts({1})
     host.turn_over(TURN, outcome())
@@ -198,11 +198,11 @@ async def test_error_of_the_cluster_costs_other_steps_nothing(tmp_path: Path) ->
 
 
 async def test_nothing_runs_for_extensions_that_override_nothing(tmp_path: Path) -> None:
-    assert Extensions([NotAsked], engine_view(tmp_path)).parts() == {}
+    assert host_of([NotAsked], engine_view(tmp_path)).parts() == {}
 
 
 async def test_extension_has_its_listeners_open_until_the_engine_ends(tmp_path: Path) -> None:
-    host, endpoints = Extensions([Listening], engine_view(tmp_path)), Endpoints()
+    host, endpoints = host_of([Listening], engine_view(tmp_path)), Endpoints()
     async with host.opened(endpoints):
         assert endpoints.ports == {"listening": 1234}
         readiness = [endpoints.checks["listening"]()]
@@ -214,7 +214,7 @@ async def test_extension_has_its_listeners_open_until_the_engine_ends(tmp_path: 
 
 
 async def test_extension_that_cannot_open_ends_the_start(tmp_path: Path) -> None:
-    host, endpoints = Extensions([Listening, Unopened], engine_view(tmp_path)), Endpoints()
+    host, endpoints = host_of([Listening, Unopened], engine_view(tmp_path)), Endpoints()
     with pytest.raises(InputError, match="the port is taken"):
         async with host.opened(endpoints):
             raise AssertionError("the engine started")

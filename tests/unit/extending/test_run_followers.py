@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from rolecall.extending import Extension, Extensions
+from rolecall.extending import Extension
 from rolecall.proxy import AskedExchange, ExchangeFollower, RunFollower
 from rolecall.reconcile import BegunRun
 from rolecall.runner import RunEvent
-from tests.unit.extending.views import engine_view
+from tests.unit.extending.views import engine_view, host_of
 from tests.unit.proxy.crs import app, watch
 from tests.unit.proxy.stored import stored
 from tests.unit.proxy.upstream import opened_play
@@ -65,7 +65,7 @@ class Needs(Extension):
 
 
 async def test_follower_sees_each_exchange_and_publishes_what_it_found(tmp_path: Path) -> None:
-    host = Extensions([Counts], engine_view(tmp_path))
+    host = host_of([Counts], engine_view(tmp_path))
     async with opened_play(tmp_path, follow=host.follow) as play:
         play.upstream.say = stored().say
         async with play.request("GET", _MAP) as answer:
@@ -78,7 +78,7 @@ async def test_follower_that_fails_costs_no_answer_and_publishes_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     faults: list[str] = []
-    host = Extensions([Fails], engine_view(tmp_path), faults.append)
+    host = host_of([Fails], engine_view(tmp_path), faults.append)
     async with opened_play(tmp_path, follow=host.follow) as play:
         play.upstream.say = stored().say
         for _ in range(2):
@@ -95,7 +95,7 @@ async def test_follower_that_fails_costs_no_answer_and_publishes_nothing(
 
 
 async def test_finding_is_that_of_the_first_follower_that_did_not_fail(tmp_path: Path) -> None:
-    host = Extensions([Fails, Counts], engine_view(tmp_path))
+    host = host_of([Fails, Counts], engine_view(tmp_path))
     async with opened_play(tmp_path, follow=host.follow) as play:
         play.upstream.say = stored().say
         async with play.request("GET", _MAP) as answer:
@@ -104,7 +104,7 @@ async def test_finding_is_that_of_the_first_follower_that_did_not_fail(tmp_path:
 
 
 def test_run_that_no_extension_follows_has_no_finding(tmp_path: Path) -> None:
-    host = Extensions([Counts], engine_view(tmp_path))
+    host = host_of([Counts], engine_view(tmp_path))
     followed = host.follow(BegunRun("1", app(), watch(), is_without_effect=True))
     assert followed.finding(Codes) is None
 
@@ -113,5 +113,5 @@ def test_run_that_no_extension_follows_has_no_finding(tmp_path: Path) -> None:
 def test_extension_without_a_finding_that_it_needs_is_warned_of(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, is_published: bool
 ) -> None:
-    Extensions([Needs, *([Counts] if is_published else [])], engine_view(tmp_path))
+    host_of([Needs, *([Counts] if is_published else [])], engine_view(tmp_path))
     assert caplog.messages == ([] if is_published else ["the extension `needs` has no effect"])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rolecall.clock import SystemClock
 from rolecall.election import Election
-from rolecall.extending import EngineView, LastRuns, foresee_nothing
+from rolecall.extending import EngineView, Extension, Extensions, LastRuns, foresee_nothing
 from rolecall.metrics import EngineMetrics, MetricSpec
 from rolecall.reconcile import AllKeys
 from rolecall.settings import RunnerSettings, Settings
@@ -51,3 +51,14 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         run_again=lambda _: None,
     )
     return replace(view, **more)
+
+
+def host_of(
+    classes: Sequence[type[Extension]],
+    view: EngineView,
+    on_fault: Callable[[str], None] = lambda _: None,
+) -> Extensions:
+    """These, begun."""
+    host = Extensions(classes, view.clock, on_fault)
+    host.begin(view)
+    return host

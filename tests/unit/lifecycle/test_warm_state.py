@@ -29,7 +29,7 @@ def _report(recorder: Recorder, metrics: EngineMetrics, pod: Any, leads: asyncio
     async def find_pod() -> Any:
         return pod
 
-    return WarmStateReport(metrics, lambda: recorder, find_pod, leads.wait)
+    return WarmStateReport(metrics, recorder, find_pod, leads.wait)
 
 
 async def test_refusal_is_a_metric_a_note_and_an_event_once_it_leads() -> None:

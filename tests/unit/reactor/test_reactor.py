@@ -10,8 +10,8 @@ from rolecall.reactor import Reactor
 def test_whoever_asked_is_told_of_kinds_that_come_change_and_go() -> None:
     told: list[str] = []
     nothing = cast(Any, None)  # no stream is started
-    reactor = Reactor([], nothing, nothing, nothing)
-    reactor.on_kinds_change = lambda: told.append("kinds")
+    tell = [lambda: told.append("kinds"), lambda: told.append("kinds too")]
+    reactor = Reactor([], nothing, nothing, nothing, on_kinds_change=tell)
     reactor.on_crd_change("demo.example.com")
     reactor.on_crd_removed("apps", "demo.example.com")
-    assert told == ["kinds", "kinds"]
+    assert told == ["kinds", "kinds too"] * 2

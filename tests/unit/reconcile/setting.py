@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -14,6 +14,7 @@ from rolecall.election import Election
 from rolecall.json_object import Json
 from rolecall.reactor.newest_crs import NewestCrs
 from rolecall.reconcile import (
+    NoFollowers,
     Outcome,
     Reconciler,
     ReconcilerPorts,
@@ -122,15 +123,34 @@ async def long_run(setting: Setting) -> AsyncIterator[tuple[LongRun, asyncio.Tas
         await turn
 
 
+class Followers(NoFollowers):
+    """Of turns, as a test wants to be told of them."""
+
+    def __init__(
+        self,
+        on_gone: Callable[[Key], Awaitable[None]] | None = None,
+        on_turn: Callable[[Turn, Outcome], None] | None = None,
+    ) -> None:
+        self._on_gone, self._on_turn = on_gone, on_turn
+
+    async def on_gone(self, key: Key) -> None:
+        if self._on_gone is not None:
+            await self._on_gone(key)
+
+    def turn_over(self, turn: Turn, outcome: Outcome) -> None:
+        if self._on_turn is not None:
+            self._on_turn(turn, outcome)
+
+
 def hands_for(
-    setting: Setting, *, max_runs: int = 2, election: Election | None = None, **more: Any
+    setting: Setting, *, max_runs: int = 2, election: Election | None = None, **told: Any
 ) -> tuple[Queue, Workers]:
     """A queue and workers for a setting; backoff and jitter as in real life."""
     limits = Limits(max_runs, {setting.watch.gvk: max_runs})
     queue = Queue(setting.clock, limits, QueueSettings())
-    election = election or Election()
-    workers = Workers(queue, setting.reconciler, setting.telemetry, setting.clock, election, **more)
-    return queue, workers
+    reconciler, telemetry, clock = setting.reconciler, setting.telemetry, setting.clock
+    election, followers = election or Election(), Followers(**told)
+    return queue, Workers(queue, reconciler, telemetry, clock, election, followers)
 
 
 @asynccontextmanager

@@ -92,7 +92,7 @@ def plan(arguments: argparse.Namespace) -> int:
         watches = watches_of(settings, environment)
         for warning in require_installed():
             print(f"warning: {warning}", file=sys.stderr)
-        runner = with_search_paths(settings, environment, watches)
+        runner = with_search_paths(settings, environment, watches).runner
         say(f"cluster: {Credentials.load(environment).target}")
         asked = AskedCrs(
             watches,

@@ -163,7 +163,7 @@ def run_role(arguments: argparse.Namespace) -> int:
         return 0
     for warning in require_installed():
         print(f"warning: {warning}", file=sys.stderr)
-    runner = with_search_paths(settings, environment, watches)
+    runner = with_search_paths(settings, environment, watches).runner
     runner = _runner_settings(runner, arguments, environment)
     return _run(requests, replace(settings, runner=runner), arguments)
 

@@ -13,11 +13,10 @@ import aiohttp
 import pytest
 
 from rolecall.clock import SystemClock
-from rolecall.extending import Extensions
 from rolecall.extensions.record import RecordFlags
 from rolecall.extensions.record.extension import RecordExtension, RunRecorder
 from rolecall.record import RecordedRequest, RunRecord
-from tests.unit.extending.views import engine_view
+from tests.unit.extending.views import engine_view, host_of
 from tests.unit.proxy.crs import UID
 from tests.unit.proxy.stored import REFERENCE, Stored, stored
 from tests.unit.proxy.upstream import Play, Received, answer, opened_play, play_of
@@ -132,7 +131,7 @@ async def test_request_that_the_end_of_the_run_cut_off_has_no_code(play: Play) -
 async def test_run_is_noted_only_where_that_is_wanted(tmp_path: Path) -> None:
     view = engine_view(tmp_path)
     off = replace(view.settings, of_extensions=(RecordFlags(is_on=False),))
-    host = Extensions([RecordExtension], replace(view, settings=off))
+    host = host_of([RecordExtension], replace(view, settings=off))
     async with opened_play(tmp_path, follow=host.follow) as play:
         play.upstream.say = lambda request: answer(request, 200, {"metadata": {"uid": UID}})
         assert play.access.followed.finding(RunRecord) is None

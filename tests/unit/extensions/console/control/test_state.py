@@ -11,7 +11,7 @@ from tests.unit.extensions.console.control.engine import NOON, Known, World, ask
 
 from rolecall.extensions.console.control.state import Wall
 from rolecall.local_engine import LocalEngine
-from rolecall.reconcile import Progress
+from rolecall.reconcile import Outcome, Progress
 from rolecall.workqueue import Cause, Delayed, Urgency, Waiting
 
 
@@ -81,7 +81,7 @@ async def test_last_run_is_read_again_after_a_turn_and_not_before(world: World) 
         world.keep("a", outcome="failed", reason="broken")
         assert (await state(path))["a"]["state"] == "ready"
 
-        world.last_runs.turn_over(key("a"), "broken", "1")
+        world.last_runs.turn_over(key("a"), Outcome(error="broken", ran={"run": "1"}))
 
         assert (await state(path))["a"]["last"]["reason"] == "broken"
 
@@ -92,7 +92,7 @@ async def test_turn_that_failed_and_left_nothing_is_told_by_its_error(
 ) -> None:
     world.known[key("a")] = Known()
     world.keep("a", outcome="succeeded")
-    world.last_runs.turn_over(key("a"), "no connection", run)
+    world.last_runs.turn_over(key("a"), Outcome(error="no connection", ran={"run": run}))
 
     async with world.served() as path:
         a = (await state(path))["a"]
