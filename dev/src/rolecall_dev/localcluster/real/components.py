@@ -7,10 +7,11 @@ for: it listens where pods can reach it, and knows how to talk to kubelets.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
 from rolecall.errors import ClusterError, InputError
-from rolecall_dev.localcluster.components import as_arguments, flags_of
+from rolecall_dev.localcluster.components import as_arguments, flags_of, read_flags
 from rolecall_dev.localcluster.layout import Layout, Record
 from rolecall_dev.localcluster.processes import Command
 from rolecall_dev.localcluster.real.configuration import config_of, kubelet_root
@@ -18,6 +19,7 @@ from rolecall_dev.localcluster.real.enclosure import ENCLOSURE, entering, find_e
 from rolecall_dev.localcluster.real.plan import Plan, node_name
 from rolecall_dev.localcluster.real.probe import find_program
 
+_FLAGS = Path(__file__).parent / "flags.yaml"
 REAL_SERVERS = ("etcd", "kube-apiserver")
 CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kube-proxy", "provisioner")
 
@@ -48,14 +50,14 @@ def _argv(component: str, layout: Layout, record: Record) -> Sequence[str]:
     kind, _, node = component.partition("-node-")
     match kind:
         case "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler":
-            changes = _changes(component, layout, plan)
+            changes = _flags(component, layout, plan)
             flags = {**flags_of(component, layout, record.ports), **changes}
-            wanted = {name: value for name, value in flags.items() if value is not None}
+            wanted = {name: value for name, value in flags.items() if value}
             return [programs[component], *as_arguments(wanted)]
         case "containerd":
             return [find_program("containerd"), f"--config={config_of(layout, component)}"]
         case "kubelet":
-            return [programs["kubelet"], *as_arguments(_kubelet(layout, plan, int(node)))]
+            return [programs["kubelet"], *as_arguments(_flags(kind, layout, plan, f"node-{node}"))]
         case "kube-proxy":
             return [programs["kube-proxy"], f"--config={config_of(layout, component)}"]
         case "provisioner":
@@ -64,42 +66,16 @@ def _argv(component: str, layout: Layout, record: Record) -> Sequence[str]:
     raise InputError(f"component `{component}` is not one of this cluster")
 
 
-def _changes(component: str, layout: Layout, plan: Plan) -> Mapping[str, str | None]:
-    """Against the simulated flavour; None removes a flag."""
-    pki = layout.certificates
-    if component == "kube-apiserver":
-        return {
-            "bind-address": plan.apiserver,
-            "advertise-address": plan.apiserver,
-            "service-cluster-ip-range": plan.service_network,
-            # Pods dial `kubernetes.default`, so that Service needs its endpoint here.
-            "endpoint-reconciler-type": None,
-            "authorization-mode": "Node,RBAC",
-            "enable-admission-plugins": "NodeRestriction",
-            # Logs, exec and port-forward: the API server dials kubelets, by address, since the names
-            # of nodes do not resolve.
-            "kubelet-client-certificate": str(pki / "admin.crt"),
-            "kubelet-client-key": str(pki / "admin.key"),
-            "kubelet-certificate-authority": str(pki / "ca.crt"),
-            "kubelet-preferred-address-types": "InternalIP",
-        }
-    if component == "kube-controller-manager":
-        return {
-            # Its volumes are for root alone; the provisioner of our own makes better ones.
-            "enable-hostpath-provisioner": None,
-            # Default: 50 s. A node that is frozen in a test should be noticed within the test.
-            "node-monitor-grace-period": "20s",
-        }
-    return {}
-
-
-def _kubelet(layout: Layout, plan: Plan, node: int) -> dict[str, str]:
-    name = node_name(node)
-    return {
+def _flags(component: str, layout: Layout, plan: Plan, name: str = "") -> dict[str, str]:
+    """Those of a kubelet; else what is different from the simulated flavour."""
+    values = {
+        "pki": str(layout.certificates),
+        "apiserver": plan.apiserver,
+        "services": plan.service_network,
         "config": str(config_of(layout, f"kubelet-{name}")),
         "kubeconfig": str(layout.component_kubeconfig(f"kubelet-{name}")),
-        "root-dir": str(kubelet_root(layout, name)),
-        "cert-dir": str(kubelet_root(layout, name) / "pki"),
-        "hostname-override": name,
-        "node-ip": plan.node_address(node),
+        "root": str(kubelet_root(layout, name)),
+        "node": name,
+        "address": plan.node_address(int(name.rpartition("-")[2] or 0)),
     }
+    return read_flags(_FLAGS, component, values)
