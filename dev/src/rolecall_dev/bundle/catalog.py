@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import yaml
 
 from rolecall.errors import InputError, Problem, ProblemsError
 from rolecall.json_object import Json, as_map
-from rolecall_dev.bundle.faults import Files, base64_faults
+from rolecall_dev.bundle.faults import SCHEMAS, Files, base64_faults
 from rolecall_dev.bundle.version import is_in_range, is_version, precedence
 from rolecall_dev.sources import as_yaml, misfits
 
@@ -21,49 +22,7 @@ from rolecall_dev.sources import as_yaml, misfits
 # People edit this file, too: they give the package an icon, or deprecate a channel. So each fault is
 # told with its line and its field, and what is not known here is kept as it is.
 
-_TEXT: Json = {"type": "string", "minLength": 1}
-_ANY_MORE = {"x-kubernetes-preserve-unknown-fields": True}
-
-
-def _object(required: str, **properties: Json) -> Json:
-    return {
-        "type": "object",
-        "required": required.split(),
-        "properties": properties,
-        **_ANY_MORE,
-    }
-
-
-def _list(items: Json) -> Json:
-    return {"type": "array", "items": items}
-
-
-_SCHEMAS: dict[str, Json] = {
-    "olm.package": _object(
-        "name",
-        name=_TEXT,
-        description={"type": "string"},
-        icon=_object("base64data mediatype", base64data=_TEXT, mediatype=_TEXT),
-    ),
-    "olm.channel": _object(
-        "name package entries",
-        name=_TEXT,
-        package=_TEXT,
-        entries=_list(
-            _object(
-                "name", name=_TEXT, replaces=_TEXT, skips=_list(_TEXT), skipRange={"type": "string"}
-            )
-        ),
-    ),
-    "olm.bundle": _object("name package image", name=_TEXT, package=_TEXT, image=_TEXT),
-    "olm.deprecations": _object(
-        "package entries",
-        package=_TEXT,
-        entries=_list(
-            _object("reference message", reference=_object("schema", schema=_TEXT), message=_TEXT)
-        ),
-    ),
-}
+_ANY: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 @dataclass(slots=True)
@@ -110,7 +69,7 @@ def _faults(document: Json, package: str) -> Iterator[str]:
         yield "has no `schema`, such as `olm.channel`, so OLM would not read this catalog"
         return
     schema = document["schema"]
-    known = _SCHEMAS.get(schema, _object(""))
+    known = SCHEMAS["catalog"].get(schema, _ANY)
     yield from (str(misfit) for misfit in misfits(document, known, (schema,)))
     owner = document.get("name" if schema == "olm.package" else "package")
     if isinstance(owner, str) and owner != package:
@@ -144,6 +103,7 @@ def version_in(name: str) -> str:
     return name.partition(".v")[2]
 
 
+CATALOG_DOCKERFILE = Path(__file__).with_name("catalog.Dockerfile")
 _BUNDLE = "operators.operatorframework.io.bundle"
 SKIP_RANGE = "olm.skipRange"
 # What a catalog says of a bundle without pulling its image: name there -> name in the CSV's spec.

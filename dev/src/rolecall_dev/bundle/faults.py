@@ -25,6 +25,7 @@ _IMAGE = re.compile(
 )
 _MODES = {"OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"}
 _ANNOTATIONS_FILE = "bundle/metadata/annotations.yaml"
+SCHEMAS: Json = yaml.safe_load(Path(__file__).with_name("schemas.yaml").read_text())
 
 
 @dataclass(slots=True)
@@ -230,33 +231,7 @@ def _document(path: Path, root: Path) -> Json:
 
 # What the page of a catalog shows of an operator: what it would miss, and what OLM could not read.
 
-_TEXT: Json = {"type": "string"}
 _SHOWN = ("displayName", "description", "icon", "maintainers", "provider", "keywords")
-
-
-def _rows(*fields: str) -> Json:
-    properties = {name: _TEXT for name in fields}
-    return {
-        "type": "array",
-        "items": {"type": "object", "required": list(fields), "properties": properties},
-    }
-
-
-_SCHEMAS: dict[str, Json] = {
-    "displayName": _TEXT,
-    "description": _TEXT,
-    "maturity": _TEXT,
-    "keywords": {"type": "array", "items": _TEXT},
-    "links": _rows("name", "url"),
-    "maintainers": _rows("name", "email"),
-    "icon": _rows("base64data", "mediatype"),
-    "provider": {
-        "type": "object",
-        "required": ["name"],
-        "properties": {"name": _TEXT, "url": _TEXT},
-    },
-    "skips": {"type": "array", "items": _TEXT},
-}
 
 
 def look_faults(spec: Json) -> Iterator[str]:
@@ -264,7 +239,7 @@ def look_faults(spec: Json) -> Iterator[str]:
     for key in _SHOWN:
         if not spec.get(key):
             yield f"warning: `{key}` is empty; config/manifests/bases is the place for it"
-    for key, schema in _SCHEMAS.items():
+    for key, schema in SCHEMAS["page"].items():
         if not spec.get(key):
             continue
         faults = [str(misfit) for misfit in misfits(spec[key], schema, ("spec", key))]

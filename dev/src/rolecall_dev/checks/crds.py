@@ -9,31 +9,18 @@ from pathlib import Path
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.watches import Watch
-from rolecall_dev.sources import CRD_FOLDERS, Document, Findings, as_map, read_folder, shown
+from rolecall_dev.sources import (
+    CRD_FOLDERS,
+    KUBERNETES_KINDS,
+    Document,
+    Findings,
+    as_map,
+    read_folder,
+    shown,
+)
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_BUILT_IN = frozenset(
-    f"{name}.k8s.io"
-    for name in (
-        "admissionregistration",
-        "apiextensions",
-        "authentication",
-        "authorization",
-        "certificates",
-        "coordination",
-        "discovery",
-        "events",
-        "flowcontrol.apiserver",
-        "internal.apiserver",
-        "networking",
-        "node",
-        "rbac.authorization",
-        "resource",
-        "scheduling",
-        "storage",
-        "storagemigration",
-    )
-)
+_BUILT_IN = frozenset((*KUBERNETES_KINDS, "internal.apiserver.k8s.io"))
 # Core kinds whose objects have no status that could be written.
 _WITHOUT_STATUS = frozenset(
     ("ConfigMap", "Secret", "ServiceAccount", "Endpoints", "Event", "LimitRange", "PodTemplate")

@@ -7,17 +7,8 @@ from pathlib import Path
 
 from rolecall.cli import Subparsers, command_parser
 from rolecall.errors import ProblemsError
-from rolecall_dev.bundle import read_bundle, validate, with_bundle
+from rolecall_dev.bundle import CATALOG_DOCKERFILE, read_bundle, validate, with_bundle
 from rolecall_dev.scaffold import Changes
-
-_DOCKERFILE = """\
-FROM quay.io/operator-framework/opm:latest
-ENTRYPOINT ["/bin/opm"]
-CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
-COPY catalog /configs
-RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]
-LABEL operators.operatorframework.io.index.configs.v1=/configs
-"""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -42,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     catalog = with_bundle(changes.text_of(path) or "", path, files, arguments.bundle_image)
     changes.add(path, catalog)
     if changes.text_of("catalog.Dockerfile") is None:
-        changes.add("catalog.Dockerfile", _DOCKERFILE)
+        changes.add("catalog.Dockerfile", CATALOG_DOCKERFILE.read_text())
     changes.write(force=True)
     print(f"{path} has {files.csv['metadata']['name']}")
     return 0

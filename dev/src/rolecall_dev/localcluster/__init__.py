@@ -12,7 +12,7 @@ from rolecall_dev.localcluster.build import (
 )
 from rolecall_dev.localcluster.cluster import Cluster
 from rolecall_dev.localcluster.components import COMPONENTS
-from rolecall_dev.localcluster.identities import ClusterAccess, write_kubeconfig
+from rolecall_dev.localcluster.identities import ClusterAccess, kubeconfig_text, write_kubeconfig
 from rolecall_dev.localcluster.launch import (
     InUseError,
     Say,
@@ -84,6 +84,7 @@ __all__ = [
     "find_binaries",
     "find_cluster",
     "frozen_node",
+    "kubeconfig_text",
     "load_images",
     "missing_packages",
     "missing_programs",

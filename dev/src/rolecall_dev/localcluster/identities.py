@@ -7,12 +7,12 @@ Promises that every cluster trusts only itself: no key is shared between cluster
 from __future__ import annotations
 
 import base64
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import yaml
 from cryptography import x509
@@ -23,7 +23,9 @@ from cryptography.x509.oid import ExtensionOID
 from rolecall.certificates import Holder, issue, private_pem
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
+from rolecall.json_object import Json
 from rolecall_dev.localcluster.layout import Layout, Ports
+from rolecall_dev.sources import filled_in
 
 # A certificate authority of the cluster's own, and what it signs.
 # Promises that every cluster trusts only itself: no key is shared between clusters or reused after
@@ -103,6 +105,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 # Kubeconfig files, readable by their owner only.
 
+_KUBECONFIG = Path(__file__).with_name("kubeconfig.yaml")
 CONTEXT_PREFIX = "rolecall-"  # of the names in an administrator's kubeconfig
 
 
@@ -120,33 +123,17 @@ class ClusterAccess:
 
 def write_kubeconfig(path: Path, access: ClusterAccess) -> Path:
     """Everything inline, so that the file can be copied to where it is needed."""
-    content = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [
-            {
-                "name": access.name,
-                "cluster": {
-                    "server": access.url,
-                    "certificate-authority-data": _encoded(access.authority),
-                },
-            }
-        ],
-        "users": [{"name": access.name, "user": _user(access)}],
-        "contexts": [
-            {
-                "name": access.name,
-                "context": {
-                    "cluster": access.name,
-                    "user": access.name,
-                    "namespace": access.namespace,
-                },
-            }
-        ],
-        "current-context": access.name,
-    }
-    write_private(path, yaml.safe_dump(content, sort_keys=False).encode())
+    authority = _encoded(access.authority)
+    cluster = {"server": access.url, "certificate-authority-data": authority}
+    text = kubeconfig_text(access.name, cluster, _user(access), access.namespace)
+    write_private(path, text.encode())
     return path
+
+
+def kubeconfig_text(name: str, cluster: Json, user: Json, namespace: str = "default") -> str:
+    """One of everything, all by this name."""
+    values = {"cluster": json.dumps(cluster), "user": json.dumps(user)}
+    return filled_in(_KUBECONFIG.read_text(), {"name": name, "namespace": namespace, **values})
 
 
 def copy_kubeconfig(source: Path, target: Path) -> None:
@@ -175,7 +162,7 @@ def is_ours(path: Path) -> bool:
     return len(names) == 1 and str(names[0]).startswith(CONTEXT_PREFIX)
 
 
-def _user(access: ClusterAccess) -> dict[str, Any]:
+def _user(access: ClusterAccess) -> Json:
     if access.token:
         return {"token": access.token}
     assert access.pair is not None, "an access needs a certificate or a token"

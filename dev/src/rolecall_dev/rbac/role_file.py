@@ -8,48 +8,34 @@ from typing import Any
 
 from rolecall_dev.rbac.kinds import read_plain
 from rolecall_dev.rbac.rights import COMMENT, Rights, reaches_into_pods
+from rolecall_dev.sources import filled_in
 
 _SHOWN = 4  # reasons of a rule that are named one by one
 _LONGEST = 110
-
-
-_WRITTEN = (
-    "Written by `rolecall rbac` from what",
-    "# they do; rights that it cannot know of belong into a role of their own, with the annotation",
-    "# `rolecall.dev/because` that says why.",
-)
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_role(rights: Rights, name: str, *, is_cluster_wide: bool) -> str:
     """The file. The scaffold's mark stays, for kinds that come later."""
-    lines = [
-        "---",
-        f"# What the roles of this project need, and nothing more. {_WRITTEN[0]}",
-        *_WRITTEN[1:],
-        "apiVersion: rbac.authorization.k8s.io/v1",
-        f"kind: {'ClusterRole' if is_cluster_wide else 'Role'}",
-        "metadata:",
-        f"  name: {name}",
-        *([] if is_cluster_wide else ["  namespace: system"]),
-        "rules:",
-    ]
-    return "\n".join([*lines, *rules_of(rights), "# +kubebuilder:scaffold:rules"]) + "\n"
+    metadata = f"name: {name}" + ("" if is_cluster_wide else "\n  namespace: system")
+    kind = "ClusterRole" if is_cluster_wide else "Role"
+    rules = "".join(f"{line}\n" for line in rules_of(rights))
+    return _filled("role", kind=kind, metadata=metadata, rules=rules)
 
 
 def render_cluster_role(rights: Rights, name: str) -> str:
     """The file beside a Role, for kinds that belong to no namespace."""
-    lines = [
-        "---",
-        "# What the roles of this project need of kinds that belong to no namespace. A Role",
-        f"# cannot grant it. {_WRITTEN[0]}",
-        *_WRITTEN[1:],
-        "apiVersion: rbac.authorization.k8s.io/v1",
-        "kind: ClusterRole",
-        "metadata:",
-        f"  name: {name}",
-        *(["rules:", *rules_of(rights)] if rights.reasons else ["rules: []"]),
-    ]
-    return "\n".join(lines) + "\n"
+    return _filled("cluster_role", name=name, rules=_field(rights))
+
+
+def _filled(template: str, **values: str) -> str:
+    return filled_in((_TEMPLATES / f"{template}.tmpl").read_text(encoding="utf-8"), values)
+
+
+def _field(rights: Rights) -> str:
+    """The whole field `rules`."""
+    lines = ["rules:", *rules_of(rights)] if rights.reasons else ["rules: []"]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def rules_of(rights: Rights) -> list[str]:
@@ -86,34 +72,18 @@ def _comment(reasons: list[str]) -> list[str]:
 
 STORE_FILE = "store_role.yaml"
 _ACCOUNT = ("controller-manager", "system")
-_API = "rbac.authorization.k8s.io"
 
 
 def render_store_role(rights: Rights, name: str, account: tuple[str, str]) -> str:
     """Role and RoleBinding; `account`: name and namespace of the operator's service account."""
-    account_name, namespace = account
-    lines = [
-        "---",
-        "# What the engine keeps in the operator's own namespace for `prune` and `skipUnchanged`.",
-        "# Written by `rolecall rbac` from watches.yaml.",
-        f"apiVersion: {_API}/v1",
-        "kind: Role",
-        *_metadata(name, namespace),
-        *(["rules:", *rules_of(rights)] if rights.reasons else ["rules: []"]),
-        "---",
-        f"apiVersion: {_API}/v1",
-        "kind: RoleBinding",
-        *_metadata(f"{name}binding" if name.endswith("-role") else name, namespace),
-        "roleRef:",
-        f"  apiGroup: {_API}",
-        "  kind: Role",
-        f"  name: {name}",
-        "subjects:",
-        "  - kind: ServiceAccount",
-        f"    name: {account_name}",
-        f"    namespace: {namespace}",
-    ]
-    return "\n".join(lines) + "\n"
+    return _filled(
+        "store_role",
+        name=name,
+        binding=f"{name}binding" if name.endswith("-role") else name,
+        rules=_field(rights),
+        account=account[0],
+        namespace=account[1],
+    )
 
 
 def account_in(folder: Path) -> tuple[str, str]:
@@ -124,10 +94,6 @@ def account_in(folder: Path) -> tuple[str, str]:
                 if subject.get("kind") == "ServiceAccount" and subject.get("name"):
                     return str(subject["name"]), str(subject.get("namespace") or _ACCOUNT[1])
     return _ACCOUNT
-
-
-def _metadata(name: str, namespace: str) -> list[str]:
-    return ["metadata:", f"  name: {name}", f"  namespace: {namespace}"]
 
 
 def _subjects(document: dict[str, Any]) -> Iterable[dict[str, Any]]:

@@ -8,51 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-_ROWS = """
-v1 Binding ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume
-v1 PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota Secret Service
-v1 ServiceAccount
-admissionregistration.k8s.io/v1 MutatingWebhookConfiguration ValidatingWebhookConfiguration
-admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
-admissionregistration.k8s.io/v1 MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
-admissionregistration.k8s.io/v1beta1 MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
-apiextensions.k8s.io/v1 CustomResourceDefinition
-apiregistration.k8s.io/v1 APIService
-apps/v1 ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet
-authentication.k8s.io/v1 SelfSubjectReview TokenRequest TokenReview
-authorization.k8s.io/v1 LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview
-authorization.k8s.io/v1 SubjectAccessReview
-autoscaling/v1 HorizontalPodAutoscaler Scale
-autoscaling/v2 HorizontalPodAutoscaler
-batch/v1 CronJob Job
-certificates.k8s.io/v1 CertificateSigningRequest
-certificates.k8s.io/v1beta1 ClusterTrustBundle PodCertificateRequest
-coordination.k8s.io/v1 Lease
-coordination.k8s.io/v1beta1 LeaseCandidate
-discovery.k8s.io/v1 EndpointSlice
-events.k8s.io/v1 Event
-flowcontrol.apiserver.k8s.io/v1 FlowSchema PriorityLevelConfiguration
-networking.k8s.io/v1 Ingress IngressClass IPAddress NetworkPolicy ServiceCIDR
-networking.k8s.io/v1beta1 IPAddress ServiceCIDR
-node.k8s.io/v1 RuntimeClass
-policy/v1 Eviction PodDisruptionBudget
-rbac.authorization.k8s.io/v1 ClusterRole ClusterRoleBinding Role RoleBinding
-resource.k8s.io/v1 DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
-resource.k8s.io/v1beta1 DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
-resource.k8s.io/v1beta2 DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
-scheduling.k8s.io/v1 PriorityClass
-storage.k8s.io/v1 CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment
-storage.k8s.io/v1 VolumeAttributesClass
-storage.k8s.io/v1beta1 VolumeAttributesClass
-storagemigration.k8s.io/v1beta1 StorageVersionMigration
-"""
+_ROWS = Path(__file__).with_suffix(".txt")  # an API version and kinds of it
 
 
 def _kubernetes_kinds() -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
-    for row in _ROWS.strip().splitlines():
+    for row in _ROWS.read_text().splitlines():
         api_version, *kinds = row.split()
         group, _, version = api_version.rpartition("/")
         for kind in kinds:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-import yaml
 from aiohttp import web
 from multidict import CIMultiDict
 
@@ -27,6 +26,7 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.json_object import Json, as_map
 from rolecall.kube import Client, Credentials
 from rolecall.proxy import parse_request_info
+from rolecall_dev.localcluster import kubeconfig_text
 from rolecall_dev.staging.objects import changed_leaves
 from rolecall_dev.staging.traffic import (
     CASE_PREFIX,
@@ -99,15 +99,7 @@ class FaultProxy:
 
     def write_kubeconfig(self, path: Path) -> Path:
         """One that leads here; it holds no credential, since the proxy adds the administrator's."""
-        content = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "test", "cluster": {"server": self.url}}],
-            "users": [{"name": "test", "user": {}}],
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
-            "current-context": "test",
-        }
-        path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+        path.write_text(kubeconfig_text("test", {"server": self.url}, {}), encoding="utf-8")
         return path
 
     def follow(self, namespace: str) -> Traffic:
