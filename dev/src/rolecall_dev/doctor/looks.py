@@ -18,11 +18,11 @@ from rolecall_dev.doctor.cluster import (
 from rolecall_dev.doctor.machine import (
     look_at_artifacts,
     look_at_collections,
+    look_at_ports,
     look_at_project,
     look_at_versions,
     look_at_way,
 )
-from rolecall_dev.doctor.ports import look_at_ports
 from rolecall_dev.doctor.surroundings import (
     Diagnosis,
     NotReachedError,

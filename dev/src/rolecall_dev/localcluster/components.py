@@ -38,7 +38,7 @@ def flags_of(component: str, layout: Layout, ports: Ports) -> dict[str, str]:
         "data": str(layout.data),
         "pki": str(layout.certificates),
         "kubeconfig": str(layout.component_kubeconfig(component)),
-        "stages": str(_KWOK_STAGES),
+        "kwok_stages": str(_KWOK_STAGES),
         "apiserver": str(ports.apiserver),
         "etcd": f"https://127.0.0.1:{ports.etcd}",
         "etcd_peer": f"https://127.0.0.1:{ports.etcd_peer}",

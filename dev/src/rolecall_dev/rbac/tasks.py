@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from rolecall.gvk import Gvk
 from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.rights import Rights
@@ -39,24 +41,11 @@ _STATES = {
     "patched": ("get", "patch"),
     "absent": ("get", "delete"),
 }
-# module -> rights that do not depend on a kind in its arguments
-_FIXED: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
-    "k8s_exec": (("", "pods", ("get",)), ("", "pods/exec", ("get", "create"))),
-    "k8s_cp": (("", "pods", ("get",)), ("", "pods/exec", ("get", "create"))),
-    "k8s_event": (("", "events", ("get", "create", "patch")),),
-    "k8s_drain": (
-        ("", "nodes", ("get", "patch")),
-        ("", "pods", ("get", "list", "delete")),
-        ("", "pods/eviction", ("create",)),
-        ("apps", "daemonsets", ("get",)),
-    ),
-    "k8s_taint": (("", "nodes", ("get", "patch")),),
-    "k8s_service": (("", "services", ("get", "create", "patch", "delete", *_WATCHED)),),
-    "k8s_cluster_info": (),
-    "requeue_after": (),
-    "osdk_metric": (),
-}
-_EVENTS = _FIXED["k8s_event"]
+# module -> resource, as in the file -> verbs
+_FIXED: Mapping[str, Mapping[str, str]] = yaml.safe_load(
+    Path(__file__).with_name("modules.yaml").read_text()
+)
+_KIND = "KIND"  # stands in them for the resource of the task's kind
 _REPORTS = ("rolecall.operator.report", "rolecall.operator.report_failure")
 _UNKNOWABLE = ("helm", "helm_info", "helm_template", "helm_pull", "helm_repository", "kubectl")
 
@@ -121,12 +110,19 @@ class TaskReader:
             self.notes.append(
                 f"{place}: it cannot be seen what `{module}` will request; use --record"
             )
-        elif module in _FIXED:
-            for group, resource, verbs in _FIXED[module]:
-                self.rights.add(group, resource, verbs, place)
-        elif module in _BY_KIND:
+        elif module in _BY_KIND or any(row.startswith(_KIND) for row in _FIXED.get(module, ())):
             for scope in scopes:
                 self._read_kinds(module, arguments, scope, place)
+        elif module in _FIXED:
+            self._add_fixed(module, place)
+
+    def _add_fixed(self, module: str, place: str, kind: tuple[str, str] = ("", "")) -> None:
+        """`kind`: group and resource of the task's kind."""
+        for row, verbs in _FIXED[module].items():
+            group, _, resource = row.rpartition(":")
+            if resource.startswith(_KIND) or group == _KIND:
+                group, resource = kind[0], resource.replace(_KIND, kind[1])
+            self.rights.add(group, resource, verbs.split(), place)
 
     def _read_report(self, arguments: Mapping[str, Any], place: str) -> None:
         """It reads the CR of the run and writes its status, whichever of its kinds that is."""
@@ -136,8 +132,8 @@ class TaskReader:
             self.rights.add(gvk.group, f"{plural}/status", ("patch",), place)
         if "cr" in arguments:
             self.notes.append(f"{place}: it cannot be seen of which kind `cr` is; use --record")
-        for group, resource, verbs in _EVENTS if "events" in arguments else ():
-            self.rights.add(group, resource, verbs, place)
+        if "events" in arguments:
+            self._add_fixed("k8s_event", place)
 
     def _read_kinds(
         self, module: str, arguments: Mapping[str, Any], scope: VariableScope, place: str
@@ -153,6 +149,9 @@ class TaskReader:
                 self.notes.append(
                     f"{place}: the resource of {gvk.group_kind} was guessed to be `{plural}`"
                 )
+            if module in _FIXED:
+                self._add_fixed(module, place, (gvk.group, plural))
+                continue
             for resource, verbs in _BY_KIND[module](arguments, plural):
                 self.rights.add(gvk.group, resource, verbs, place)
 
@@ -179,18 +178,6 @@ def _k8s_status(arguments: Mapping[str, Any], plural: str) -> Needs:
     return [(plural, ("get",)), (f"{plural}/status", ("update",) if is_replaced else ("patch",))]
 
 
-def _k8s_log(_arguments: Mapping[str, Any], plural: str) -> Needs:
-    return [(plural, ("get",)), ("pods", ("get", "list")), ("pods/log", ("get",))]
-
-
-def _k8s_scale(_arguments: Mapping[str, Any], plural: str) -> Needs:
-    return [(plural, ("get",)), (f"{plural}/scale", ("get", "patch"))]
-
-
-def _get_patch(_arguments: Mapping[str, Any], plural: str) -> Needs:
-    return [(plural, ("get", "patch"))]
-
-
 # What a module takes where its arguments do not say.
 _USUAL = {"k8s_log": {"kind": "Pod"}}
 
@@ -199,10 +186,6 @@ _BY_KIND: dict[str, Callable[[Mapping[str, Any], str], Needs]] = {
     "k8s_info": _k8s_info,
     "k8s_facts": _k8s_info,
     "k8s_status": _k8s_status,
-    "k8s_log": _k8s_log,
-    "k8s_scale": _k8s_scale,
-    "k8s_json_patch": _get_patch,
-    "k8s_rollback": _get_patch,
 }
 
 

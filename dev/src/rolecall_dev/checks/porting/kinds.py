@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any, Protocol
 
+import yaml
 from jinja2 import nodes
 
 
@@ -40,37 +42,18 @@ NONE = frozenset({Kind.NONE})
 UNKNOWN_KIND = frozenset({Kind.UNKNOWN})
 NOTHING: Kinds = frozenset()
 
-_FILTERS: dict[str, Kinds] = {}
-for _kinds, _names in (
-    (BOOL, "bool"),
-    (NUMBER, "abs count float human_to_bytes int length log pow root round"),
-    (
-        TEXT,
-        "b64decode b64encode basename capitalize center checksum comment dirname expanduser"
-        " expandvars format hash human_readable indent join lower md5 password_hash quote"
-        " realpath regex_escape regex_replace relpath replace sha1 strftime string title"
-        " to_json to_nice_json to_nice_yaml to_uuid to_yaml trim truncate type_debug upper"
-        " urlencode vault wordwrap",
-    ),
-    (
-        LIST,
-        "batch dict2items difference flatten intersect list map path_join_list product"
-        " regex_findall reject rejectattr select selectattr sort split splitext splitlines"
-        " symmetric_difference union unique zip zip_longest",
-    ),
-    (MAP, "combine dict items2dict urlsplit_map"),
-    (TEXT | NONE, "regex_search"),
-):
-    _FILTERS.update(dict.fromkeys(_names.split(), _kinds))
+_TABLES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 
-_METHODS: dict[str, Kinds] = {
-    **dict.fromkeys(("startswith", "endswith", "isdigit", "isnumeric", "isalpha"), BOOL),
-    **dict.fromkeys(("find", "rfind"), NUMBER),
-    **dict.fromkeys(
-        ("strip", "lstrip", "rstrip", "lower", "upper", "replace", "format", "join", "title"), TEXT
-    ),
-    **dict.fromkeys(("split", "rsplit", "splitlines"), LIST),
-}
+
+def _by_name(table: Mapping[str, str]) -> dict[str, Kinds]:
+    return {
+        name: frozenset(Kind[kind] for kind in kinds.split())
+        for kinds, names in table.items()
+        for name in names.split()
+    }
+
+
+_FILTERS, _METHODS = _by_name(_TABLES["filters"]), _by_name(_TABLES["methods"])
 _TEXT_LOOKUPS = frozenset(("env", "file", "fileglob", "password", "pipe", "template"))
 
 
