@@ -72,8 +72,7 @@ def _check_storage(crd: Crd, findings: Findings) -> None:
     if len(stored) != 1:
         names = ", ".join(f"`{name}`" for name in stored) or "no version"
         findings.error(
-            crd.document.file,
-            crd.document.line("spec", "versions"),
+            *crd.document.place("spec", "versions"),
             f"{names} of `{crd.names.get('kind')}` is stored, and it must be exactly one",
             hint="set `storage: true` at the version that the operator watches",
         )
@@ -92,8 +91,7 @@ def _check_unconverted(
         if any(schema != schemas[0] for schema in schemas):
             names = ", ".join(f"`{it.get('name')}`" for it in served)
             findings.warn(
-                crd.document.file,
-                crd.document.line("spec", "versions"),
+                *crd.document.place("spec", "versions"),
                 f"{names} of `{crd.names.get('kind')}` differ, and nothing converts between them: "
                 "the API server drops what the other version does not have",
                 hint=f"write the rules into {file}",
@@ -342,7 +340,7 @@ def check_converted_samples(
                 schema = schemas.get((group, conversion.kind, other), {})
                 for why in _faults(conversion, sample, other, schema):
                     what = f"this {conversion.kind} does not fit at `{other}`: {why}"
-                    findings.error(document.file, document.line(), what)
+                    findings.error(*document.place(), what)
 
 
 def _faults(conversion: Conversion, sample: Json, version: str, schema: Json) -> list[str]:

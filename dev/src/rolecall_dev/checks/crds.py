@@ -76,6 +76,9 @@ class CrdVersion:
             steps += ["properties", name]
         return self.crd.document.line(*steps)
 
+    def place(self, *path: str) -> tuple[str, int]:
+        return self.file, self.line(*path)
+
     @property
     def file(self) -> str:
         """As messages name it."""
@@ -92,8 +95,7 @@ def read_crds(folders: Sequence[Path], cwd: Path, findings: Findings) -> list[Cr
             continue
         if data.get("apiVersion") != "apiextensions.k8s.io/v1":
             findings.error(
-                document.file,
-                document.line("apiVersion"),
+                *document.place("apiVersion"),
                 f"apiVersion `{data.get('apiVersion')}` is no longer served by Kubernetes",
                 hint="move the CRD to `apiextensions.k8s.io/v1`",
             )
@@ -129,8 +131,7 @@ def _served_version(watch: Watch, crd: Crd, file: str, findings: Findings) -> Cr
             continue
         if not version.get("served"):
             findings.error(
-                crd.document.file,
-                crd.document.line("spec", "versions", index, "served"),
+                *crd.document.place("spec", "versions", index, "served"),
                 f"version `{watch.gvk.version}` of `{watch.gvk.kind}` is watched but not served",
                 hint=f"set `served: true`, or watch another version in {file}",
             )
@@ -189,8 +190,7 @@ def check_status(watch: Watch, version: CrdVersion, findings: Findings) -> None:
         return
     if "status" not in as_map(version.data.get("subresources")):
         findings.error(
-            version.file,
-            version.crd.document.line("spec", "versions", version.index),
+            *version.crd.document.place("spec", "versions", version.index),
             f"version `{watch.gvk.version}` has no status subresource, so no status can be written",
             hint="add `subresources: {status: {}}`, or set `manageStatus: false` for the watch",
         )
@@ -234,8 +234,7 @@ def _check_conditions(version: CrdVersion, findings: Findings) -> None:
     refused = _refusals(item, fields)
     if refused:
         findings.error(
-            version.file,
-            version.line("status", "conditions"),
+            *version.place("status", "conditions"),
             "the schema of `status.conditions` refuses conditions of the operator, so no status can"
             " be written",
             details=refused,
@@ -267,8 +266,7 @@ def _warn_dropped(
 ) -> None:
     listed = ", ".join(f"`{name}`" for name in dropped)
     findings.warn(
-        version.file,
-        version.line(*path),
+        *version.place(*path),
         f"the API server will drop {listed}, which the schema does not name",
         hint=f"add `{PRESERVE}: true` to `status`, or name the fields",
     )

@@ -105,7 +105,7 @@ def _is_removed(task: Task, docs: ModuleDocs, findings: Findings) -> bool:
     why = docs.why_gone(task.module)
     if why:
         what = f"module `{task.module}` was removed, so the task fails"
-        findings.error(task.document.file, task.line(task.module), what, hint=why)
+        findings.error(*task.place(task.module), what, hint=why)
     return bool(why)
 
 
@@ -116,10 +116,10 @@ def _tell_two(task: Task, docs: ModuleDocs, own: set[str], findings: Findings) -
     if not strange:
         names = " and ".join(f"`{name}`" for name in task.modules)
         what = f"the task names two modules, {names}: each needs a task of its own"
-        findings.error(task.document.file, task.line(task.modules[1]), what)
+        findings.error(*task.place(task.modules[1]), what)
     for name in strange:
         what = f"`{name}` is neither a keyword of a task nor a module{meant(name, KEYWORDS)}"
-        findings.error(task.document.file, task.line(name), what)
+        findings.error(*task.place(name), what)
 
 
 def _tell_collection(task: Task, collection: str, known: Sequence[str], findings: Findings) -> None:
@@ -129,7 +129,7 @@ def _tell_collection(task: Task, collection: str, known: Sequence[str], findings
     if near:
         name = task.module.rpartition(".")[2]
         what = f"there is no collection `{collection}`; did you mean `{near}.{name}`?"
-        findings.error(task.document.file, task.line(task.module), what)
+        findings.error(*task.place(task.module), what)
 
 
 def _wanted(sources: Sources) -> list[str]:

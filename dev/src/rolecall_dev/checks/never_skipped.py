@@ -53,7 +53,7 @@ def _all(
         yield file, watch.line, f"{_GATHERS} unless ANSIBLE_GATHERING is `explicit`"
     for task in reached.tasks:
         for key, what in _of_task(task):
-            yield task.document.file, task.line(key), what
+            yield *task.place(key), what
     for use in expressions_of(sources):
         if reached.has(use.file):
             yield from ((use.file, use.line(name), what) for name, what in _of_expression(use))

@@ -49,17 +49,17 @@ def _check_tasks(documents: list[Document], findings: Findings) -> None:
     for document in documents:
         tasks = document.data
         if tasks is not None and not isinstance(tasks, list):
-            findings.error(document.file, document.line(), "must be a list of tasks")
+            findings.error(*document.place(), "must be a list of tasks")
             continue
         for index, task in enumerate(tasks or []):
             if not isinstance(task, dict):
-                findings.error(document.file, document.line(index), "a task must be a map")
+                findings.error(*document.place(index), "a task must be a map")
 
 
 def _check_map(documents: list[Document], findings: Findings) -> None:
     for document in documents:
         if document.data is not None and not isinstance(document.data, dict):
-            findings.error(document.file, document.line(), "must be a map")
+            findings.error(*document.place(), "must be a map")
 
 
 def _check_playbook(path: Path, cwd: Path, findings: Findings) -> None:

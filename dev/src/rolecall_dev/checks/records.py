@@ -38,8 +38,7 @@ def _check_arguments(
     for document, number, container in containers_of(cwd):
         for option, place in _stopping_arguments(container, asked):
             findings.error(
-                document.file,
-                document.line("spec", "template", "spec", "containers", number, "args", place),
+                *document.place("spec", "template", "spec", "containers", number, "args", place),
                 f"`{option}` in `{_FLAG}` makes runs do a part of what they do, so `{key}`"
                 f" has no effect for {watch.gvk.kind} ({file}:{watch.line})",
                 hint=f"remove `{option}`, or `{key}` from {file}",

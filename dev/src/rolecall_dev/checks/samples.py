@@ -39,7 +39,7 @@ class _Sample:
     data: Json
 
     def tell(self, findings: Findings, path: tuple[Step, ...], what: str) -> None:
-        findings.error(self.document.file, self.document.line(*self.path, *path), what)
+        findings.error(*self.document.place(*self.path, *path), what)
 
 
 def check_samples(crds: Sequence[Crd], cwd: Path, findings: Findings) -> None:

@@ -68,8 +68,7 @@ def check_spec_keys(watch: Watch, version: CrdVersion, play_text: str, findings:
     lossy = [f"{place}: {why}" for place, why in _lossy(_Place((), spec))]
     if lossy:
         findings.warn(
-            version.file,
-            version.line("spec"),
+            *version.place("spec"),
             f"snake case changes keys in the spec of `{watch.gvk.kind}` that are not yours to name",
             details=lossy,
             hint=f"read them from `{variable}`, which is not converted",
@@ -123,8 +122,7 @@ def _check_collisions(place: _Place, version: CrdVersion, findings: Findings) ->
         if len(keys) > 1:
             listed = " and ".join(f"`{key}`" for key in keys)
             findings.warn(
-                version.file,
-                version.line("spec", *place.path, keys[-1]),
+                *version.place("spec", *place.path, keys[-1]),
                 f"{listed} in `{place}` both become `{name}`; only one of them reaches the role",
                 hint="rename one of them",
             )
@@ -191,8 +189,7 @@ def check_open_spec(watch: Watch, version: CrdVersion, findings: Findings) -> No
         return
     rest = len(undeclared) - _MOST_SHOWN
     findings.warn(
-        version.file,
-        version.line("spec"),
+        *version.place("spec"),
         f"`spec` of `{watch.gvk.kind}` takes keys that the CRD does not declare; those that the play"
         + (
             " sets itself are overridden, as `specOverridesRole` is set"

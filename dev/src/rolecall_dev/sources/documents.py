@@ -112,6 +112,10 @@ class Document:
             line, node = child
         return line
 
+    def place(self, *path: str | int) -> tuple[str, Line]:
+        """The file and the line, as findings take them."""
+        return self.file, self.line(*path)
+
     def node_at(self, *path: str | int) -> yaml.Node | None:
         """The part that is there."""
         node: yaml.Node | None = self.node

@@ -72,6 +72,9 @@ class Task:
     def line(self, *path: Step) -> Line:
         return self.document.line(*self.path, *path)
 
+    def place(self, *path: Step) -> tuple[str, Line]:
+        return self.document.place(*self.path, *path)
+
     @property
     def has_loop(self) -> bool:
         """Whether it runs once for each item."""

@@ -31,7 +31,7 @@ from rolecall_dev.checks.porting.templates import (
     parse_template,
 )
 from rolecall_dev.checks.porting.variables import Variables
-from rolecall_dev.sources import Findings, Step, Task
+from rolecall_dev.sources import Findings, Line, Step, Task
 
 _KEYWORDS = ("when", "failed_when", "changed_when", "until", "break_when")
 # With these, nothing or no text means that there is no condition.
@@ -46,12 +46,8 @@ class _Place:
     path: tuple[Step, ...]
 
     @property
-    def line(self) -> int:
-        return self.task.line(*self.path)
-
-    @property
-    def file(self) -> str:
-        return self.task.document.file
+    def at(self) -> tuple[str, Line]:
+        return self.task.place(*self.path)
 
 
 def check_conditionals(task: Task, variables: Variables, findings: Findings) -> None:
@@ -84,7 +80,7 @@ def _check(place: _Place, condition: Any, variables: Variables, findings: Findin
         return
     if condition is None or condition == "":
         what = f"`{place.keyword}` is empty, which ansible-core 2.19 refuses"
-        findings.error(place.file, place.line, what, hint="write `true`, or remove the line")
+        findings.error(*place.at, what, hint="write `true`, or remove the line")
     elif not isinstance(condition, str):
         _refuse_data(place, condition, findings)
     elif condition.strip().startswith(("{{", "{%")):
@@ -99,7 +95,7 @@ def _refuse_data(place: _Place, condition: Any, findings: Findings) -> None:
     if isinstance(condition, dict):
         hint = "put all of it in quotes: YAML makes a map of text with a colon and a space"
     what = f"`{place.keyword}` is {kind}; ansible-core 2.19 needs an expression in quotes"
-    findings.error(place.file, place.line, what, hint=hint)
+    findings.error(*place.at, what, hint=hint)
 
 
 def _check_expression(
@@ -124,7 +120,7 @@ def _refuse_syntax(
         hint = f"name the variable without braces, as in `a == b`; see {_GUIDE}"
     elif str(error) != "chunk after expression":
         return  # no ansible-core takes it
-    findings.error(place.file, place.line, what, hint=hint)
+    findings.error(*place.at, what, hint=hint)
 
 
 def _check_template(
@@ -136,22 +132,20 @@ def _check_template(
     expression = lone_expression(template)
     if expression is None:
         what = f"`{place.keyword}` is put together by templates, which ansible-core 2.19 refuses"
-        findings.error(
-            place.file, place.line, what, hint="write one expression, without `{{ }}` and `{% %}`"
-        )
+        findings.error(*place.at, what, hint="write one expression, without `{{ }}` and `{% %}`")
         return
     kinds = kinds_of(expression, variables.now)
     if place.keyword == "that" and Kind.LIST in kinds:
         return  # a list of conditions: those may be anything
     if isinstance(expression, nodes.Const) and isinstance(expression.value, str):
         what = f"`{place.keyword}` is text that a template made, which ansible-core 2.19 refuses"
-        findings.error(place.file, place.line, what, hint=f"write `{expression.value}`")
+        findings.error(*place.at, what, hint=f"write `{expression.value}`")
         return
     if Kind.TEXT not in kinds and Kind.UNKNOWN not in kinds and kinds - BOOL:
         _check_kinds(place, expression, variables, findings)
         return
     what = f"`{place.keyword}` stands in `{{{{ }}}}`, which ansible-core 2.23 will refuse"
-    findings.warn(place.file, place.line, what, hint="remove the braces")
+    findings.warn(*place.at, what, hint="remove the braces")
 
 
 def _warn_of_nested(place: _Place, expression: nodes.Expr, findings: Findings) -> None:
@@ -161,7 +155,7 @@ def _warn_of_nested(place: _Place, expression: nodes.Expr, findings: Findings) -
                 f"`{place.keyword}` has a template in quotes, which ansible-core 2.23 will refuse"
             )
             hint = "name the variable without quotes and braces, as in `a == b`"
-            findings.warn(place.file, place.line, what, hint=hint)
+            findings.warn(*place.at, what, hint=hint)
             return
 
 
@@ -189,7 +183,7 @@ def _check_kinds(
     what = f"{subject} {may} {kind}, and {wanted}"
     hint = f"write {as_boolean(culprit, culprit_kinds, shown)}"
     tell = findings.error if is_certain else findings.warn
-    tell(place.file, place.line, what, hint=hint)
+    tell(*place.at, what, hint=hint)
 
 
 def _may_be_boolean(expression: nodes.Expr, kinds: Kinds) -> bool:

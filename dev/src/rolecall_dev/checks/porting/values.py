@@ -33,7 +33,7 @@ from rolecall_dev.checks.porting.templates import (
     templates_in,
 )
 from rolecall_dev.checks.porting.variables import Variables
-from rolecall_dev.sources import Findings, Step, Task
+from rolecall_dev.sources import Document, Findings, Step, Task
 
 _OBJECTS = ("definition", "resource_definition")
 _TEXT_MAPS = frozenset(("annotations", "labels", "matchLabels", "nodeSelector", "stringData"))
@@ -54,7 +54,7 @@ def check_values(task: Task, variables: Variables, findings: Findings) -> None:
             _check_templates(task, (key,), value, variables, findings)
 
 
-def check_variables(file: Any, path: tuple[Step, ...], data: Any, findings: Findings) -> None:
+def check_variables(file: Document, path: tuple[Step, ...], data: Any, findings: Findings) -> None:
     """Tell what text 2.18 made a list or a map of, among variables as they are written."""
     for name, value in data.items() if isinstance(data, dict) else ():
         template = parse_template(value) if is_template(value) else None
@@ -63,8 +63,7 @@ def check_variables(file: Any, path: tuple[Step, ...], data: Any, findings: Find
             continue
         kind = "list" if kinds == LIST else "map"
         findings.warn(
-            file.file,
-            file.line(*path, name),
+            *file.place(*path, name),
             f"`{name}` is text from ansible-core 2.19 on; 2.18 made a {kind} of it",
             hint=f"write one expression that gives a {kind}, or YAML with templates inside;"
             " leave it if text is what is wanted",
@@ -125,8 +124,7 @@ def _check_text_map(
     }
     for number in sorted(numbers):
         findings.error(
-            task.document.file,
-            task.line(*path),
+            *task.place(*path),
             f"`{number}` in `{path[-1]}` is a number from ansible-core 2.19 on,"
             " and Kubernetes needs a string here",
             hint=f"write `{number} | string` where the map is made",
@@ -154,8 +152,7 @@ def _check_text(
     if both.now != NUMBER or both.before != TEXT:
         return
     findings.error(
-        task.document.file,
-        task.line(*path),
+        *task.place(*path),
         f"`{path[-1]}` is a number from ansible-core 2.19 on, and Kubernetes needs a string here",
         hint="end the expression with `| string`",
     )
@@ -169,7 +166,7 @@ def _check_loop(task: Task, variables: Variables, findings: Findings) -> None:
         if both.now == TEXT and both.before == LIST:
             what = f"`{key}` is text from ansible-core 2.19 on; 2.18 made a list of it"
             hint = "write one expression that gives a list, or a YAML list"
-            findings.error(task.document.file, task.line(key), what, hint=hint)
+            findings.error(*task.place(key), what, hint=hint)
 
 
 def _check_templates(
