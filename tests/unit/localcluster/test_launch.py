@@ -251,3 +251,15 @@ def test_cluster_with_certificates_of_an_older_version_goes_on_and_says_so(
         bring_up(wanted, binaries, said.append)
     assert "certificates of an older version" in said[0]
     assert "`rolecall cluster down --name it`, then `up`, makes a new one" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "relays", "words"),
+    [(0, False, "must be between 1 and 9"), (1, True, "for simulated nodes only")],
+)
+def test_real_nodes_that_cannot_be_are_refused_before_anything_is_made(
+    wanted: Wanted, nodes: int, relays: bool, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        bring_up(replace(wanted, real=True, nodes=nodes, relays=relays), Binaries({}))
+    assert not wanted.root.exists()

@@ -82,6 +82,7 @@ def bring_up(wanted: Wanted, binaries: Binaries, say: Say = lambda _: None) -> C
     if wanted.kubeconfig is not None:
         require_replaceable(wanted.kubeconfig)
     if wanted.real:
+        _require_real(wanted)
         require_programs(binaries)
     else:
         binaries.require()
@@ -116,15 +117,12 @@ def temporary_cluster(
         cluster.let_go()
 
 
-def _check(wanted: Wanted) -> None:
-    if wanted.nodes < 0:
-        raise InputError(f"number of nodes `{wanted.nodes}` is negative")
-    if wanted.real:
-        if wanted.relays:
-            raise InputError("relays are for simulated nodes only")
-        if not 1 <= wanted.nodes <= _MOST_REAL_NODES:
-            raise InputError(f"number of real nodes must be between 1 and {_MOST_REAL_NODES}")
-        require_real()
+def _require_real(wanted: Wanted) -> None:
+    if wanted.relays:
+        raise InputError("relays are for simulated nodes only")
+    if not 1 <= wanted.nodes <= _MOST_REAL_NODES:
+        raise InputError(f"number of real nodes must be between 1 and {_MOST_REAL_NODES}")
+    require_real()
 
 
 def _require_same_end(layout: Layout, wanted: Wanted) -> None:
