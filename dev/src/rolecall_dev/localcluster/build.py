@@ -35,7 +35,7 @@ from rolecall_dev.localcluster.programs import (
     required_go,
     version_of,
 )
-from rolecall_dev.localcluster.system import locked
+from rolecall_dev.localcluster.system import captured, last_line, locked
 
 _TICK_S = 1.0
 # What Go and the programs take when nothing is cached: 1.4 GB of sources, 3.9 GB compiled, 0.4 GB.
@@ -255,15 +255,10 @@ def _install(folder: Path) -> None:
     partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".partial-"))
     try:
         command = [*_installer(), "--no-deps", "--require-hashes", "--only-binary=:all:", "--quiet"]
-        result = subprocess.run(
-            [*command, "--target", str(partial), "-r", str(_PIN)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_INSTALL_S,
-        )
+        command += ["--target", str(partial), "-r", str(_PIN)]
+        result = captured(command, timeout=_INSTALL_S)
         if result.returncode:
-            last = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
+            last = last_line(result.stderr)
             raise InputError(f"the Go toolchain could not be installed: {last}", hint=_WAY_OUT)
         partial.rename(folder)
     except subprocess.TimeoutExpired as error:
@@ -288,14 +283,9 @@ def _installer() -> list[str]:
 
 
 def _version(go: Path) -> tuple[int, int]:
-    result = subprocess.run(
-        [go, "env", "GOVERSION"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "GOTOOLCHAIN": "local"},
-        cwd="/",  # a go.mod of the current folder has no say
-    )
+    environment = {**os.environ, "GOTOOLCHAIN": "local"}
+    # A go.mod of the current folder has no say.
+    result = captured([go, "env", "GOVERSION"], env=environment, cwd="/")
     found = re.match(r"go(\d+)\.(\d+)", result.stdout)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 

@@ -29,7 +29,7 @@ from rolecall_dev.localcluster.real.components import command_of, component_name
 from rolecall_dev.localcluster.real.enclosure import innermost
 from rolecall_dev.localcluster.real.plan import Plan
 from rolecall_dev.localcluster.relay import Relay
-from rolecall_dev.localcluster.system import attempts
+from rolecall_dev.localcluster.system import attempts, captured
 
 # An API server waits a minute for its watches to end; two seconds are enough for every request.
 _GRACE_S = 2.0
@@ -135,13 +135,8 @@ class Cluster:
     def _run_kubectl(
         self, arguments: Sequence[str], stdin: str | None
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.record.programs["kubectl"], f"--kubeconfig={self.kubeconfig}", *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        program = self.record.programs["kubectl"]
+        return captured([program, f"--kubeconfig={self.kubeconfig}", *arguments], input=stdin)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ import fcntl
 import os
 import random
 import socket
+import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
@@ -28,6 +30,16 @@ def require_linux() -> None:
         hint="`rolecall run`, `run-role`, `check`, `init` and `bundle` work here:"
         " KUBECONFIG names any cluster",
     )
+
+
+def captured(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
+    """A short program that has ended, with what it printed; its exit code is the caller's to judge."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def last_line(text: str) -> str:
+    """Of what a program said: its reason, mostly."""
+    return (text.strip().splitlines() or ["no reason given"])[-1]
 
 
 # Waiting for something outside of this process that cannot call us.

@@ -17,7 +17,6 @@ Three kinds of things would still reach the machine; each is covered from inside
 from __future__ import annotations
 
 import shlex
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from rolecall_dev.localcluster import processes
 from rolecall_dev.localcluster.layout import Layout
 from rolecall_dev.localcluster.processes import Command, Running
 from rolecall_dev.localcluster.real.probe import SEARCH, find_program
-from rolecall_dev.localcluster.system import attempts
+from rolecall_dev.localcluster.system import attempts, captured
 
 ENCLOSURE = "enclosure"
 # Made where they are missing, and marked, so that the last cluster removes what clusters made.
@@ -98,7 +97,7 @@ def entering(pid: int, argv: Sequence[str]) -> list[str]:
 
 def run_inside(pid: int, argv: Sequence[str]) -> str:
     """Run something short inside; returns what it printed."""
-    result = subprocess.run(entering(pid, argv), capture_output=True, text=True, check=False)
+    result = captured(entering(pid, argv))
     if result.returncode:
         words = result.stderr.strip() or result.stdout.strip()
         raise ClusterError(f"`{shlex.join(argv)[:200]}` failed in the cluster: {words[-600:]}")

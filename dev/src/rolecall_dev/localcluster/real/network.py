@@ -20,7 +20,7 @@ from rolecall_dev.localcluster.real.cgroups import Cgroups
 from rolecall_dev.localcluster.real.enclosure import ENCLOSURE, FIXED_FOLDERS, MARK, run_inside
 from rolecall_dev.localcluster.real.plan import NUMBERS, Plan
 from rolecall_dev.localcluster.real.probe import find_program
-from rolecall_dev.localcluster.system import attempts
+from rolecall_dev.localcluster.system import attempts, captured
 
 _INNER = "machine"  # the cluster's end of the link
 _CLAIMS_EVERYTHING = 8  # bits of a prefix
@@ -47,7 +47,8 @@ def part(plan: Plan) -> None:
 
 def _take(plan: Plan, pid: int) -> bool:
     peer = ("peer", "name", _INNER, "netns", str(pid))
-    return _ip("link", "add", plan.link, "type", "veth", *peer, is_optional=True)
+    made = _ip("link", "add", plan.link, "type", "veth", *peer, is_optional=True)
+    return made.returncode == 0
 
 
 def _set_up_inside(plan: Plan, pid: int, nodes: int) -> None:
@@ -79,27 +80,18 @@ def _is_unused(plan: Plan) -> bool:
     """
     ours = [ipaddress.ip_network(each) for each in plan.routed]
     ours.append(ipaddress.ip_network(f"{plan.host}/30", strict=False))
-    routes: list[dict[str, Any]] = json.loads(_ip_output("-json", "route", "show"))
+    routes: list[dict[str, Any]] = json.loads(_ip("-json", "route", "show").stdout)
     targets = [route["dst"] for route in routes if route["dst"] != "default"]
     others = [ipaddress.ip_network(target, strict=False) for target in targets]
     taken = [other for other in others if other.prefixlen > _CLAIMS_EVERYTHING]
     return not any(network.overlaps(other) for network in ours for other in taken)
 
 
-def _ip_output(*arguments: str) -> str:
-    result = subprocess.run(
-        [find_program("ip"), *arguments], capture_output=True, text=True, check=True
-    )
-    return result.stdout
-
-
-def _ip(*arguments: str, is_optional: bool = False) -> bool:
-    result = subprocess.run(
-        [find_program("ip"), *arguments], capture_output=True, text=True, check=False
-    )
+def _ip(*arguments: str, is_optional: bool = False) -> subprocess.CompletedProcess[str]:
+    result = captured([find_program("ip"), *arguments])
     if result.returncode and not is_optional:
         raise ClusterError(f"`ip {' '.join(arguments)}` failed: {result.stderr.strip()}")
-    return result.returncode == 0
+    return result
 
 
 # What a real cluster has outside of its enclosure and its folder, and how it goes.

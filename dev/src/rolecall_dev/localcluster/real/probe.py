@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from rolecall.errors import InputError
 from rolecall_dev.localcluster.real.cgroups import Cgroups
+from rolecall_dev.localcluster.system import captured, last_line
 
 # Not every PATH has the administrator's programs.
 SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -88,18 +88,11 @@ def _is_complete(folder: Path) -> bool:
 
 def _kernel_lacks() -> str:
     command = [find_program("unshare"), "--fork", "--pid", "--mount", "--net", "--mount-proc"]
-    result = subprocess.run(
-        [*command, "sh", "-c", _TRIAL],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": SEARCH},
-    )
+    result = captured([*command, "sh", "-c", _TRIAL], env={"PATH": SEARCH})
     if result.returncode:
-        words = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
         return (
-            f"real nodes need namespaces, tmpfs, bridge, veth and nftables of the kernel: {words};"
-            " in a container, run it with `--privileged`"
+            "real nodes need namespaces, tmpfs, bridge, veth and nftables of the kernel:"
+            f" {last_line(result.stderr)}; in a container, run it with `--privileged`"
         )
     if "\toverlay\n" not in Path("/proc/filesystems").read_text():
         return "real nodes need the file system `overlay` of the kernel: `modprobe overlay`"
