@@ -19,28 +19,12 @@ from rolecall_dev.checks.crds import PRESERVE, CrdVersion
 from rolecall_dev.sources import Findings, as_map
 
 # Fields that hold parts of Kubernetes objects wherever they appear.
-_KUBERNETES_FIELDS = frozenset(
-    (
-        "affinity",
-        "containers",
-        "env",
-        "envFrom",
-        "initContainers",
-        "livenessProbe",
-        "podSecurityContext",
-        "podTemplate",
-        "readinessProbe",
-        "securityContext",
-        "startupProbe",
-        "strategy",
-        "tolerations",
-        "topologySpreadConstraints",
-        "volumeClaimTemplate",
-        "volumeClaimTemplates",
-        "volumeMounts",
-        "volumes",
-    )
-)
+_FIELDS = """
+affinity containers env envFrom initContainers livenessProbe podSecurityContext podTemplate
+readinessProbe securityContext startupProbe strategy tolerations topologySpreadConstraints
+volumeClaimTemplate volumeClaimTemplates volumeMounts volumes
+"""
+_KUBERNETES_FIELDS = frozenset(_FIELDS.split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from rolecall.conversion import CONVERSIONS_FILE
 from rolecall.errors import InputError
 from rolecall.gvk import Gvk
 from rolecall_dev.scaffold.changes import Changes
+from rolecall_dev.scaffold.templates import rendered
 
 _BASES = "config/crd/bases"
 _SAMPLES = "config/samples"
@@ -130,24 +131,13 @@ def _sample(changes: Changes, gvk: Gvk) -> str:
 # Two versions that are the same need no rules, so what is written round-trips; rules come with
 # changes.
 
-_HEAD = """\
----
-# How the versions of kinds become each other, both ways: the operator converts by these rules.
-# `rolecall check` holds them against the CRDs, and tries them with random objects: --round-trips 1000
-# tries more.
-"""
-_COMMENT = """\
-# What differs between the two; all else is the same in both. Such as:
-#   - {rename: spec.size, to: spec.replicas}
-#   - {keep: spec.debug, of: OLDER}"""
-
 
 def add_step(changes: Changes, gvk: Gvk, versions: Sequence[str]) -> None:
     """From the newest version so far to the one that is added; those before get steps as well."""
     file = str(CONVERSIONS_FILE)
     text = changes.text_of(file)
     if text is None:
-        changes.add(file, _HEAD + _entry(gvk, [*versions, gvk.version]))
+        changes.add(file, _template("head.yaml") + _entry(gvk, [*versions, gvk.version]))
         return
     steps = _steps(text, gvk, file)
     if steps is None:
@@ -165,14 +155,12 @@ def _entry(gvk: Gvk, versions: Sequence[str]) -> str:
 
 
 def _step(older: str, newer: str, indent: str) -> list[str]:
-    comment = _COMMENT.replace("OLDER", older).splitlines()
-    lines = [
-        f"- older: {older}",
-        f"  newer: {newer}",
-        *(f"  {it}" for it in comment),
-        "  rules: []",
-    ]
-    return [indent + line for line in lines]
+    text = _template("step.yaml", older, newer)
+    return [indent + line for line in text.splitlines()]
+
+
+def _template(name: str, older: str = "", newer: str = "") -> str:
+    return rendered("conversions", {"older": older, "newer": newer})[name]
 
 
 def _steps(text: str, gvk: Gvk, file: str) -> yaml.SequenceNode | None:

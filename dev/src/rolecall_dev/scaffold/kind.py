@@ -150,10 +150,7 @@ def _add_entries(changes: Changes, wanted: NewKind, gvk: Gvk, values: dict[str, 
         _resource("config/crd", crd, "crdkustomizeresource"),
         _resource("config/samples", f"{values['sample']}.yaml", "manifestskustomizesamples"),
         *(_resource("config/rbac", name, "rbac") for name in people),
-        *(
-            ListItem("config/rbac/role.yaml", "rules", rule, key="rules")
-            for rule in _rules(gvk, values["plural"])
-        ),
+        *(ListItem("config/rbac/role.yaml", "rules", rule, key="rules") for rule in _rules(values)),
     ]
     for item in items:
         content = changes.text_of(item.file)
@@ -202,19 +199,7 @@ def _watch(wanted: NewKind, gvk: Gvk) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rules(gvk: Gvk, plural: str) -> list[str]:
+def _rules(values: dict[str, str]) -> list[str]:
     """What the engine does with the kind, and the example with ConfigMaps."""
-    rows = [
-        (f"# {gvk.kind}: read, finalizers and owners patched, status written.", gvk.group, plural),
-        ("", gvk.group, f"{plural}/status"),
-        ("", gvk.group, f"{plural}/finalizers"),
-        (f"# {gvk.kind}: the ConfigMap of the example.", '""', "configmaps"),
-    ]
-    verbs = ("get, list, watch, patch", "get, patch", "update")
-    return [
-        (f"{comment}\n" if comment else "")
-        + f"- apiGroups: [{group}]\n  resources: [{resource}]\n  verbs: [{granted}]\n"
-        for (comment, group, resource), granted in zip(
-            rows, (*verbs, "get, list, watch, create, patch"), strict=True
-        )
-    ]
+    rules = rendered("entries", values)["rules.yaml"].rstrip("\n").split("\n\n")
+    return [f"{rule}\n" for rule in rules]
