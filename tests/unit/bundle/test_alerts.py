@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from rolecall.extending import extension_classes
 from rolecall.gvk import Gvk
 from rolecall.metrics import NAMES, EngineMetrics
 from rolecall.workqueue import Key
@@ -133,6 +134,7 @@ def test_page_says_of_every_alert_what_to_do_and_of_no_other() -> None:
 
 def test_alerts_about_the_operator_ask_for_metrics_that_it_has() -> None:
     own = {spec.name for spec in NAMES}
+    own |= {spec.name for extension in extension_classes() for spec in extension.metrics}
     for rule in rules(OPERATOR):
         named = set(re.findall(r"\b(?:rolecall|leader|rest)_\w+", rule["expr"]))
         assert named and named <= own, rule["alert"]
