@@ -40,7 +40,9 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class RunPlan:
+class DueRun:
+    """A run that is to be made now; its CR is marked as running."""
+
     run_id: str
     watch: Watch
     cr: Json  # as the play sees it
@@ -75,9 +77,9 @@ class ActiveRun:
         if self.progress is not None:
             self.progress = self.progress.after(event, clock.now())
 
-    def leave_trail(self, plan: RunPlan, run_began_s: float, now_s: float, run: RunResult) -> None:
+    def leave_trail(self, due: DueRun, run_began_s: float, now_s: float, run: RunResult) -> None:
         """The run is over, whatever comes of it."""
-        uid = str(plan.cr["metadata"].get("uid", ""))
+        uid = str(due.cr["metadata"].get("uid", ""))
         self.trail = TurnTrail(self.began, run_began_s, now_s, uid, run, self.followed)
 
     def forget_progress(self) -> None:
@@ -186,84 +188,82 @@ class ActiveRuns:
         for active in self._by_key.values():
             active.cancel(reason)
 
-    async def run(self, active: ActiveRun, plan: RunPlan) -> RunResult:
+    async def run(self, active: ActiveRun, due: DueRun) -> RunResult:
         async with AsyncExitStack() as stack:
             try:
-                issuing = self._ports.access.issue_access(plan.run_id, plan.cr, plan.watch)
+                issuing = self._ports.access.issue_access(due.run_id, due.cr, due.watch)
                 access = await stack.enter_async_context(issuing)
             except (OSError, RolecallError) as error:
-                return _not_started(plan, f"access to the API server could not be set up: {error}")
+                return _not_started(due, f"access to the API server could not be set up: {error}")
             if not self._ports.may_run():
                 raise NotLeadingError("start a run")
             if active.cancelled:
-                return RunResult(plan.run_id, Ending.CANCELLED, None, reason_text=active.cancelled)
-            asked = verbosity_of(plan.cr, plan.watch)
+                return RunResult(due.run_id, Ending.CANCELLED, None, reason_text=active.cancelled)
+            asked = verbosity_of(due.cr, due.watch)
             request = replace(
-                self._request(plan, access, asked),
+                self._request(due, access, asked),
                 slot=_SlotOfRun(active, self._ports),
-                withheld=await self._withheld(active.key, plan),
+                withheld=await self._withheld(active.key, due),
             )
-            on_event = self._on_event_for(active, plan, _or(asked, self._defaults.play_verbosity))
-            active.progress = Progress.at_start(
-                plan.run_id, plan.cause.text, self._ports.clock.now()
-            )
+            on_event = self._on_event_for(active, due, _or(asked, self._defaults.play_verbosity))
+            active.progress = Progress.at_start(due.run_id, due.cause.text, self._ports.clock.now())
             active.spoke_s = self._ports.clock.monotonic()
             stack.callback(active.forget_progress)
             active.followed = access.followed
             active.handle = await self._ports.runner.start(request, on_event)
             if active.cancelled:  # while it was starting
                 active.handle.cancel(active.cancelled)
-            async with self._cancelling_when_pointless(active, plan):
+            async with self._cancelling_when_pointless(active, due):
                 return await active.handle.result_before_tidying()
 
-    def _request(self, plan: RunPlan, access: RunAccess, asked_verbosity: int | None) -> RunRequest:
-        watch, defaults = plan.watch, self._defaults
+    def _request(self, due: DueRun, access: RunAccess, asked_verbosity: int | None) -> RunRequest:
+        watch, defaults = due.watch, self._defaults
         return RunRequest(
-            run_id=plan.run_id,
-            terms=terms_of(watch, is_finalizer=plan.is_finalizer),
-            cr=plan.cr,
-            is_finalizer=plan.is_finalizer,
+            run_id=due.run_id,
+            terms=terms_of(watch, is_finalizer=due.is_finalizer),
+            cr=due.cr,
+            is_finalizer=due.is_finalizer,
             kubeconfig=access.kubeconfig,
-            cause=plan.cause.text,
+            cause=due.cause.text,
             missing_right=access.missing_right,
             seen_secrets=access.seen_secrets,
             verbosity=_or(asked_verbosity, watch.verbosity),
-            keep_artifacts=kept_artifacts_of(plan.cr, watch),
+            keep_artifacts=kept_artifacts_of(due.cr, watch),
             timeout_s=_or(watch.run_timeout_s, defaults.timeout_s),
             no_progress_timeout_s=_or(watch.no_progress_timeout_s, defaults.no_progress_timeout_s),
             note_event=access.followed.event,
-            leave_beside=lambda folder: _leave_beside(folder, plan, access.followed),
+            leave_beside=lambda folder: _leave_beside(folder, due, access.followed),
         )
 
-    async def _withheld(self, key: Key, plan: RunPlan) -> frozenset[str]:
+    async def _withheld(self, key: Key, due: DueRun) -> frozenset[str]:
         """Keys of spec that the play does not get; told of with each run, as an Event once."""
         found = await self._ports.spec_keys.withheld(
-            plan.watch, plan.cr, is_finalizer=plan.is_finalizer
+            due.watch, due.cr, is_finalizer=due.is_finalizer
         )
         if found.message:
             _logger.warning(
                 "keys of spec were not passed", extra=key_fields(key, why=found.message)
             )
             self._ports.events.record(
-                plan.cr, kind=WARNING, reason="KeysWithheld", message=found.message
+                due.cr, kind=WARNING, reason="KeysWithheld", message=found.message
             )
         return found.keys
 
-    def _on_event_for(self, active: ActiveRun, plan: RunPlan, verbosity: int) -> OnEvent:
+    def _on_event_for(self, active: ActiveRun, due: DueRun, verbosity: int) -> OnEvent:
         def on_event(event: RunEvent) -> None:
             active.follow(event, self._ports.clock)
-            self._ports.plays.event(active.key, plan.run_id, event, verbosity)
+            self._ports.plays.event(active.key, due.run_id, event, verbosity)
 
         return on_event
 
     @asynccontextmanager
     async def _cancelling_when_pointless(
-        self, active: ActiveRun, plan: RunPlan
+        self, active: ActiveRun, due: DueRun
     ) -> AsyncIterator[None]:
-        if not (plan.watch.cancel_on_delete or plan.watch.cancel_on_change):
+        if not (due.watch.cancel_on_delete or due.watch.cancel_on_change):
             yield
             return
-        watcher = asyncio.create_task(self._cancel_when_pointless(active, plan), name="edits")
+        watcher = asyncio.create_task(self._cancel_when_pointless(active, due), name="edits")
         try:
             yield
         finally:
@@ -271,12 +271,12 @@ class ActiveRuns:
             with suppress(asyncio.CancelledError):
                 await watcher
 
-    async def _cancel_when_pointless(self, active: ActiveRun, plan: RunPlan) -> None:
+    async def _cancel_when_pointless(self, active: ActiveRun, due: DueRun) -> None:
         while not active.cancelled:
             await active.edited.wait()
             active.edited.clear()
             try:
-                reason = await self._why_pointless(active.key, plan)
+                reason = await self._why_pointless(active.key, due)
             except ClusterError as error:
                 # Let the run go on: the CR is read again at its end anyway.
                 _logger.debug(
@@ -293,8 +293,8 @@ class ActiveRuns:
             if reason:
                 active.cancel(reason)
 
-    async def _why_pointless(self, key: Key, plan: RunPlan) -> str:
-        watch, known = plan.watch, plan.cr["metadata"]
+    async def _why_pointless(self, key: Key, due: DueRun) -> str:
+        watch, known = due.watch, due.cr["metadata"]
         try:
             cr = await self._ports.cluster.get(key.gvk, key.namespace, key.name)
         except NotFoundError:
@@ -302,7 +302,7 @@ class ActiveRuns:
         now = cr["metadata"]
         if watch.cancel_on_delete and now.get("uid") != known.get("uid"):
             return "the object is gone"
-        if plan.is_finalizer:
+        if due.is_finalizer:
             return ""
         if watch.cancel_on_delete and is_deleted(cr):
             return "the object is being deleted"
@@ -311,14 +311,14 @@ class ActiveRuns:
         return ""
 
 
-def _leave_beside(folder: Path, plan: RunPlan, followed: FollowedRun) -> None:
+def _leave_beside(folder: Path, due: DueRun, followed: FollowedRun) -> None:
     """What is kept of a run beside its artifacts: what the CR asked for, and what extensions keep."""
-    write_spec(folder, plan.cr.get("spec"))
+    write_spec(folder, due.cr.get("spec"))
     followed.leave_beside(folder)
 
 
-def _not_started(plan: RunPlan, reason: str) -> RunResult:
-    return RunResult(plan.run_id, Ending.NOT_STARTED, None, reason_text=reason)
+def _not_started(due: DueRun, reason: str) -> RunResult:
+    return RunResult(due.run_id, Ending.NOT_STARTED, None, reason_text=reason)
 
 
 def _or(value: T | None, default: D) -> T | D:

@@ -31,7 +31,7 @@ def next_time(report: RunReport, cr: Json, period_s: float) -> Outcome:
     """After a run; `cr` is as it was left."""
     if not report.verdict.succeeded:
         return Outcome(error=report.verdict.message, is_of_run=True)
-    if is_deleted(cr) and report.plan.watch.finalizer and not report.plan.is_finalizer:
+    if is_deleted(cr) and report.due.watch.finalizer and not report.due.is_finalizer:
         return Outcome(after_s=AFTER_DELETION_S, cause=DELETION)
     asked_s = report.result.requeue_after_s
     if asked_s is not None:

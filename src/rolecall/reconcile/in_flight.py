@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 
 from rolecall.clock import Clock
 from rolecall.errors import RolecallError
-from rolecall.reconcile.active_runs import ActiveRun, RunPlan
+from rolecall.reconcile.active_runs import ActiveRun, DueRun
 from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.reporter import Reporter
@@ -36,9 +36,9 @@ class InFlightReports:
         self._clock = clock
 
     @asynccontextmanager
-    async def told(self, active: ActiveRun, plan: RunPlan) -> AsyncIterator[None]:
+    async def told(self, active: ActiveRun, due: DueRun) -> AsyncIterator[None]:
         """Tell of the run while the context lasts; nothing is written any more when it is left."""
-        report = _Report(self._reporter, self._clock, active, plan)
+        report = _Report(self._reporter, self._clock, active, due)
         telling = asyncio.create_task(report.tell(), name="in flight")
         try:
             yield
@@ -49,9 +49,9 @@ class InFlightReports:
 class _Report:
     """What was told of one run."""
 
-    def __init__(self, reporter: Reporter, clock: Clock, active: ActiveRun, plan: RunPlan) -> None:
+    def __init__(self, reporter: Reporter, clock: Clock, active: ActiveRun, due: DueRun) -> None:
         self._reporter, self._clock = reporter, clock
-        self._active, self._plan = active, plan
+        self._active, self._due = active, due
         self._told: Progress | None = None
         self._told_at_s = -TOLD_EVERY_S
         self._quiet_in: Progress | None = None  # whose silence was told
@@ -90,19 +90,19 @@ class _Report:
         if quiet_s < QUIET_S or _is_same_task(self._quiet_in, progress):
             return
         self._quiet_in = progress
-        self._reporter.no_output(self._plan, progress)
+        self._reporter.no_output(self._due, progress)
 
     async def _tell_task(self, progress: Progress) -> None:
         now_s = self._clock.monotonic()
         if not progress.task or _is_same_task(self._told, progress):
             return
-        if not self._plan.watch.manage_status or now_s - self._told_at_s < TOLD_EVERY_S:
+        if not self._due.watch.manage_status or now_s - self._told_at_s < TOLD_EVERY_S:
             return
         self._told_at_s = now_s
         self._is_writing = True
         try:
-            known = self._active.newest or self._plan.cr
-            self._active.newest = await self._reporter.in_flight(self._plan.watch, known, progress)
+            known = self._active.newest or self._due.cr
+            self._active.newest = await self._reporter.in_flight(self._due.watch, known, progress)
             self._told = progress
         except RolecallError as error:
             # The end of the run writes again, and tells what is wrong then.

@@ -35,7 +35,7 @@ from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import NoSuchKindError, NotFoundError
-from rolecall.reconcile.active_runs import ActiveRun, ActiveRuns, RunPlan
+from rolecall.reconcile.active_runs import ActiveRun, ActiveRuns, DueRun
 from rolecall.reconcile.annotations import (
     is_deleted,
     is_paused,
@@ -231,14 +231,14 @@ class Reconciler:
             )
         if why := await self._why_no_run(replace(view, cr=with_finalizer)):
             return replace(periodic(period_s), why=why)
-        plan = await self._mark_running(active, watch, cr, with_finalizer)
-        if (news := _news_of(plan)) is not None:
+        due = await self._mark_running(active, watch, cr, with_finalizer)
+        if (news := _news_of(due)) is not None:
             why, cause = news
-            await self._reporter.cancelled(plan, plan.cr, why)
+            await self._reporter.cancelled(due, due.cr, why)
             return again_now(cause)
         self._phase(key, "prepare", active.began)
-        result = await self._run(active, plan)
-        return await self._conclude(active, plan, result, period_s)
+        result = await self._run(active, due)
+        return await self._conclude(active, due, result, period_s)
 
     async def _why_no_run(self, view: TurnView) -> str:
         return "" if is_deleted(view.cr) else await self._ports.hooks.why_no_run(view)
@@ -276,7 +276,7 @@ class Reconciler:
 
     async def _mark_running(
         self, active: ActiveRun, watch: Watch, before: Json, with_finalizer: Json
-    ) -> RunPlan:
+    ) -> DueRun:
         """Write `Running`; returns what to run."""
         running = await self._reporter.running(active.key, watch, with_finalizer)
         if active.is_brought and running is before:  # it says so already, and nothing was checked
@@ -284,17 +284,17 @@ class Reconciler:
         seen = running if watch.manage_status else with_spec(running)
         # Asked of what the play sees: the deletion may have come with the latest read.
         is_finalizer = is_finalizer_run(watch, seen)
-        return RunPlan(self._new_run_id(), watch, seen, before, is_finalizer, active.cause)
+        return DueRun(self._new_run_id(), watch, seen, before, is_finalizer, active.cause)
 
-    async def _run(self, active: ActiveRun, plan: RunPlan) -> RunResult:
+    async def _run(self, active: ActiveRun, due: DueRun) -> RunResult:
         began = self._ports.clock.monotonic()
         self._stopped_runs.forget(active.key)
-        fields = {"generation": generation_of(plan.cr), "run": plan.run_id}
-        _logger.info("run started", extra=key_fields(active.key, **fields, cause=plan.cause.text))
-        async with self._in_flight.told(active, plan):
-            result = await self._active_runs.run(active, plan)
-        active.leave_trail(plan, began, self._ports.clock.monotonic(), result)
-        asked_s = plan.watch.dependents_delay_s
+        fields = {"generation": generation_of(due.cr), "run": due.run_id}
+        _logger.info("run started", extra=key_fields(active.key, **fields, cause=due.cause.text))
+        async with self._in_flight.told(active, due):
+            result = await self._active_runs.run(active, due)
+        active.leave_trail(due, began, self._ports.clock.monotonic(), result)
+        asked_s = due.watch.dependents_delay_s
         self._recent_runs.ended(
             active.key, self._dependents_delay_s if asked_s is None else asked_s
         )
@@ -304,8 +304,8 @@ class Reconciler:
         seconds = round(result.seconds, 3)
         active.result = result
         active.ran = {
-            **told_of_failure(result, plan.cause.text),
-            **({"finalizer": True} if plan.is_finalizer else {}),
+            **told_of_failure(result, due.cause.text),
+            **({"finalizer": True} if due.is_finalizer else {}),
             **fields,
             "outcome": outcome_of(result),
             "way": result.way,
@@ -314,22 +314,22 @@ class Reconciler:
         return result
 
     async def _conclude(
-        self, active: ActiveRun, plan: RunPlan, result: RunResult, period_s: float
+        self, active: ActiveRun, due: DueRun, result: RunResult, period_s: float
     ) -> Outcome:
         began, key = self._ports.clock.monotonic(), active.key
         if result.ending is Ending.CANCELLED:
             why = active.cancelled or result.reason_text
-            await self._reporter.cancelled(plan, active.newest or plan.cr, why)
+            await self._reporter.cancelled(due, active.newest or due.cr, why)
             return self._stopped(key, period_s) if active.is_stopped else again_now(active.cause)
-        self._count(plan.watch, result)
-        findings, is_finalizer = RunFindings(active.followed), plan.is_finalizer
-        ended = EndedRun(key, plan.watch, plan.cr, plan.before, is_finalizer, result, findings)
+        self._count(due.watch, result)
+        findings, is_finalizer = RunFindings(active.followed), due.is_finalizer
+        ended = EndedRun(key, due.watch, due.cr, due.before, is_finalizer, result, findings)
         await self._ports.hooks.run_ended(ended)
-        report = RunReport(plan, result, verdict_of(result), self._observe(key, plan, result))
-        cr = active.newest or plan.cr
-        if plan.is_finalizer and result.succeeded:
+        report = RunReport(due, result, verdict_of(result), self._observe(key, due, result))
+        cr = active.newest or due.cr
+        if due.is_finalizer and result.succeeded:
             with self._reporter.telling_of_finalizer(cr):
-                left = await self._finalizers.release(plan.watch, cr)
+                left = await self._finalizers.release(due.watch, cr)
             if left is None:
                 return again_now(DELETION)
             cr = left
@@ -349,13 +349,13 @@ class Reconciler:
         if not self._ports.may_run():
             raise NotLeadingError(what)
 
-    def _observe(self, key: Key, plan: RunPlan, result: RunResult) -> str | None:
-        if plan.is_finalizer or not result.succeeded:
+    def _observe(self, key: Key, due: DueRun, result: RunResult) -> str | None:
+        if due.is_finalizer or not result.succeeded:
             return None
         now = self._ports.clock.monotonic()
         # A role that reports how far it got changes its status on every run, and works all the same.
         changed = [task for task in result.changed_tasks if task not in result.telling_tasks]
-        return self._convergence.observe(key, plan.cr, changed, now)
+        return self._convergence.observe(key, due.cr, changed, now)
 
     def _count(self, watch: Watch, result: RunResult) -> None:
         self._ports.telemetry.run_finished(
@@ -371,10 +371,10 @@ class Reconciler:
         self._ports.telemetry.phase(key.gvk, phase, self._ports.clock.monotonic() - began)
 
 
-def _news_of(plan: RunPlan) -> tuple[str, Cause] | None:
+def _news_of(due: DueRun) -> tuple[str, Cause] | None:
     """What the CR says since it was marked running, and did not when that was decided."""
-    if is_deleted(plan.cr) and not plan.is_finalizer:
+    if is_deleted(due.cr) and not due.is_finalizer:
         return "the object is being deleted", DELETION
-    if is_paused(plan.cr):
+    if is_paused(due.cr):
         return "reconciling was paused", PAUSING
     return None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, UnprocessableError, WebhookDownError
-from rolecall.reconcile.active_runs import RunPlan
+from rolecall.reconcile.active_runs import DueRun
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import is_finalizer_run
 from rolecall.reconcile.key_fields import key_fields
@@ -59,21 +59,21 @@ _logger = logging.getLogger(__name__)
 class RunReport:
     """What a run came to, or why it could not start."""
 
-    plan: RunPlan
+    due: DueRun
     result: RunResult
     verdict: Verdict
     unsettled: str | None  # see `Convergence.observe`
 
     def change(self, edits: Sequence[ConditionEdit]) -> StatusChange:
-        has_ready, verdict = self.plan.watch.ready_condition, self._told_verdict()
+        has_ready, verdict = self.due.watch.ready_condition, self._told_verdict()
         if self.result.ending is Ending.NOT_STARTED:
             return NotRun(verdict.message, has_ready)
-        seen = generation_of(self.plan.cr)
+        seen = generation_of(self.due.cr)
         return Ended(verdict, seen, has_ready, self.unsettled, edits)
 
     def _told_verdict(self) -> Verdict:
         """The verdict, and what it means for a deletion; it begins with the Go operator's words."""
-        if self.verdict.succeeded or not self.plan.is_finalizer:
+        if self.verdict.succeeded or not self.due.is_finalizer:
             return self.verdict
         text = self.verdict.message
         return replace(
@@ -121,9 +121,9 @@ class Reporter:
         since = progress.task_since.strftime("%H:%M:%S UTC")
         return await self._write(watch, cr, InFlight(f"{progress.where} since {since}"))
 
-    def no_output(self, plan: RunPlan, progress: Progress) -> None:
+    def no_output(self, due: DueRun, progress: Progress) -> None:
         """A run has said nothing for a minute."""
-        self._events.no_output(plan.cr, progress.where)
+        self._events.no_output(due.cr, progress.where)
 
     async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> Json:
         """No run could be started; status is told if it can be. Returns the CR as it is then."""
@@ -145,17 +145,17 @@ class Reporter:
         """An extension took the turn; returns the CR as it is then."""
         return await self._write(watch, cr, change)
 
-    async def cancelled(self, plan: RunPlan, cr: Json, reason: str) -> None:
+    async def cancelled(self, due: DueRun, cr: Json, reason: str) -> None:
         """The engine ended a run; `cr` is the newest that is known of it."""
-        message = f"Run {plan.run_id} was stopped: {reason}"
-        await self._write(plan.watch, cr, Cancelled(message))
+        message = f"Run {due.run_id} was stopped: {reason}"
+        await self._write(due.watch, cr, Cancelled(message))
 
     async def ended(
         self, key: Key, report: RunReport, cr: Json, edits: Sequence[ConditionEdit]
     ) -> Json:
         """A run is over; returns the CR as it is then. `cr` is the newest that is known of it."""
         self._post_events(key, report)
-        watch = report.plan.watch
+        watch = report.due.watch
         written = await self._write(watch, cr, report.change(edits))
         for edit in edits:
             edit.written()
@@ -181,7 +181,7 @@ class Reporter:
         self._events.forget_of(is_meant)
 
     def _post_events(self, key: Key, report: RunReport) -> None:
-        before, watch = report.plan.before, report.plan.watch
+        before, watch = report.due.before, report.due.watch
         if not report.verdict.succeeded:
             self._tell_failure(key, report)
             return
@@ -190,8 +190,8 @@ class Reporter:
             self._events.not_converging(before, report.unsettled)
 
     def _tell_failure(self, key: Key, report: RunReport) -> None:
-        before, message = report.plan.before, message_of(report.result)
-        if report.plan.is_finalizer:
+        before, message = report.due.before, message_of(report.result)
+        if report.due.is_finalizer:
             self._events.finalizer_failed(key, before, f"{HELD_BY_FAILURE}: {message}")
         else:
             self._events.failed(key, before, message, report.result.ending)
