@@ -16,6 +16,7 @@ from rolecall.extending import (
     BindAddress,
     EndedTurn,
     Endpoints,
+    EnginePorts,
     EngineView,
     Extension,
 )
@@ -48,14 +49,14 @@ class ConsoleExtension(Extension):
 
     @asynccontextmanager
     async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
-        engine = self.engine
+        engine, ports = self.engine, self.engine.inspected()
         address = parse_address(self._flags.bind, "page-bind-address")
         async with AsyncExitStack() as stack:
             if address is not None:
-                where = await stack.enter_async_context(self._served(address, endpoints))
+                where = await stack.enter_async_context(self._served(address, endpoints, ports))
             else:
                 where = ""
-            root, ports = engine.settings.runner.root, engine.inspected()
+            root = engine.settings.runner.root
             control = served_control(root, ports, engine.last_runs, page=where)
             await stack.enter_async_context(control)
             yield
@@ -68,7 +69,9 @@ class ConsoleExtension(Extension):
             self._run_ended()
 
     @asynccontextmanager
-    async def _served(self, address: Address, endpoints: Endpoints) -> AsyncIterator[str]:
+    async def _served(
+        self, address: Address, endpoints: Endpoints, inspected: EnginePorts
+    ) -> AsyncIterator[str]:
         """Yields where, with what lets one in where no user logs in."""
         # Takes 5 MB, and most engines serve none.
         from rolecall.extensions.console.page import OperatorPage, PagePorts  # noqa: PLC0415
@@ -88,7 +91,7 @@ class ConsoleExtension(Extension):
         token = secrets.token_urlsafe(24) if is_local else ""
         credentials = engine.client.credentials
         ports = PagePorts(
-            engine=engine.inspected(),
+            engine=inspected,
             last_runs=engine.last_runs,
             root=engine.settings.runner.root,
             own=engine.client,

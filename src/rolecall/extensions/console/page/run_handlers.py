@@ -42,10 +42,8 @@ class RunPages:
         if is_fragment(request):
             ordered = views.ordered(shown.tasks, by_time=by_time)
             some = ordered[start : start + min(count or _MOST_ROWS, _MOST_ROWS)]
-            order = "in the order of time" if by_time else "failed and changed ones first"
-            words = f"{len(ordered):,} tasks, {order}; "
             rows_html = await asyncio.to_thread(views.task_rows, shown, some)
-            return rows_answer(rows_html, len(ordered), words)
+            return rows_answer(rows_html, len(ordered), shown.found)
         return html_answer(views.run(shown, self._layout(asker)))
 
     async def run_facts(self, request: web.Request, asker: Asker) -> web.Response:

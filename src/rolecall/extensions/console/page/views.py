@@ -110,6 +110,12 @@ class RunPage:
     start: int = 0
     place_of: Any = str  # of a path
 
+    @property
+    def found(self) -> str:
+        """Said before the link to the other order."""
+        order = "in the order of time" if self.by_time else "failed and changed ones first"
+        return f"{len(self.tasks):,} tasks, {order}; "
+
 
 def overview(counts: Counts, replica: Replica, layout: PageLayout) -> Html:
     return _page(
@@ -150,7 +156,7 @@ def cr_rows(window: Window) -> Html:
 def cr(shown: CrPage, layout: PageLayout) -> Html:
     above = [("Objects", "/crs")]
     values = _cr_values(shown, layout)
-    return _page("cr", _cr_title(shown.key), live="/events", above=above, **values)
+    return _page("cr", str(shown.key), live="/events", above=above, **values)
 
 
 def cr_parts(shown: CrPage, layout: PageLayout) -> Html:
@@ -178,7 +184,7 @@ def run(shown: RunPage, layout: PageLayout) -> Html:
     tasks = ordered(shown.tasks, by_time=shown.by_time)
     return _page(
         "run",
-        f"Run of {_cr_title(shown.key)}",
+        f"Run of {shown.key}",
         layout,
         live=live,
         above=_above(shown.key),
@@ -229,11 +235,11 @@ def comparison(
         then, now = first.get(place), second.get(place)
         before_s, after_s = (each.seconds if each else 0.0 for each in (then, now))
         differs = (then.outcome if then else None) != (now.outcome if now else None)
-        rows.append((not differs, -abs(after_s - before_s), (*place, then, now)))
+        rows.append((not differs, -abs(after_s - before_s), (*place, then, now, differs)))
     rows.sort(key=lambda row: row[:2])
     return _page(
         "comparison",
-        f"Two runs of {_cr_title(key)}",
+        f"Two runs of {key}",
         layout,
         above=_above(key),
         runs=runs,
@@ -244,7 +250,7 @@ def comparison(
 
 def stdout(key: Key, run: KeptRun, text: str, layout: PageLayout) -> Html:
     above = [*_above(key), ("Run", places.of_run(key, run.run))]
-    return _page("stdout", f"Output of a run of {_cr_title(key)}", layout, above=above, text=text)
+    return _page("stdout", f"Output of a run of {key}", layout, above=above, text=text)
 
 
 def login(
@@ -259,7 +265,7 @@ def error(code: int, what: str, way_out: str, layout: PageLayout) -> Html:
 
 def _above(key: Key) -> list[tuple[str, str]]:
     """Where a page of a run belongs, as names and addresses."""
-    return [("Objects", "/crs"), (_cr_title(key), places.of_cr(key))]
+    return [("Objects", "/crs"), (str(key), places.of_cr(key))]
 
 
 def _page(
@@ -276,11 +282,6 @@ def _page(
 
 def _render(template: str, **values: Any) -> Html:
     return Markup(_TEMPLATES[template].render(values))  # noqa: S704 - of our templates
-
-
-def _cr_title(key: Key) -> str:
-    where = f"{key.namespace}/" if key.namespace else ""
-    return f"{key.gvk.kind} {where}{key.name}"
 
 
 def _listed(kind: str, state: str = "") -> str:
@@ -321,7 +322,6 @@ ENVIRONMENT = environment(
     filters={
         "shortened": shortened,
         "thousands": "{:,}".format,
-        "cr_title": _cr_title,
         "what": _what,
         "what_it_did": _what_it_did,
         "spec_value": lambda value: "-" if value is None else str(value)[:500],
