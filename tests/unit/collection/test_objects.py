@@ -11,6 +11,7 @@ from rolecall.json_object import Json
 from tests.unit.collection.plugins import part
 
 objects = part("plugin_utils.objects")
+changed = objects.changed
 quantity = part("plugin_utils.quantity").quantity
 found_cr = part("plugin_utils.cr").found_cr
 report = part("module_utils.report")
@@ -121,3 +122,34 @@ def test_time_that_no_engine_could_read_is_refused(again: str) -> None:
         report.period_of(again)
     assert report.period_of("1m30s") == {"period": "1m30s"}
     assert report.period_of("") == {}
+
+
+def _config(data: dict[str, str], **metadata: object) -> dict[str, object]:
+    return {"kind": "ConfigMap", "metadata": {"name": "site", **metadata}, "data": data}
+
+
+def test_object_that_has_more_than_is_wanted_is_not_changed() -> None:
+    owners = [{"uid": "u-1", "kind": "Site"}]
+    there = _config({"a": "1"}, ownerReferences=[*owners, {"uid": "u-2"}], uid="u-3")
+    assert changed([_config({"a": "1"}, ownerReferences=owners)], {"resources": [there]}) == []
+
+
+@pytest.mark.parametrize(
+    "there",
+    [_config({"a": "2"}), _config({}), {**_config({"a": "1"}), "kind": "Secret"}],
+    ids=["edited", "emptied", "another kind"],
+)
+def test_object_that_is_not_as_wanted_is_changed(there: dict[str, object]) -> None:
+    wanted = _config({"a": "1"})
+    assert changed([wanted], [there]) == [wanted]
+
+
+def test_field_that_the_api_server_leaves_out_is_no_change() -> None:
+    wanted = {**_config({"a": "1"}), "immutable": None, "binaryData": {}}
+    assert changed([wanted], [_config({"a": "1"})]) == []
+
+
+def test_field_that_is_not_wanted_any_more_is_shown_by_the_stamp() -> None:
+    (first,) = changed([_config({"a": "1", "b": "2"})], [], "example.com/applied")
+    assert changed([_config({"a": "1", "b": "2"})], [first], "example.com/applied") == []
+    assert len(changed([_config({"a": "1"})], [first], "example.com/applied")) == 1

@@ -62,6 +62,7 @@ _API_MODULES = frozenset(
         "operator_sdk.util.k8s_event",
         "operator_sdk.util.k8s_status",
         "operator_sdk.util.requeue_after",
+        "rolecall.operator.decide",
         "rolecall.operator.refuse",
         "rolecall.operator.report",
         "rolecall.operator.report_failure",

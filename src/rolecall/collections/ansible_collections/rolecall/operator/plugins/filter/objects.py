@@ -7,7 +7,11 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 from ansible_collections.rolecall.operator.plugins.plugin_utils.failure import why_failed
-from ansible_collections.rolecall.operator.plugins.plugin_utils.objects import foreign, is_ours
+from ansible_collections.rolecall.operator.plugins.plugin_utils.objects import (
+    changed,
+    foreign,
+    is_ours,
+)
 from ansible_collections.rolecall.operator.plugins.plugin_utils.pods import is_ready, why_not_ready
 from ansible_collections.rolecall.operator.plugins.plugin_utils.quantity import quantity
 
@@ -29,5 +33,5 @@ class FilterModule:
         """By their short names."""
         return {
             each.__name__: _in_words(each)
-            for each in (foreign, is_ours, is_ready, quantity, why_failed, why_not_ready)
+            for each in (changed, foreign, is_ours, is_ready, quantity, why_failed, why_not_ready)
         }

@@ -12,13 +12,22 @@ description:
   - Use it for what only a person can change, such as an object of that name that belongs to somebody else.
 options:
   reason:
-    description: Reason of C(Ready), one word in camel case, such as V(NameTaken).
+    description: Reason of C(Ready), one word in camel case, such as V(NameTaken). Needed without O(rules).
     type: str
-    required: true
   message:
-    description: What is refused, why, and the way out.
+    description: What is refused, why, and the way out. Needed without O(rules).
     type: str
-    required: true
+  rules:
+    description:
+      - In place of O(reason) and O(message), the name of a variable that holds a rule table, as
+        M(rolecall.operator.decide) takes it; each rule has C(when), C(reason) and C(message).
+      - All rules that hold are refusals. Their messages are joined, and the first gives the reason. Where
+        none holds, nothing is refused.
+    type: str
+  facts:
+    description: Further variables for the rules.
+    type: dict
+    default: {}
 author: The rolecall maintainers
 attributes:
   check_mode:
@@ -34,11 +43,15 @@ EXAMPLES = r"""
   when: foreign != []
   vars:
     foreign: "{{ services.resources | rolecall.operator.foreign(_shop_example_com_basket) }}"
+
+- name: Validate | refuse what no Basket can be
+  rolecall.operator.refuse:
+    rules: _basket_refusals  # [{when: size | int > 9, reason: TooLarge, message: "..."}]
 """
 
 RETURN = r"""
 refusal:
   description: The reason.
-  returned: always
+  returned: when something is refused
   type: str
 """

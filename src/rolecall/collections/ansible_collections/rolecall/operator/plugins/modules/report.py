@@ -83,6 +83,15 @@ options:
             reason or its message changes.
           - Without it, each report counts as once more.
         type: str
+  rules:
+    description:
+      - Name of a variable that holds a rule table, as M(rolecall.operator.decide) takes it. What the first
+        rule that holds has in O(ready), O(reason), O(message), O(again) and so on is reported.
+    type: str
+  facts:
+    description: Further variables for the rules.
+    type: dict
+    default: {}
   cr:
     description:
       - Another object that is told about, whole, as a task has read it.

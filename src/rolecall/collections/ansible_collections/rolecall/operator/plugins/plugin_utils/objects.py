@@ -1,7 +1,9 @@
-"""Whose an object is: that of the object of this run, or somebody else's."""
+"""Objects that were read: whose they are, and whether they are as they should be."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,6 +36,53 @@ def listed(objects: Any) -> list[Mapping[str, Any]]:
     if not isinstance(objects, (list, tuple)):
         return []
     return [found for each in objects for found in listed(each)]
+
+
+def changed(wanted: Any, found: Any, stamp: str = "") -> list[dict[str, Any]]:
+    """Of the wanted objects those that are not there with all that is wanted of them.
+
+    More may be there, such as the API server's defaults and further owners. `stamp` names an annotation for
+    a digest of what was wanted: it shows a field that is not wanted any more, which comparing cannot.
+    """
+    there = {_key(each): each for each in listed(found)}
+    marked = [_stamped(each, stamp) if stamp else dict(each) for each in listed(wanted)]
+    return [each for each in marked if not _holds(there.get(_key(each), {}), each)]
+
+
+def _key(each: Mapping[str, Any]) -> tuple[Any, Any]:
+    return each.get("kind"), _map(each.get("metadata")).get("name")
+
+
+def _stamped(wanted: Mapping[str, Any], stamp: str) -> dict[str, Any]:
+    text = json.dumps(wanted, sort_keys=True, default=str)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    metadata = _map(wanted.get("metadata"))
+    annotations = {**_map(metadata.get("annotations")), stamp: digest}
+    return {**wanted, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _holds(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        return isinstance(found, Mapping) and all(
+            _holds_key(found, key, value) for key, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(found, list)
+            and len(found) == len(wanted)
+            and all(_holds(*pair) for pair in zip(found, wanted))
+        )
+    return bool(found == wanted)
+
+
+def _holds_key(found: Mapping[str, Any], key: str, wanted: Any) -> bool:
+    if key not in found:  # the API server leaves out what is empty
+        return wanted in (None, "", [], {})
+    if key == "ownerReferences":
+        return {_map(each).get("uid") for each in wanted} <= {
+            _map(each).get("uid") for each in found[key] or []
+        }
+    return _holds(found[key], wanted)
 
 
 def _shown(each: Mapping[str, Any]) -> str:

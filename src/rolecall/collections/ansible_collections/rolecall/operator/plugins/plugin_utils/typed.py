@@ -15,6 +15,7 @@ from jinja2 import pass_context
 
 try:
     from ansible.template import AnsibleNativeEnvironment
+    from ansible.utils.unsafe_proxy import wrap_var
 except ImportError:  # 2.19 and later
     AnsibleNativeEnvironment = None
 
@@ -30,6 +31,29 @@ def typed_arguments(task: Any, templar: Any, omit: object) -> dict[str, Any]:
     for name in raw.keys() & arguments.keys():
         arguments[name] = _without(omit, typed.template(raw[name]))
     return arguments
+
+
+class Evaluator:
+    """Evaluates what a role's author wrote, in the variables of a task and some more."""
+
+    def __init__(self, templar: Any, variables: Mapping[str, Any], more: Mapping[str, Any]) -> None:
+        known = {**variables, **(more if AnsibleNativeEnvironment is None else wrap_var(more))}
+        made = templar.copy_with_new_env(available_variables=known)
+        self._templar = made if AnsibleNativeEnvironment is None else _typed(made)
+
+    def value(self, written: Any) -> Any:
+        """Of the type that the template makes."""
+        return self._templar.template(written)
+
+    def is_true(self, condition: Any) -> bool:
+        """As the `when` of a task, and strictly a boolean, as from ansible-core 2.19 on."""
+        if AnsibleNativeEnvironment is None:
+            return bool(self._templar.evaluate_conditional(condition))
+        is_text = isinstance(condition, str)
+        found = self.value("{{ " + condition + " }}") if is_text else condition
+        if not isinstance(found, bool):
+            raise TypeError(f"must be true or false, and is `{found}`")
+        return found
 
 
 def _typed(templar: Any) -> Any:
