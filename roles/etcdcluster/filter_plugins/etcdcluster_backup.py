@@ -16,7 +16,8 @@ Json = dict[str, Any]
 _SHOWN = 100  # snapshots in a status
 _WORDS = 300  # of a container that failed
 _NO_WORDS = "the Job failed and did not say why"
-_RETRY_S = 60.0  # until a restore that failed is tried anew
+_SNAPSHOT = "mycompany.com/snapshot"
+_FILLING = "mycompany.com/filling"
 
 
 def etcdcluster_backup_steps(plan: Json) -> list[Json]:
@@ -257,28 +258,53 @@ def _job_words(job: Json) -> str:
     return _NO_WORDS
 
 
-def etcdcluster_restore_plan(jobs: list[Json], peers: list[str], snapshot: str, now: float) -> Json:
-    """What to do about restore Jobs: `{delete, create, done, failed}`.
+def etcdcluster_restore_plan(
+    jobs: list[Json], claims: list[Json], peers: list[str], restore: Json
+) -> Json:
+    """What to do about volumes that a snapshot fills, and about the Jobs that do it.
 
-    `snapshot` may name the restore beside it. One for another is from before an edit; one that failed
-    is tried anew after a while, since the snapshot may be put there meanwhile.
+    `restore` is `{of, token, now, retry}`. `of` names the snapshot, and the restore beside it: a Job
+    for another is from before an edit. Each Job begins with an empty volume: one that an earlier Job
+    began to fill has `token` as its mark, and is deleted. A volume without the mark was there before,
+    and is never deleted. A Job that failed is repeated after `retry` seconds.
+    Returns `{delete, discard, make, create, failed, release, done}`.
     """
-    delete, wanted, failed = [], {f"{peer}-restore": peer for peer in peers}, []
+    there = {job["metadata"]["name"]: job for job in jobs}
+    volumes = {claim["metadata"]["name"]: claim for claim in claims}
+    plan: Json = {name: [] for name in ("delete", "discard", "make", "create", "failed")}
+    plan["delete"] = [name for name in there if name.removesuffix("-restore") not in peers]
     good = 0
-    for job in jobs:
-        name, state = job["metadata"]["name"], etcdcluster_job_state(job)
-        about = (job["metadata"].get("annotations") or {}).get("mycompany.com/snapshot", snapshot)
-        if name not in wanted or about != snapshot:
-            delete.append(name)
-            continue
-        if state == "failed":
-            failed.append(name)
-            if now - _epoch(etcdcluster_ended_at(job)) > _RETRY_S:
-                delete.append(name)
-        good += state == "succeeded"
-    there = {job["metadata"]["name"] for job in jobs}
-    create = [peer for name, peer in wanted.items() if name not in there]
-    return {"delete": delete, "create": create, "failed": failed, "done": good == len(wanted)}
+    for peer in peers:
+        name, claim = f"{peer}-restore", f"data-{peer}"
+        job, volume = there.get(name, {}), volumes.get(claim, {})
+        state, is_going = etcdcluster_job_state(job), _is_going(volume)
+        is_other = bool(job) and _annotation(job, _SNAPSHOT, restore["of"]) != restore["of"]
+        is_over = is_other or is_going or not volume
+        if state == "failed" and not is_other:
+            plan["failed"].append(name)
+            is_over = (
+                is_over or restore["now"] - _epoch(etcdcluster_ended_at(job)) > restore["retry"]
+            )
+        is_marked = bool(volume) and _annotation(volume, _FILLING) == restore["token"]
+        if job and is_over:
+            plan["delete"].append(name)
+        if is_marked and not is_going and (is_over or not job):
+            plan["discard"].append(claim)
+        elif not job and not is_going:
+            plan["create"].append(peer)
+            plan["make"] += [] if volume else [peer]
+        good += state == "succeeded" and not is_over
+    is_done = good == len(peers)
+    marked = [name for name, volume in volumes.items() if _annotation(volume, _FILLING)]
+    return plan | {"done": is_done, "release": marked if is_done else []}
+
+
+def _annotation(found: Json, name: str, default: str = "") -> str:
+    return str((found["metadata"].get("annotations") or {}).get(name, default))
+
+
+def _is_going(found: Json) -> bool:
+    return bool(found) and "deletionTimestamp" in found["metadata"]
 
 
 def _epoch(moment: str) -> float:

@@ -66,7 +66,12 @@ def _restoring(facts: Json) -> Json | None:
     snapshot = facts["restoring"]
     if not snapshot:
         return None
-    return _said("Restoring", f"the members' volumes are filled from snapshot `{snapshot}`")
+    before = facts.get("restore_wrong", "")
+    return _said(
+        "Restoring",
+        f"the members' volumes are filled from snapshot `{snapshot}`",
+        f"the first try failed: {before}" if before else "",
+    )
 
 
 def _answered(facts: Json) -> Json | None:
