@@ -22,7 +22,7 @@ from rolecall.runner.contract import (
 )
 from rolecall.runner.events import TaskEvent
 from rolecall.runner.followed import FollowedRuns, PlayProcess, Reports, StartWay
-from rolecall.runner.inputs import PreparedRun
+from rolecall.runner.inputs import BUNDLED_COLLECTIONS, PreparedRun
 from rolecall.runner.installed import (
     find_collection,
     require_installed,
@@ -43,6 +43,7 @@ from rolecall.runner.terms import terms_of
 
 __all__ = [
     "BESIDE_A_PLAYBOOK",
+    "BUNDLED_COLLECTIONS",
     "NOTHING_WITHHELD",
     "Ending",
     "EngineRunner",

@@ -15,7 +15,8 @@ from jinja2 import TemplateError, nodes
 
 from rolecall_dev.checks.porting import template_environment
 from rolecall_dev.checks.porting.kinds import filter_name, gives_text
-from rolecall_dev.sources import BLOCKS, Document, Findings, Line, Sources
+from rolecall_dev.checks.rule_tables import table_uses
+from rolecall_dev.sources import BLOCKS, Document, Findings, Line, Sources, as_map
 
 _EXPRESSIONS = frozenset(("when", "failed_when", "changed_when", "until", "break_when", "that"))
 _TEXT_TAGS = ("tag:yaml.org,2002:str",)
@@ -56,9 +57,11 @@ def expressions_of(sources: Sources) -> Iterator[Expression]:
         node = task.document.node_at(*task.path)
         if node is not None and sources.is_own(task.document):
             yield from _uses_below(task.document, node, is_task=True)
+    tables = {use.table for use in table_uses(sources)}
     for document in sources.variables:
         if sources.is_own(document):
             yield from _uses_below(document, document.node, is_task=False)
+            yield from _conditions_of_rules(document, tables)
     if any("variable_start_string" in task.named_arguments for task in sources.tasks):
         return  # some templates are written in other marks
     for role in sources.roles:
@@ -91,6 +94,15 @@ def _uses_below(document: Document, node: yaml.Node, *, is_task: bool) -> Iterat
             for name, conditions in value.value if isinstance(value, yaml.MappingNode) else ():
                 if name.value == "that":
                     yield from _each(document, conditions, is_expression=True)
+
+
+def _conditions_of_rules(document: Document, tables: set[str]) -> Iterator[Expression]:
+    for table in tables & as_map(document.data).keys():
+        rules = document.data[table]
+        for number in range(len(rules) if isinstance(rules, list) else 0):
+            node = document.node_at(table, number, "when")
+            if node is not None:
+                yield from _each(document, node, is_expression=True)
 
 
 def _each(document: Document, node: yaml.Node, *, is_expression: bool) -> Iterator[Expression]:

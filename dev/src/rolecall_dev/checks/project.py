@@ -53,6 +53,7 @@ from rolecall_dev.checks.rbac import (
     needs_of_stores,
 )
 from rolecall_dev.checks.records import check_records
+from rolecall_dev.checks.rule_tables import check_rule_tables
 from rolecall_dev.checks.samples import check_samples
 from rolecall_dev.checks.spec_keys import check_open_spec, check_spec_keys
 from rolecall_dev.checks.undefined import check_undefined
@@ -142,6 +143,8 @@ def _check_tasks(
     ]
     findings.rule = "object-kind"
     check_object_kinds(sources, crds, _crs(watches), findings)
+    findings.rule = "rule-table"
+    check_rule_tables(sources, findings)
     findings.rule = "undefined-variable"
     known = {watch.gvk: version for watch, version in versions}
     with_versions = [(watch, known.get(watch.gvk)) for watch in watches]

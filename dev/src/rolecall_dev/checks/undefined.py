@@ -22,6 +22,7 @@ from rolecall_dev.checks.expressions import expressions_of
 from rolecall_dev.checks.module_docs import ModuleDocs
 from rolecall_dev.checks.nearest import meant
 from rolecall_dev.checks.porting import Variables
+from rolecall_dev.checks.rule_tables import fact_names
 from rolecall_dev.sources import (
     Findings,
     Sources,
@@ -69,6 +70,7 @@ def check_undefined(
     uses = list(expressions_of(sources))
     known = {*_ALWAYS, *variables.names(), *_more_names(sources, docs)}
     known |= {name for watch, _ in watches for name in _cr_names(watch)}
+    known |= set(fact_names(sources))
     if any(watch.reading_plays for watch, _ in watches):
         known.add("admission")
     known |= {name for use in uses for name in _handed_on(use.template)}
@@ -126,7 +128,11 @@ def _why_unknowable(
 
 def _of_missing_collection(sources: Sources, docs: ModuleDocs) -> str:
     """A module or role that a collection has which is not installed here; empty: there is none."""
-    named = [task.module for task in sources.tasks if task.module not in docs.known]
+    named = [
+        task.module
+        for task in sources.tasks
+        if task.module not in docs.known and task.module.rpartition(".")[0] not in _NO_FACTS
+    ]
     named += [name for _, name in sources.roles_not_found]
     return next((name for name in named if _is_missing(name, docs)), "")
 

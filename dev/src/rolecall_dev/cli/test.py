@@ -19,6 +19,7 @@ from rolecall.cli import Subparsers, command_parser
 from rolecall.clock import SystemClock
 from rolecall.documents import DurationError, parse_duration
 from rolecall_dev.cli.progress import CaseProgress
+from rolecall_dev.cli.rule_tests import run_rule_tests
 from rolecall_dev.proving import (
     CHECKS,
     ProofReport,
@@ -48,6 +49,11 @@ def add_parser(subparsers: Subparsers) -> None:
         " 1 something was, or an entry of rolecall-test.yaml was not met, 2 what was asked for is not"
         " there, 5 nothing was found, but fewer cases were decided than --min-reached asks for.",
     )
+    _add_what(parser)
+    _add_how(parser)
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind", action="append", default=[], help="test this kind only; may be repeated"
     )
@@ -66,6 +72,17 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="NAME",
         help="only this check, see --list; may be repeated",
     )
+    parser.add_argument(
+        "--rules",
+        nargs="*",
+        metavar="ROLE",
+        help="without a cluster, try the rule tables of these roles (default: all that have a"
+        " rules_test.yml) in the states that are written there",
+    )
+    parser.add_argument("--list", action="store_true", help="list the checks, and test nothing")
+
+
+def _add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         type=_seconds,
@@ -93,7 +110,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "--replay", type=Path, metavar="FILE", help="try one case again, from the file of a finding"
     )
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit, too")
-    parser.add_argument("--list", action="store_true", help="list the checks, and test nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -102,6 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
         for check in CHECKS.values():
             print(f"{check.name:{width}}  {check.summary}")
         return 0
+    if arguments.rules is not None:
+        return run_rule_tests(Path.cwd(), arguments.rules, SystemClock())
     wish = Wish(
         Path.cwd(),
         kinds=arguments.kind,

@@ -35,9 +35,9 @@ class RuleTable:
         self._evaluator = Evaluator(templar, variables, facts)
 
     def first(self) -> Rule:
-        """The first rule that holds, and in `rule` its place in the table."""
+        """The first rule that holds; `rule` is its place in the table."""
         for number, rule in self._that_hold():
-            return {**self._made(number, rule), "rule": number}
+            return self._made(number, rule)
         raise AnsibleActionFail(
             f"no rule of `{self._name}` holds; end it with a rule that has no `when`"
         )
@@ -58,9 +58,10 @@ class RuleTable:
             raise AnsibleActionFail(self._about(number, "when", error)) from error
 
     def _made(self, number: int, rule: Mapping[str, Any]) -> Rule:
-        return {
+        made = {
             str(key): self._value(number, key, text) for key, text in rule.items() if key != "when"
         }
+        return {**made, "rule": number}
 
     def _value(self, number: int, key: str, text: Any) -> Any:
         try:

@@ -16,7 +16,10 @@ from jinja2 import pass_context
 try:
     from ansible.template import AnsibleNativeEnvironment
     from ansible.utils.unsafe_proxy import wrap_var
+    trusted = str
 except ImportError:  # 2.19 and later
+    from ansible.template import trust_as_template as trusted
+
     AnsibleNativeEnvironment = None
 
 
