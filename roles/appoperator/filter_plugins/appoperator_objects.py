@@ -41,25 +41,6 @@ def appoperator_pod(pod: Json) -> Json:
     return _filled({**pod, "containers": containers})
 
 
-def appoperator_with_pull_policy(pod: Json) -> Json:
-    """With what Kubernetes chooses where the spec does not say when images are pulled.
-
-    It chooses for a new Deployment, and keeps that when another image comes: one without a tag would
-    never be pulled anew where one with a tag was before. It is no part of the revision: what ran is
-    known by what was asked for.
-    """
-    containers = [
-        {"imagePullPolicy": _pull_policy(one["image"]), **one} for one in pod["containers"]
-    ]
-    return {**pod, "containers": containers}
-
-
-def _pull_policy(image: str) -> str:
-    name, digest, _ = image.rpartition("/")[2].partition("@")
-    tag = name.partition(":")[2]
-    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
-
-
 def _filled(part: Json) -> Json:
     return {key: value for key, value in part.items() if value not in (None, "", [], {})}
 
@@ -130,6 +111,5 @@ class FilterModule:
             "appoperator_not_taken": appoperator_not_taken,
             "appoperator_pod": appoperator_pod,
             "appoperator_to_write": appoperator_to_write,
-            "appoperator_with_pull_policy": appoperator_with_pull_policy,
             "appoperator_versions": appoperator_versions,
         }

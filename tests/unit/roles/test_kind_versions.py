@@ -22,7 +22,8 @@ image_text = role_filter("appoperator", "appoperator_image", "appoperator_object
 
 # Of the schemas that were out before there were other versions.
 AS_BEFORE = {
-    ("Appoperator", "v1beta1"): "a04818ef20aeba4d",
+    # Since then it allows less in volumes, security contexts and probes.
+    ("Appoperator", "v1beta1"): "cebbef11edd80ef2",
     ("Mapping", "v1alpha1"): "7064fef99a47335b",
 }
 IMAGES = (
