@@ -186,17 +186,24 @@ def _is_halted(last: Json | None, failure: Json, wish: Json) -> bool:
 def _outdated_to_remove(
     keep: list[Json], last: Json | None, failure: Json, wish: Json, now: str
 ) -> list[Json]:
-    """Pods of another template: those that serve nobody, and of the others as many as may be missed."""
+    """Pods of another template, those that are not ready first, as many as may be missing.
+
+    New pods that are not ready yet and pods that are missing count; ready pods are taken only while no
+    more than that are unavailable at all.
+    """
     if not _is_rolling(wish) or _is_halted(last, failure, wish):
         return []
     template, strategy = _hash(wish["template"]), wish["strategy"]
+    patience = timedelta(seconds=strategy.get("minReadySeconds", 0))
     outdated = [pod for pod in keep if _is_outdated(pod, template)]
     idle = [pod for pod in outdated if not is_ready(pod)]
     serving = [pod for pod in outdated if is_ready(pod)]
-    patience = timedelta(seconds=strategy.get("minReadySeconds", 0))
-    available = sum(_is_ready_for(pod, patience, now) for pod in keep)
-    spare = strategy.get("maxUnavailable", 1) - (wish["replicas"] - available)
-    return idle + serving[: max(spare, 0)]
+    available = [pod for pod in keep if _is_ready_for(pod, patience, now)]
+    is_new = sum(not _is_outdated(pod, template) for pod in available)
+    most = strategy.get("maxUnavailable", 1)
+    room = max(most - (wish["replicas"] - len(outdated) - is_new), 0)
+    spare = max(min(most - (wish["replicas"] - len(available)), room - len(idle)), 0)
+    return idle[:room] + serving[:spare]
 
 
 def _is_ready_for(pod: Json, patience: timedelta, now: str) -> bool:

@@ -140,6 +140,16 @@ def test_pod_of_another_template_that_serves_nobody_is_replaced_at_once() -> Non
     assert step(pods, 2, type="RollingUpdate")["remove"] == ["web-0"]
 
 
+def test_pods_that_are_not_ready_are_replaced_no_faster_than_max_unavailable_says() -> None:
+    unready = [pod(f"web-{number}", template="older", ready=False) for number in range(4)]
+    pods = [*unready, pod("web-4", template="older")]
+    assert step(pods, 5, type="RollingUpdate")["remove"] == ["web-0"]
+    assert step(pods, 5, type="RollingUpdate", maxUnavailable=2)["remove"] == ["web-0", "web-1"]
+
+    fresh = pod("web-5", ready=False)
+    assert step([*pods[1:], fresh], 5, type="RollingUpdate")["remove"] == []
+
+
 def test_what_a_webhook_made_of_a_pod_replaces_nothing() -> None:
     mutated = pod("web-0")
     mutated["spec"] = {"containers": [{"name": "app", "image": "mirror/app"}, {"name": "sidecar"}]}
