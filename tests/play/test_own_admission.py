@@ -15,7 +15,7 @@ from rolecall.watches import Play
 from tests.play.plays import Workspace
 
 ROLES = Path(__file__).parents[2] / "roles"
-MEMBERS = [{"name": f"db-{number}", "version": "3.5.9", "healthy": True} for number in range(3)]
+MEMBERS = [{"name": f"db-{number}", "version": "3.5.35", "healthy": True} for number in range(3)]
 
 
 def request(operation: str, spec: Json, old: Json | None = None) -> Json:
@@ -62,7 +62,7 @@ def test_roles_deny_allow_and_give_defaults(
     tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANSIBLE_COLLECTIONS_PATH", str(ROLES.parent / ".collections"))
-    spec = {"version": "3.5.9", "replicas": 3}
+    spec = {"version": "3.5.35", "replicas": 3}
     text = "{{ lookup('env', 'HOME') }}"
     denied, allowed, given = answers(
         Workspace(tmp_path, way),
@@ -74,6 +74,6 @@ def test_roles_deny_allow_and_give_defaults(
         ("machine_defaults", request("CREATE", {"image": text, "user": 5})),
     )
     (said,) = denied.denials
-    assert said.startswith("spec.version: etcd cannot go from 3.5.9 to 3.7.0 at once")
+    assert said.startswith("spec.version: etcd cannot go from 3.5.35 to 3.7.0 at once")
     assert (allowed.denials, allowed.warnings) == ((), ())
     assert given.patch == {}

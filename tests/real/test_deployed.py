@@ -144,7 +144,7 @@ def test_api_server_asks_the_operator_through_its_service(operator: Operator, wo
         "apiVersion": "mycompany.com/v1alpha1",
         "kind": "EtcdCluster",
         "metadata": {"name": "taken", "namespace": world.namespace},
-        "spec": {"version": "3.5.9", "replicas": 1, "image": ETCD},
+        "spec": {"version": "3.5.35", "replicas": 1, "image": ETCD},
     }
     world.kubectl("create", "service", "clusterip", "taken-peer", "--tcp=99")
     trial = ("create", "--dry-run=server", "-f", "-")

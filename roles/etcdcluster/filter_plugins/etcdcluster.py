@@ -17,10 +17,13 @@ _CAUGHT_UP = 0.9
 _FULL = "alarm:NOSPACE"
 
 
-def etcdcluster_members(list_json: str, status_json: str, name: str, volumes: Json) -> list[Json]:
+def etcdcluster_members(
+    list_json: str, status_json: str, name: str, volumes: Json, lag: int = 5000
+) -> list[Json]:
     """Members in order of their numbers, from what `member list` and `endpoint status` print.
 
-    `volumes` maps a pod's name to the uid of its claim. A member that never started has no name yet;
+    `volumes` maps a pod's name to the uid of its claim, `lag` is how many entries a healthy one may
+    lack. A member that never started has no name yet;
     its address tells which pod it is for.
     """
     states = _states(status_json)
@@ -34,25 +37,29 @@ def etcdcluster_members(list_json: str, status_json: str, name: str, volumes: Js
             {
                 "name": pod,
                 "id": member_id,
-                "healthy": _is_healthy(state, newest),
+                "healthy": _is_healthy(state, newest, lag),
                 "started": bool(row.get("name")),
                 "learner": bool(row.get("isLearner")),
                 "leader": bool(state) and _id(state.get("leader", 0)) == member_id,
                 "version": state.get("version", ""),
+                "storage": state.get("storageVersion", ""),
+                "goes_back": (state.get("downgradeInfo") or {}).get("targetVersion", ""),
                 "volume": volumes.get(pod, ""),
             }
         )
     return sorted(members, key=lambda member: _order(member["name"], name))
 
 
-def _is_healthy(state: Json, newest: int) -> bool:
+def _is_healthy(state: Json, newest: int, lag: int) -> bool:
     """Whether a member answers, knows a leader, and has applied what the others have.
 
-    The share is the one that etcd itself asks of a learner before it may vote.
+    The share is the one that etcd itself asks of a learner before it may vote. Alone it would allow
+    more and more the older a cluster is.
     """
     if not state or _faults(state) or not state.get("leader"):
         return False
-    return int(state.get("raftAppliedIndex", newest)) >= newest * _CAUGHT_UP
+    behind = newest - int(state.get("raftAppliedIndex", newest))
+    return behind <= min(lag, newest * (1 - _CAUGHT_UP))
 
 
 def _faults(state: Json) -> list[str]:

@@ -10,6 +10,8 @@ import hashlib
 from typing import Any
 
 Json = dict[str, Any]
+_GOES_BACK = (3, 6)
+_KEEPS_VOTERS = (3, 5, 26)
 
 
 def etcdcluster_target(wanted: str, members: list[Json], said: Json) -> Json:
@@ -28,11 +30,19 @@ def etcdcluster_target(wanted: str, members: list[Json], said: Json) -> Json:
 
 
 def _refusal(wanted: str, lowest: str, highest: str) -> str:
-    new, old = _parts(wanted), _parts(lowest)
-    if new < _parts(highest):
-        return f"etcd cannot go back from {highest} to {wanted}; restore a backup into a new one"
-    if new[0] != old[0] or new[1] > old[1] + 1:
+    new, low, high = (_parts(each) for each in (wanted, lowest, highest))
+    if new[0] != low[0] or new[1] > low[1] + 1:
         return f"etcd cannot go from {lowest} to {wanted} at once; go one minor release at a time"
+    if new[1] < high[1] - 1 or (new[1] < low[1] and low < _GOES_BACK):
+        return (
+            f"etcd cannot go back from {highest} to {wanted}; from 3.6 on it can, one minor release at"
+            " a time; else restore a backup into a new EtcdCluster"
+        )
+    if new >= _GOES_BACK > high and low < _KEEPS_VOTERS:
+        return (
+            f"etcd cannot go from {lowest} to {wanted} safely, since members that came later could turn"
+            " into learners again (etcd issue 19557); go to 3.5.26 or a later 3.5 first"
+        )
     return ""
 
 
@@ -84,7 +94,8 @@ def etcdcluster_renewal(
     A pod whose etcd does not run costs nothing, nor one that is unwell while all others are well.
     One that runs is otherwise never taken: while a leader is elected all are unwell for a moment.
     Of healthy ones one goes at a time, the leader's last, and only while etcd says that every member
-    is well. `is_forced` while a person has a cluster made anew from one member, which cannot answer
+    is well and all other pods are ready; or no old pod is, as with a probe that is mended.
+    `is_forced` while a person has a cluster made anew from one member, which cannot answer
     yet.
     """
     latest = found.get("status", {}).get("updateRevision", "")
@@ -104,11 +115,18 @@ def etcdcluster_renewal(
     # First whoever does not answer: it is why the others are without a leader for a moment.
     sick = [member["name"] for member in sorted(unwell, key=lambda one: bool(one.get("version")))]
     going = [_name(pod) for pod in pods if _is_going(pod)]
-    waits_for = next(iter(sick + going), "")
+    unready = {_name(pod) for pod in pods if not _is_ready(pod)}
+    leaders = {member["name"] for member in members if member["leader"]}
+
+    def turn(pod: Json) -> tuple[bool, bool, int]:
+        return _name(pod) not in unready, _name(pod) in leaders, -_ordinal(_name(pod))
+
+    first = _name(min(outdated, key=turn))
+    is_like_others = unready == {_name(pod) for pod in outdated}
+    missing = [] if is_like_others else sorted(unready - {first})
+    waits_for = next(iter(sick + going + missing), "")
     if not chosen and not waits_for and members:
-        leaders = {member["name"] for member in members if member["leader"]}
-        order = sorted(outdated, key=lambda pod: (_name(pod) in leaders, -_ordinal(_name(pod))))
-        chosen = [_name(order[0])]
+        chosen = [first]
     return {"pods": chosen, "waits_for": waits_for, "left": len(outdated), "renewed": renewed}
 
 
@@ -135,6 +153,11 @@ def _is_observed(found: Json) -> bool:
 
 def _is_going(pod: Json) -> bool:
     return "deletionTimestamp" in pod["metadata"]
+
+
+def _is_ready(pod: Json) -> bool:
+    conditions: list[Json] = pod.get("status", {}).get("conditions") or []
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
 def _revision(pod: Json) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 Json = dict[str, Any]
 LABEL = "mycompany.com/etcdcluster"
+GOES_BACK, KEEPS_VOTERS = (3, 6), (3, 5, 26)
 REPLICAS = 3  # where the spec does not say
 
 
@@ -64,21 +65,30 @@ def _version(new: Json, old: Json, status: Json) -> Iterator[str]:
     wanted, lowest, highest = new["version"], *_versions(status)
     if wanted in (old["version"], highest, status.get("targetVersion")):
         return
-    came, goes = _parts(lowest), _parts(wanted)
-    if goes < _parts(highest):
-        yield (
-            f"spec.version: etcd cannot go back from {highest} to {wanted}, since it may not read its "
-            "own files then; restore a backup into a new EtcdCluster"
-        )
-    elif goes[0] != came[0] or goes[1] > came[1] + 1:
-        yield (
-            f"spec.version: etcd cannot go from {lowest} to {wanted} at once; go one minor release at "
-            "a time"
-        )
-    elif lowest != highest:
+    if why := _unreachable(wanted, lowest, highest):
+        yield f"spec.version: {why}"
+    elif lowest != highest and _parts(wanted)[:2] != _parts(lowest)[:2]:
         yield f"spec.version: {_upgrading(lowest, highest)}"
     elif resizing := _resizing(old, status):
         yield f"spec.version: {resizing}"
+
+
+def _unreachable(wanted: str, lowest: str, highest: str) -> str:
+    """Why etcd cannot get there, in the words of the role `etcdcluster`."""
+    goes, low, high = (_parts(each) for each in (wanted, lowest, highest))
+    if goes[0] != low[0] or goes[1] > low[1] + 1:
+        return f"etcd cannot go from {lowest} to {wanted} at once; go one minor release at a time"
+    if goes[1] < high[1] - 1 or (goes[1] < low[1] and low < GOES_BACK):
+        return (
+            f"etcd cannot go back from {highest} to {wanted}; from 3.6 on it can, one minor release at"
+            " a time; else restore a backup into a new EtcdCluster"
+        )
+    if goes >= GOES_BACK > high and low < KEEPS_VOTERS:
+        return (
+            f"etcd cannot go from {lowest} to {wanted} safely, since members that came later could turn"
+            " into learners again (etcd issue 19557); go to 3.5.26 or a later 3.5 first"
+        )
+    return ""
 
 
 def _members(new: Json, old: Json, status: Json) -> Iterator[str]:

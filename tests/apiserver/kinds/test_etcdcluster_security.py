@@ -42,6 +42,12 @@ def kubectl(binaries: Binaries, cluster: Cluster) -> Kubectl:
         ({"tls": {"issuerRef": NAMED}}, {"tls": {"issuerRef": {"name": "other"}}}, "cannot change"),
         ({"tls": {}}, {"tls": {"duration": "10h", "rotateBefore": "10h"}}, "must be shorter"),
         ({}, {"quotaBackendBytes": "2Gi"}, "quotaBackendBytes is larger than storageSize"),
+        ({}, {"version": "99.1.1"}, "version must be of etcd 3, from 3.5.6 on"),
+        ({}, {"version": "3.5.5"}, "version must be of etcd 3, from 3.5.6 on"),
+        ({}, {"version": "3.4.10"}, "version must be of etcd 3, from 3.5.6 on"),
+        ({}, {"quotaBackendBytes": "8Ki"}, "quotaBackendBytes must be at least 16Mi"),
+        ({}, {"backupSchedule": "0 3 31 2 *"}, "February has 29 days at most"),
+        ({}, {"backupSchedule": "0 3 31 4,06,NOV *"}, "names the 31st of months that have 30"),
         ({}, {"compaction": {"mode": "revision", "retention": "8h"}}, "a number where it is"),
         ({}, {"compaction": {"mode": "periodic", "retention": "8"}}, "a time such as 8h"),
         ({}, {"resources": {"limits": {"memory": "much"}}}, "should match"),
@@ -58,6 +64,45 @@ def test_what_cannot_work_is_refused_and_said_plainly(
 
     assert refused.returncode != 0
     assert said in refused.stderr
+
+
+TINY: Json = {"storageSize": "1Ki"}
+OUTSIDE: Json = {
+    "backupSchedule": "0 3 * * *",
+    "backupS3": {"endpoint": "https://s3", "bucket": "all", "secretName": "s3", "prefix": "a/../b"},
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (TINY, "storageSize must be at least 64Mi"),
+        (OUTSIDE, "prefix must not have empty folders, `.` or `..` in it"),
+    ],
+)
+def test_what_cannot_work_is_refused_when_it_is_created(
+    kubectl: Kubectl, namespace: str, spec: Json, said: str
+) -> None:
+    refused = kubectl.run("-n", namespace, "create", "-f", "-", stdin=json.dumps(etcd(**spec)))
+
+    assert refused.returncode != 0
+    assert said in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"version": "3.5.9", "storageSize": "10Gi", "backupSchedule": "0 2 * * *"},
+        {"version": "3.5.6"},
+        {"version": "3.10.0"},
+        {"backupSchedule": "0 3 31 2 1"},  # and each Monday in February
+        {"backupSchedule": "0 3 29 2 *"},
+        {"backupSchedule": "0 3 31 2,3 *"},
+        {**OUTSIDE, "backupS3": {**OUTSIDE["backupS3"], "prefix": "a/b..c/.d/e"}},
+    ],
+)
+def test_what_can_work_is_taken(kubectl: Kubectl, namespace: str, spec: Json) -> None:
+    kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(etcd(**spec)))
 
 
 def test_what_may_change_is_taken(kubectl: Kubectl, namespace: str) -> None:

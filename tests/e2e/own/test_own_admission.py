@@ -19,8 +19,8 @@ pytestmark = pytest.mark.usefixtures("engine")
 # The operator itself is let through, and tests have its user; this one is somebody.
 AS = ("--as=jane", "--as-group=system:masters")
 NOBODY = "http://127.0.0.1:9"
-SPEC = {"version": "3.5.9", "replicas": 3}
-MEMBERS = [{"name": f"db-{number}", "version": "3.5.9", "healthy": True} for number in range(3)]
+SPEC = {"version": "3.5.35", "replicas": 3}
+MEMBERS = [{"name": f"db-{number}", "version": "3.5.35", "healthy": True} for number in range(3)]
 
 
 def write(cluster: Cluster, obj: Json, *words: str) -> str:
@@ -35,7 +35,7 @@ def db(cluster: Cluster, namespace: str) -> Json:
     db = make(ETCD, namespace, "db", SPEC)
     db["metadata"]["annotations"] = {"rolecall.dev/paused": "true"}
     assert not write(cluster, db)
-    said = json.dumps({"status": {"version": "3.5.9", "members": MEMBERS}})
+    said = json.dumps({"status": {"version": "3.5.35", "members": MEMBERS}})
     words = ("--subresource=status", "--type=merge", "--patch", said)
     cluster.kubectl("-n", namespace, "patch", "etcd/db", *words)
     return db
@@ -47,10 +47,10 @@ def test_etcdcluster_that_could_not_become_what_it_says_is_refused(
     def change(**spec: Any) -> str:
         return write(cluster, {**db, "spec": {**SPEC, **spec}})
 
-    eventually(lambda: change(version="3.4.0"), timeout_s=PATIENCE_S)  # the webhook is told of
+    eventually(lambda: change(version="3.7.0"), timeout_s=PATIENCE_S)  # the webhook is told of
     said = change(version="3.7.0")
     assert "denied the request" in said
-    assert "spec.version: etcd cannot go from 3.5.9 to 3.7.0 at once; go one minor release" in said
+    assert "spec.version: etcd cannot go from 3.5.35 to 3.7.0 at once; go one minor release" in said
     sick = json.dumps({"status": {"members": [{**MEMBERS[0], "healthy": False}, *MEMBERS[1:]]}})
     words = ("--subresource=status", "--type=merge", "--patch", sick)
     cluster.kubectl("-n", namespace, "patch", "etcd/db", *words)
@@ -69,7 +69,7 @@ def test_backups_that_cannot_be_written_yet_are_warned_of(
 ) -> None:
     target = {"endpoint": NOBODY, "bucket": "backups", "secretName": "s3"}
     backed_up = {**SPEC, "backupSchedule": "0 3 * * *", "backupS3": target}
-    eventually(lambda: write(cluster, {**db, "spec": {**SPEC, "version": "3.4.0"}}))
+    eventually(lambda: write(cluster, {**db, "spec": {**SPEC, "version": "3.7.0"}}))
     said = write(cluster, {**db, "spec": backed_up})
     assert "Secret s3 has no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, so no backup can" in said
     assert f"{NOBODY} does not answer the operator" in said

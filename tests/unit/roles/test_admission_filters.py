@@ -15,7 +15,7 @@ defaults = role_filter("machine_defaults", "machine_defaults")
 GIVEN_USERS = "openshift.io/sa.scc.uid-range"
 
 
-def member(number: int, version: str = "3.5.9", **more: Any) -> Json:
+def member(number: int, version: str = "3.5.35", **more: Any) -> Json:
     return {"name": f"db-{number}", "version": version, "healthy": True, **more}
 
 
@@ -27,7 +27,7 @@ def status(*members: Json, **more: Any) -> Json:
 def asked(old: Json | None, new: Json, said: Json | None = None) -> Json:
     """A request for one whose spec was this, and shall be that."""
     sides = [
-        {"spec": {"version": "3.5.9", "replicas": 3, **spec}, "status": said or {}}
+        {"spec": {"version": "3.5.35", "replicas": 3, **spec}, "status": said or {}}
         for spec in (old or {}, new)
     ]
     return {
@@ -40,6 +40,7 @@ def asked(old: Json | None, new: Json, said: Json | None = None) -> Json:
 
 
 MIXED = (member(0, "3.6.1"), member(1), member(2))
+NEWER = tuple(member(number, "3.6.1") for number in range(3))
 SICK = (member(0, healthy=False), *map(member, range(1, 5)))
 GROWING = (*map(member, range(3)), member(3, "", learner=True))
 
@@ -47,12 +48,12 @@ GROWING = (*map(member, range(3)), member(3, "", learner=True))
 @pytest.mark.parametrize(
     ("new", "said", "words"),
     [
-        ({"version": "3.4.0"}, status(), "cannot go back from 3.5.9 to 3.4.0"),
-        ({"version": "3.5.8"}, status(), "cannot go back"),
+        ({"version": "3.4.0"}, status(), "cannot go back from 3.5.35 to 3.4.0"),
+        ({"version": "3.6.1"}, status(member(0, "3.5.25")), "go to 3.5.26 or a later 3.5 first"),
         ({"version": "3.7.0"}, status(), "one minor release at a time"),
         ({"version": "4.0.0"}, status(), "one minor release at a time"),
-        ({"version": "3.6.2"}, status(*MIXED), "upgrade from 3.5.9 to 3.6.1 is under way"),
-        ({"replicas": 5}, status(*MIXED), "upgrade from 3.5.9 to 3.6.1 is under way"),
+        ({"version": "3.6.2"}, status(*MIXED), "upgrade from 3.5.35 to 3.6.1 is under way"),
+        ({"replicas": 5}, status(*MIXED), "upgrade from 3.5.35 to 3.6.1 is under way"),
         ({"version": "3.6.1"}, status(*GROWING), "members are on their way, 4 of 3"),
         ({"replicas": 1}, status(*SICK), "db-0 would stay and is not healthy"),
     ],
@@ -68,11 +69,15 @@ def test_change_that_members_could_not_follow_is_refused(new: Json, said: Json, 
     [
         ({}, {"version": "3.6.1"}, status()),
         ({}, {"version": "3.5.10"}, status()),
+        ({}, {"version": "3.5.36"}, status()),
+        ({"version": "3.6.1"}, {"version": "3.5.35"}, status(*MIXED)),
+        ({"version": "3.6.1"}, {"version": "3.5.34"}, status(*MIXED)),
+        ({"version": "3.6.1"}, {"version": "3.5.35"}, status(*NEWER)),
         ({}, {"replicas": 5}, status()),
         ({}, {"replicas": 1}, status()),
         ({}, {"version": "9.9.9"}, {}),  # nothing is known of its members
-        ({"version": "3.5.99"}, {"version": "3.5.9"}, status(targetVersion="3.5.99")),
-        ({"version": "3.5.99"}, {"version": "3.6.1"}, status(targetVersion="3.5.99")),
+        ({"version": "3.5.359"}, {"version": "3.5.35"}, status(targetVersion="3.5.359")),
+        ({"version": "3.5.359"}, {"version": "3.6.1"}, status(targetVersion="3.5.359")),
         ({"version": "3.6.2"}, {"version": "3.6.1"}, status(*MIXED)),
         ({"replicas": 5}, {"replicas": 3}, status(*GROWING)),
         (

@@ -9,7 +9,6 @@ import pytest
 from tests.unit.roles.filters import role_filter
 
 LIFE = "etcdcluster_life"
-target = role_filter("etcdcluster", "etcdcluster_target", LIFE)
 renewal = role_filter("etcdcluster", "etcdcluster_renewal", LIFE)
 loss = role_filter("etcdcluster", "etcdcluster_loss", LIFE)
 recovery = role_filter("etcdcluster", "etcdcluster_recovery", LIFE)
@@ -27,13 +26,23 @@ def members(count: int = 3, down: int | None = None, **changes: Any) -> list[dic
     ]
 
 
-def pod(number: int, revision: str = "old", image: str = OLD, runs: bool = True) -> dict[str, Any]:
+def pod(
+    number: int,
+    revision: str = "old",
+    image: str = OLD,
+    runs: bool = True,
+    ready: bool = True,
+) -> dict[str, Any]:
     state = {"running": {}} if runs else {"waiting": {"reason": "ImagePullBackOff"}}
+    is_ready = {"type": "Ready", "status": str(ready and runs)}
     labels = {"controller-revision-hash": revision}
     return {
         "metadata": {"name": f"db-{number}", "labels": labels},
         "spec": {"containers": [{"name": "etcd", "image": image}]},
-        "status": {"containerStatuses": [{"name": "etcd", "state": state}]},
+        "status": {
+            "containerStatuses": [{"name": "etcd", "state": state}],
+            "conditions": [is_ready],
+        },
     }
 
 
@@ -92,6 +101,27 @@ def test_member_that_does_not_answer_is_named_before_those_that_lack_a_leader() 
     assert plan["waits_for"] == "db-1"
 
 
+def test_pod_that_is_not_ready_stops_the_next_restart_and_is_named() -> None:
+    came_anew = [pod(0), pod(1, "new", NEW, ready=False), pod(2)]
+    plan = renewal(came_anew, found(), members(), NEW)
+    assert (plan["pods"], plan["waits_for"]) == ([], "db-1")
+
+    two = [pod(0), pod(1, ready=False), pod(2, ready=False)]
+    plan = renewal(two, found(), members(), NEW)
+    assert (plan["pods"], plan["waits_for"]) == ([], "db-2")
+
+
+def test_only_pod_that_is_not_ready_is_the_next_one() -> None:
+    assert taken([pod(0), pod(1), pod(2, ready=False)], found(), members(), NEW) == ["db-2"]
+
+
+def test_probe_that_fails_in_every_old_pod_does_not_stop_the_template_that_mends_it() -> None:
+    wrong = [pod(n, ready=False) for n in range(3)]
+    assert taken(wrong, found(), members(), NEW) == ["db-1"]
+    half = [pod(0, ready=False), pod(1, "new", NEW), pod(2, ready=False)]
+    assert taken(half, found(), members(), NEW) == ["db-0"]
+
+
 def test_upgrade_waits_for_the_member_that_was_taken_last() -> None:
     half = [pod(0), pod(1, "new", NEW), pod(2)]
 
@@ -132,46 +162,6 @@ def test_member_that_is_down_for_its_template_gets_the_mended_one_of_the_same_ve
     killed = [pod(0), pod(1, runs=False), pod(2)]
 
     assert taken(killed, found(), members(down=1), OLD) == ["db-1"]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "running", "is_refused"),
-    [
-        ("3.6.16", [], False),
-        ("3.6.16", ["3.6.16"], False),
-        ("3.6.17", ["3.6.16"], False),
-        ("3.6.0", ["3.5.35"], False),
-        ("3.5.35", ["3.6.16"], True),
-        ("3.6.15", ["3.6.16"], True),
-        ("3.7.0", ["3.5.35"], True),
-        ("4.0.0", ["3.6.16"], True),
-        ("3.5.36", ["3.5.35", "3.6.0"], True),
-        ("3.7.0", ["3.5.35", "3.6.0"], True),
-    ],
-)
-def test_version_goes_up_one_minor_release_at_a_time(
-    wanted: str, running: list[str], is_refused: bool
-) -> None:
-    assert bool(target(wanted, [{"version": one} for one in running], {})["refusal"]) == is_refused
-
-
-def test_refused_version_in_mid_upgrade_keeps_the_one_that_was_accepted() -> None:
-    half = [{"version": "3.5.35"}, {"version": "3.6.1"}]
-
-    assert target("3.4.0", half, {"targetVersion": "3.6.1"})["version"] == "3.6.1"
-    assert target("3.4.0", half, {})["version"] == "3.6.1", "never the lowest that runs"
-
-
-def test_version_that_no_member_ever_started_can_be_corrected_downwards() -> None:
-    said = {"targetVersion": "3.5.99", "members": [{"version": "3.5.1"}]}
-
-    assert target("3.5.2", [{"version": "3.5.1"}], said) == {"version": "3.5.2", "refusal": ""}
-
-
-def test_version_of_a_member_that_is_down_still_counts() -> None:
-    said = {"targetVersion": "3.6.1", "members": [{"version": "3.5.1"}, {"version": "3.6.1"}]}
-
-    assert target("3.5.2", [{"version": "3.5.1"}, {"version": ""}], said)["version"] == "3.6.1"
 
 
 TOLD = [{"name": f"db-{n}", "id": str(n), "volume": f"v{n}"} for n in range(3)]

@@ -63,5 +63,6 @@ def test_file_that_is_no_archive_is_refused_with_the_way_to_make_one(tmp_path: P
 
 
 def test_etcd_comes_in_two_minor_versions_that_follow_each_other() -> None:
-    old, new = (tuple(int(part) for part in version.split(".")) for version in etcd_versions())
+    first, old, new = (tuple(int(p) for p in version.split(".")) for version in etcd_versions())
+    assert first[:2] == old[:2]
     assert (old[0], old[1] + 1) == (new[0], new[1])

@@ -44,6 +44,9 @@ REAL_PROGRAMS: tuple[Program, ...] = (
     Program("etcd-3.5", "etcd-3.5", f"{_ETCD}/server/v3", 38),
     Program("etcdctl-3.5", "etcd-3.5", f"{_ETCD}/etcdctl/v3", 6),
     Program("etcdutl-3.5", "etcd-3.5", f"{_ETCD}/etcdutl/v3", 5),
+    Program("etcd-3.5.9", "etcd-3.5.9", f"{_ETCD}/server/v3", 38),
+    Program("etcdctl-3.5.9", "etcd-3.5.9", f"{_ETCD}/etcdctl/v3", 6),
+    Program("etcdutl-3.5.9", "etcd-3.5.9", f"{_ETCD}/etcdutl/v3", 5),
     Program("rclone", "s3", "./client", 45, pinned="github.com/rclone/rclone"),
     Program("s3", "s3", "./server", 30, pinned="github.com/versity/versitygw"),
 )
@@ -175,6 +178,8 @@ S3 = f"{REGISTRY}/s3:v1"
 _BIN = "/usr/local/bin"
 _NOT_ROOT = "65532"  # so that pods under Pod Security `restricted` run without naming a user
 _ETCD_PROGRAMS: Sequence[Mapping[str, str]] = (
+    # Before /readyz, and before members that were promoted stayed voters in 3.6.
+    {"etcd": "etcd-3.5.9", "etcdctl": "etcdctl-3.5.9", "etcdutl": "etcdutl-3.5.9"},
     {"etcd": "etcd-3.5", "etcdctl": "etcdctl-3.5", "etcdutl": "etcdutl-3.5"},
     {"etcd": "etcd", "etcdctl": "etcdctl", "etcdutl": "etcdutl"},
 )
