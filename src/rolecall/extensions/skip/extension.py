@@ -93,9 +93,28 @@ class SkipExtension(Extension):
 
 def _skips_for(engine: EngineView) -> Skips:
     """What it keeps is kept where all replicas find it."""
-    settings, environment = engine.settings, engine.environment
-    runner, election = settings.runner, settings.election
-    core = find_collection("kubernetes.core", environment, settings.watches_file.parent)
+    runner, election, facts = engine.settings.runner, engine.settings.election, facts_of(engine)
+    configuration = configuration_of(facts.environment)
+    store: PartStore = FileStore(runner.root)
+    if election.id and election.namespace:
+        store = ConfigMapStore(engine.client, election.namespace, election.id)
+    return Skips(
+        {watch.gvk: watch for watch in engine.watches},
+        facts,
+        CurrentReads(engine.client, engine.clock, engine.settings.reactor.namespaces),
+        ProjectDigests(lambda play: (*inputs_of(play, runner), *configuration), engine.clock),
+        store,
+        engine.clock,
+    )
+
+
+def facts_of(engine: EngineView) -> SkipFacts:
+    """Versions, settings and environment that change what runs do."""
+    runner, proxy = engine.settings.runner, engine.settings.proxy
+    environment = {**engine.environment, **runner.environment}
+    if runner.collections_path:
+        environment["ANSIBLE_COLLECTIONS_PATH"] = runner.collections_path
+    core = find_collection("kubernetes.core", environment, engine.settings.watches_file.parent)
     versions = (
         engine.version,
         version_of("ansible-core"),
@@ -104,21 +123,9 @@ def _skips_for(engine: EngineView) -> Skips:
         runner.ansible_args,
         str(runner.inventory or ""),
         str((runner.trust_cr_text, runner.skip_facts)),
-        str((settings.proxy.inject_owner, settings.proxy.adopts)),
+        str((proxy.inject_owner, proxy.adopts, proxy.allows_impersonation)),
     )
-    plays_environment = {**environment, **runner.environment}
-    configuration = configuration_of(plays_environment)
-    store: PartStore = FileStore(runner.root)
-    if election.id and election.namespace:
-        store = ConfigMapStore(engine.client, election.namespace, election.id)
-    return Skips(
-        {watch.gvk: watch for watch in engine.watches},
-        SkipFacts(versions, plays_environment, _parts_of(engine.election)),
-        CurrentReads(engine.client, engine.clock, settings.reactor.namespaces),
-        ProjectDigests(lambda play: (*inputs_of(play, runner), *configuration), engine.clock),
-        store,
-        engine.clock,
-    )
+    return SkipFacts(versions, environment, _parts_of(engine.election))
 
 
 def _parts_of(election: Election) -> SkipParts:
