@@ -36,9 +36,10 @@ class Recorded:
         run_id: str = "1",
         leave_beside: Callable[[Path], None] = lambda _: None,
         seen_secrets: Callable[[], list[Any]] = list,
+        keep_total_bytes: int | None = None,
         **request: Any,
     ) -> None:
-        settings = RunnerSettings(root=folder / "runner")
+        settings = RunnerSettings(root=folder / "runner", keep_total_bytes=keep_total_bytes)
         (folder / "roles" / "app").mkdir(parents=True, exist_ok=True)
         self.events: list[RunEvent] = []
         play = Play(folder / "roles" / "app", is_role=True)
@@ -73,6 +74,16 @@ class Recorded:
 def marker(data: dict[str, Any]) -> str:
     encoded = base64.b64encode(json.dumps(data).encode()).decode()
     return f"\x1b[K{encoded}\x1b[{len(encoded)}D\x1b[K"
+
+
+def test_artifacts_of_all_crs_together_stay_within_their_limit(tmp_path: Path) -> None:
+    """Whatever the annotations of one CR keep."""
+    for number in range(6):
+        recorded = Recorded(tmp_path, run_id=str(number), keep_total_bytes=30_000)
+        recorded.recording.feed("x" * 10_000)
+        recorded.recording.finish(Exit(0))
+    left = {path.name for path in recorded.artifacts.parent.iterdir() if not path.is_symlink()}
+    assert "5" in left and len(left) < 4
 
 
 def test_artifacts_are_those_of_ansible_runner(tmp_path: Path) -> None:

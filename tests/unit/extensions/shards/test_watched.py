@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from rolecall.extensions.shards import ShardHolder
+from rolecall.extensions.shards import ShardHolder, slot
 from rolecall.extensions.shards.watched import digest_of_watched
 from rolecall.gvk import Gvk
+from rolecall.settings import ReactorSettings
 from rolecall.watches import Play, Selector, Watch
 from tests.unit.extensions.shards.model.model_world import LEASE_S, ModelWorld
+from tests.unit.extensions.shards.test_extension import DIVIDED, view
 from tests.unit.extensions.shards.worlds import begun, held, passed_until, told
 
 APP = Watch(Gvk("demo.example.com", "v1", "App"), Play(Path("app"), is_role=True))
@@ -55,6 +59,23 @@ def test_replicas_that_watch_the_same_divide_it() -> None:
 )
 def test_digest_tells_which_crs_are_watched(watches: list[Watch], namespaces: tuple[str]) -> None:
     assert digest_of_watched(watches, namespaces) != digest_of_watched([APP], ())
+
+
+@pytest.mark.parametrize("watches", [[APP], [OTHER], [APP, OTHER]])
+@pytest.mark.parametrize("namespaces", [(), ("shop", "bank")])
+def test_engine_divides_crs_with_those_that_watch_what_it_watches(
+    monkeypatch: pytest.MonkeyPatch, watches: Sequence[Watch], namespaces: tuple[str, ...]
+) -> None:
+    digests = []
+
+    def holder(*_: object, watched: str = "", **_more: object) -> object:
+        digests.append(watched)
+        return SimpleNamespace(view=None)
+
+    monkeypatch.setattr(slot, "ShardHolder", holder)
+    settings = replace(DIVIDED, reactor=ReactorSettings(namespaces=namespaces))
+    slot.ShardsElection(replace(view(settings), watches=watches))
+    assert digests == [digest_of_watched(watches, namespaces)]
 
 
 @pytest.mark.parametrize(
