@@ -1,7 +1,8 @@
-"""After a plan, no file and no object is different, whatever the role does."""
+"""After a plan, no file, no process and no object is different, whatever the role does."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from pathlib import Path
 
@@ -59,13 +60,14 @@ async def test_no_way_to_act_changes_anything_and_each_is_unknown(
         role = bench.shop.role("acting", ways.tasks, **plugins_of_role(ways))
         watch = Watch(gvk=CASE, play=Play(role, is_role=True))
         cr = await bench.cr()
-        before = _files(tmp_path, log)
+        before, running = _files(tmp_path, log), _programs(tmp_path)
         mark(own_cluster, "begin")
         held = await bench.planned_watch(watch, cr)
         mark(own_cluster, "end")
 
         assert ways.acted == set()
         assert _files(tmp_path, log) == before
+        assert _programs(tmp_path) <= running
         assert [row for row in between_marks(log) if not is_trial(row)] == []
         assert held.plan.objects == (), describe(held.plan)
         unknown = {_task(note) for note in held.plan.notes}
@@ -87,6 +89,15 @@ def _files(folder: Path, *but: Path) -> dict[str, str]:
         and path.relative_to(folder).parts[0] not in _OF_THE_RUNNER
         and "__pycache__" not in path.parts
     }
+
+
+def _programs(folder: Path) -> set[str]:
+    """What runs and names the folder: each way to act names its mark."""
+    lines = set()
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it ended just now
+            lines.add(process.read_text(errors="replace").replace("\0", " "))
+    return {line for line in lines if str(folder) in line}
 
 
 def _task(note: PlanNote) -> str:
