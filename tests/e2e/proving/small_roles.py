@@ -1,8 +1,9 @@
 """Small roles, each in one file with its kind, and projects made of some of them.
 
 A file says `fields` (schema of the spec), `spec` (of the sample), `tasks`, `finalizer` where there is
-one, and `watch` for further keys of the entry in watches.yaml. Those in `seeded` have one bug each, and
-name in `found_by` the checks that find it; where none does, `why_not` says why.
+one, `watch` for further keys of the entry in watches.yaml, and `is_open` where the CRD also takes
+fields that it does not declare. Those in `seeded` have one bug each, and name in `found_by` the checks
+that find it; where none does, `why_not` says why.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ _GROUP, _VERSION = "small.example.com", "v1"
 @dataclass(frozen=True, slots=True)
 class SmallRole:
     name: str
-    fields: Json
     spec: Json
     tasks: list[Json]
+    fields: Json = field(default_factory=dict)
+    is_open: bool = False
     finalizer: list[Json] = field(default_factory=list)
     watch: Json = field(default_factory=dict)
     found_by: tuple[str, ...] = ()
@@ -107,6 +109,7 @@ def _crd(role: SmallRole) -> Json:
         "type": "object",
         "required": list(role.fields),
         "properties": role.fields,
+        **({"x-kubernetes-preserve-unknown-fields": True} if role.is_open else {}),
     }
     return crd
 

@@ -2,9 +2,8 @@
 
 Each check gets a project of its own: the roles with a bug that it shall find, and a right one or more.
 All projects share a cluster, some at a time: a test of an operator waits most of its time. Where a bug
-is found by several checks, the first is tried. That takes minutes, so it is done where `SEEDED=1` asks
-for it; `SEEDED=all` tries all of them and gives each right role each check, and `ALL_CHECKS=1` with it
-gives those with a bug each check, too, which takes an hour.
+is found by several checks, the first is tried. `SEEDED=all` tries all of them and gives each right role
+each check, and `ALL_CHECKS=1` with it gives those with a bug each check, too, which takes an hour.
 """
 
 from __future__ import annotations

@@ -53,6 +53,43 @@ def test_fields_below_are_found_and_those_of_the_sample_come_first() -> None:
     assert [field.name for field in found] == ["spec.image.tag", "spec.port"]
 
 
+OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+@pytest.mark.parametrize(
+    ("schema", "spec"),
+    [
+        (OPEN, {"flavour": "plain"}),
+        ({"x-kubernetes-preserve-unknown-fields": True}, {"flavour": "plain"}),
+        ({**OPEN, "properties": {"size": {"type": "integer"}}}, {"size": 1, "flavour": "plain"}),
+        ({"properties": {"web": OPEN}}, {"web": {"flavour": "plain"}}),
+        (OPEN, {"web": {"deep": {"flavour": "plain"}}}),
+        ({"properties": {"web": {**OPEN, "properties": {"a": {}}}}}, {"web": {"flavour": "plain"}}),
+    ],
+)
+def test_field_that_a_sample_shows_and_an_open_schema_does_not_declare_is_edited(
+    schema: dict[str, Any], spec: dict[str, Any]
+) -> None:
+    (field,) = [each for each in fields_of(schema, spec) if each.path[-1] == "flavour"]
+    assert field.values == ("plain1", LEFT_OUT)
+
+
+@pytest.mark.parametrize(
+    ("now", "wanted"),
+    [(True, False), (3, 4), (0, 1), ("7", "8"), (["a", "b"], ["a"]), ([{}, {}], [{}])],
+)
+def test_value_of_such_a_field_has_the_type_of_the_samples(now: Any, wanted: Any) -> None:
+    (field,) = fields_of(OPEN, {"field": now})
+    assert field.values[0] == wanted
+    assert all(isinstance(each, type(now)) for each in field.values if each != LEFT_OUT)
+    assert LEFT_OUT in field.values
+
+
+def test_schema_that_is_closed_has_no_fields_but_its_own() -> None:
+    closed = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    assert [field.name for field in fields_of(closed, {"flavour": "x"})] == ["spec.size"]
+
+
 def test_value_is_set_in_a_copy() -> None:
     spec = {"image": {"tag": "1"}}
     assert with_value(spec, ("image", "tag"), "2") == {"image": {"tag": "2"}}

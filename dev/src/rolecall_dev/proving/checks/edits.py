@@ -244,6 +244,7 @@ EDITS = OperatorCheck(
 
 LEFT_OUT = {"absent": True}
 _LONG = 300
+_OPEN = "x-kubernetes-preserve-unknown-fields"
 _UNICODE = "grüße-✓"
 _DEEPEST = 4
 # Of numbers: a thousand pods, or a thousand seconds, would show nothing more and take their time.
@@ -265,7 +266,10 @@ class FieldOfSpec:
 
 
 def fields_of(schema: Json, spec: Json) -> list[FieldOfSpec]:
-    """Every field of the spec for which there is another value, those of the sample first."""
+    """Every field of the spec for which there is another value, those of the sample first.
+
+    Where a schema is open, the fields that it does not declare are those that the sample shows.
+    """
     found = list(_fields(schema, spec, ()))
     return sorted(found, key=lambda each: value_at(spec, each.path) is None)
 
@@ -294,11 +298,15 @@ def value_at(spec: Json, path: SpecPath) -> Any:
 
 def _fields(schema: Json, spec: Json, path: SpecPath) -> Iterator[FieldOfSpec]:
     required = schema.get("required") or []
-    for name, found in as_map(schema.get("properties")).items():
+    declared = as_map(schema.get("properties"))
+    shown = as_map(value_at(spec, path)) if schema.get(_OPEN) else {}
+    undeclared = {name: _seen_schema(shown[name]) for name in shown if name not in declared}
+    for name, found in {**declared, **undeclared}.items():
         inner = as_map(found)
         below = (*path, name)
         now = value_at(spec, below)
-        if inner.get("type") == "object" and inner.get("properties") and len(below) < _DEEPEST:
+        has_fields = inner.get("properties") or (inner.get(_OPEN) and isinstance(now, dict))
+        if has_fields and inner.get("type", "object") == "object" and len(below) < _DEEPEST:
             yield from _fields(inner, spec, below)
             continue
         values = [each for each in _values(inner, now) if each != now and each is not None]
@@ -306,6 +314,23 @@ def _fields(schema: Json, spec: Json, path: SpecPath) -> Iterator[FieldOfSpec]:
             values.insert(min(1, len(values)), LEFT_OUT)
         if values:
             yield FieldOfSpec(below, tuple(values[:_MOST_VALUES]))
+
+
+def _seen_schema(value: Any) -> Json:
+    """What a value in a sample says of a field that its schema does not declare."""
+    match value:
+        case bool():
+            return {"type": "boolean"}
+        case int() | float():
+            return {"type": "number", "minimum": min(value, 1)}
+        case str():
+            return {"type": "string", "format": "unknown"}
+        case list():
+            return {"type": "array", "minItems": 1}
+        case dict():
+            return {"type": "object", _OPEN: True}
+        case _:
+            return {}
 
 
 def _values(schema: Json, now: Any) -> Iterator[Any]:
