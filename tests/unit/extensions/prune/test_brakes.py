@@ -12,7 +12,7 @@ import pytest
 
 from rolecall.clock import Clock, SystemClock
 from rolecall.extensions.prune import Prune, PrunePorts, Pruner
-from rolecall.kube import Client, NoSuchKindError, UnavailableError
+from rolecall.kube import Client, ConflictError, NoSuchKindError, Target, UnavailableError
 from rolecall.runner import Ending, RunResult
 from tests.unit.extensions.prune.test_divided import Cluster, Run, Stored
 from tests.unit.extensions.prune.worlds import asked, record, watch
@@ -182,4 +182,23 @@ async def test_object_whose_kind_is_not_served_for_a_moment_is_not_forgotten() -
     it.cluster.get = not_served  # type: ignore[method-assign]
     assert await it.run("x") == {"x", "y"}
     it.cluster.get = served  # type: ignore[method-assign]
+    assert await it.run("x") == {"x"}
+
+
+async def test_object_that_is_written_or_made_anew_meanwhile_stays() -> None:
+    """Each deletion is bound to what was looked at, so that whoever writes it then wins."""
+    it = world(Prune(good_runs=1), "x", "y")
+    await it.run("x", "y")
+    asked_for: list[tuple[str, dict[str, str]]] = []
+
+    async def written_meanwhile(_gvk: Any, _namespace: str, name: str, **bound: str) -> None:
+        asked_for.append((name, bound))
+        raise ConflictError("it is another one", code=409, target=Target("delete"))
+
+    delete, it.cluster.delete = it.cluster.delete, written_meanwhile  # type: ignore[method-assign]
+    assert await it.run("x") == {"x", "y"}
+    ((name, bound),) = asked_for
+    assert (name, bound["uid"], bound["version"]) == ("y", "uid-y", "1")
+    assert it.asked_again == 1
+    it.cluster.delete = delete  # type: ignore[method-assign]
     assert await it.run("x") == {"x"}
