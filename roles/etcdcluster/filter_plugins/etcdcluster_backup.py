@@ -336,18 +336,6 @@ def etcdcluster_is_orphaned(cr: Json, budgets: list[Json]) -> bool:
     )
 
 
-def etcdcluster_is_larger(wanted: str, current: str) -> bool:
-    """Whether a size is larger than another, both as Kubernetes writes them."""
-    return _bytes(wanted) > _bytes(current)
-
-
-def _bytes(quantity: str) -> float:
-    number = quantity.rstrip("kKMGTPEi")
-    unit = quantity[len(number) :]
-    power = " KMGTPE".index(unit[0].upper()) if unit else 0
-    return float(number) * float((1024 if unit.endswith("i") else 1000) ** power)
-
-
 class FilterModule:
     """How Ansible finds the filters."""
 
@@ -360,7 +348,6 @@ class FilterModule:
             "etcdcluster_containers": etcdcluster_containers,
             "etcdcluster_ended": etcdcluster_ended,
             "etcdcluster_ended_at": etcdcluster_ended_at,
-            "etcdcluster_is_larger": etcdcluster_is_larger,
             "etcdcluster_is_orphaned": etcdcluster_is_orphaned,
             "etcdcluster_job_state": etcdcluster_job_state,
             "etcdcluster_jobs": etcdcluster_jobs,

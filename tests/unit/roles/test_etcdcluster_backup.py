@@ -15,7 +15,6 @@ def _filter(name: str) -> Any:
 
 
 ended = _filter("ended")
-is_larger = _filter("is_larger")
 is_orphaned = _filter("is_orphaned")
 jobs_of = _filter("jobs")
 job_state = _filter("job_state")
@@ -251,19 +250,6 @@ def test_objects_that_belong_to_the_cr_no_more_are_orphaned() -> None:
     assert not is_orphaned(cr, [])  # deleted by the garbage collector, in the foreground
     assert is_orphaned(cr, [{"metadata": {}}])
     assert is_orphaned({"metadata": cr["metadata"] | {"finalizers": ["orphan"]}}, [owned])
-
-
-@pytest.mark.parametrize(
-    ("wanted", "current", "larger"),
-    [
-        ("2Gi", "1Gi", True),
-        ("1Ti", "1024Gi", False),
-        ("1Gi", "1G", True),
-        ("1Gi", "2147483648", False),
-    ],
-)
-def test_sizes_are_compared_as_numbers(wanted: str, current: str, larger: bool) -> None:
-    assert is_larger(wanted, current) is larger
 
 
 def test_other_owners_of_an_object_are_no_change() -> None:

@@ -1,0 +1,56 @@
+"""What an EtcdCluster goes on with when its volumes cannot get the size that is asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Client, UnprocessableError
+from tests.e2e.kinds import condition
+from tests.e2e.own.world import ETCD, create, make, wait, wait_settled
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+SET, QUOTA = Gvk("apps", "v1", "StatefulSet"), Gvk("", "v1", "ResourceQuota")
+SPEC: Json = {"version": "3.6.16", "replicas": 1, "backupSchedule": "0 3 * * *"}
+
+
+@pytest.mark.nightly
+async def test_refused_growth_of_volumes_stops_nothing_else_and_can_be_taken_back(
+    api: Client, namespace: str
+) -> None:
+    cr = make(ETCD, namespace, "grow", SPEC)
+    await create(api, [cr])
+    await wait_settled(api, [cr], "Starting")
+    await api.create(QUOTA, make(QUOTA, namespace, "disks", {"hard": {"requests.storage": "2Gi"}}))
+    await wait(lambda: _is_used(api, namespace))
+
+    larger = {"spec": {"storageSize": "3Gi", "backupSize": "4Gi"}}
+    await api.merge_patch(ETCD, namespace, "grow", larger)
+    refused = await wait(lambda: _grown(api, namespace, "False"))
+    assert "exceeded quota" in refused["message"]
+    assert "storageSize" in refused["message"]
+    assert "take it back to 1Gi" in refused["message"]
+
+    first = (await api.get(SET, namespace, "grow"))["metadata"]["uid"]
+    await api.delete(SET, namespace, "grow")
+    made = await wait(lambda: api.get(SET, namespace, "grow"))
+    assert made["metadata"]["uid"] != first
+
+    with pytest.raises(UnprocessableError, match="storageSize cannot shrink"):
+        await api.merge_patch(ETCD, namespace, "grow", {"spec": {"storageSize": "512Mi"}})
+    back = {"spec": {"storageSize": "1Gi", "backupSize": "1Gi"}}
+    await api.merge_patch(ETCD, namespace, "grow", back)
+    await wait(lambda: _grown(api, namespace, "True"))
+
+
+async def _grown(api: Client, namespace: str, status: str) -> Json:
+    found = condition(await api.get(ETCD, namespace, "grow"), "VolumesGrown")
+    assert found["status"] == status
+    return found
+
+
+async def _is_used(api: Client, namespace: str) -> bool:
+    quota = await api.get(QUOTA, namespace, "disks")
+    return bool(quota["status"]["used"]["requests.storage"] == "2Gi")
