@@ -8,6 +8,7 @@ none of the images needs a shell.
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
@@ -92,14 +93,18 @@ def _tool(name: str, plan: Json, arguments: list[str]) -> Json:
     }
 
 
-def etcdcluster_surplus(backups: list[Json], keep: int, asked: list[str]) -> list[str]:
+def etcdcluster_surplus(
+    backups: list[Json], keep: int, asked: list[str], lasting: str = ""
+) -> list[str]:
     """Names to delete with the next backup, so that `keep` are left once it is there too.
 
-    None of those that are `asked` for: a restore may be about to read it.
+    None of those that are `asked` for: a restore may be about to read it. Those whose name matches
+    `lasting` neither go nor count: no later backup replaces them.
     """
     if not keep:
         return []
-    newest_first = sorted(backups, key=lambda each: str(each["time"]), reverse=True)
+    counted = [each for each in backups if not lasting or not re.search(lasting, each["name"])]
+    newest_first = sorted(counted, key=lambda each: str(each["time"]), reverse=True)
     old = [each["name"] for each in newest_first[max(keep - 1, 1) :]]
     return sorted(name for name in old if name not in asked)
 

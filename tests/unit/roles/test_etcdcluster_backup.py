@@ -99,6 +99,17 @@ def test_newest_are_kept_with_room_for_the_next_and_never_all_deleted() -> None:
     assert surplus([], 3, []) == []
 
 
+def test_last_backups_and_those_before_a_restore_are_neither_pruned_nor_counted() -> None:
+    lasting = r"^db-(before-[0-9a-f]{8}|last-[0-9a-f]{8}|last-backup)\.db$"
+    names = ["db-last-backup", "db-before-1a2b3c4d", "db-last-0a1b2c3d", "db-1", "db-2", "db-3"]
+    backups = [
+        {"name": f"{name}.db", "time": f"2027-01-0{day}T00:00:00Z"}
+        for day, name in enumerate(names, 1)
+    ]
+
+    assert surplus(backups, 2, [], lasting) == ["db-1.db", "db-2.db"]
+
+
 def test_good_backup_is_verified_by_its_revision() -> None:
     told = status_of(job("by-hand"), [], printed(), {})
 
