@@ -63,7 +63,7 @@ class Etcd:
 
     def apply(self, **spec: Any) -> None:
         """Create it or change it."""
-        defaults = {"image": ETCD, "storageSize": "64Mi", "backupSize": "64Mi"}
+        defaults = {"image": ETCD, "storageSize": "128Mi", "backupSize": "64Mi"}
         self.world.apply(
             {
                 "apiVersion": "mycompany.com/v1alpha1",

@@ -93,7 +93,7 @@ def samples() -> list[Json]:
     for sample in found:
         spec = sample["spec"]
         if sample["kind"] == "EtcdCluster":
-            spec.update(image=ETCD, storageSize="64Mi", backupSize="64Mi")
+            spec.update(image=ETCD, storageSize="128Mi", backupSize="64Mi")
         elif sample["kind"] == "PodSet":
             spec["template"]["spec"]["containers"][0]["image"] = APP
         elif sample["kind"] == "Appoperator":

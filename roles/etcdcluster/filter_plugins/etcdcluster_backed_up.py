@@ -1,48 +1,50 @@
-"""Whether backups come as planned, as a condition of the EtcdCluster."""
+"""When a schedule was due last, which nothing in Kubernetes tells."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-Json = dict[str, Any]
-# One that began so long ago and has not succeeded is stuck, or slower than somebody would expect.
-OVERDUE_S = 3600.0
+_NAMES = "SUN MON TUE WED THU FRI SAT", " JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"
+_RANGES = (0, 59), (0, 23), (1, 31), (1, 12), (0, 6)
+_DAYS = 5 * 366  # a leap year comes at least so often, but for 1900 and 2100
 
 
-def etcdcluster_backed_up(schedules: list[Json], told: Json, now: float) -> list[Json]:
-    """The condition `BackedUp`, as a list: empty where no backup was ever asked for.
-
-    The schedule itself knows when it began one last, and when one succeeded. So nothing reads cron,
-    and a backup that cannot even start is seen, too.
-    """
-    last = told.get("lastBackup") or {}
-    good = (told.get("lastGoodBackup") or {}).get("snapshot", "")
-    if not schedules:
-        return [_row("Unknown", "NotPlanned", "no backups are planned")] if last else []
-    if last.get("result") == "Failed":
-        return [_row("False", "BackupFailed", str(last.get("message", "")))]
-    status = schedules[0].get("status") or {}
-    began, succeeded = (
-        _epoch(status.get("lastScheduleTime")),
-        _epoch(status.get("lastSuccessfulTime")),
-    )
-    if began > succeeded and now - began > OVERDUE_S:
-        words = f"the backup of {status['lastScheduleTime']} has not succeeded within an hour"
-        return [_row("False", "BackupOverdue", words)]
-    if good:
-        return [_row("True", "BackedUp", f"`{good}` is the last good one")]
-    return [_row("Unknown", "NotYet", "no backup was due yet")]
+def etcdcluster_due(schedule: str, now: float) -> str:
+    """The last moment up to `now` (seconds since 1970) that cron's `schedule` names, in UTC."""
+    fields = schedule.split()
+    minutes, hours, days, months, weekdays = map(_numbers, fields, _RANGES)
+    is_either = fields[2][0] not in "*?" and fields[4][0] not in "*?"
+    end = datetime.fromtimestamp(now, UTC)
+    for back in range(_DAYS):
+        day = end - timedelta(days=back)
+        fits = (day.day in days, day.isoweekday() % 7 in weekdays)
+        if day.month not in months or not (any(fits) if is_either else all(fits)):
+            continue
+        for hour in sorted(hours, reverse=True):
+            for minute in sorted(minutes, reverse=True):
+                moment = day.replace(hour=hour, minute=minute, second=0, microsecond=0)
+                if moment <= end:
+                    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return ""
 
 
-def _row(status: str, reason: str, message: str) -> Json:
-    return {"type": "BackedUp", "status": status, "reason": reason, "message": message}
+def _numbers(field: str, limits: tuple[int, int]) -> set[int]:
+    """What one field of cron stands for."""
+    found: set[int] = set()
+    for part in field.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = span.partition("-")
+        low = limits[0] if first in ("*", "?") else _number(first)
+        high = limits[1] if first in ("*", "?") or (step and not last) else _number(last or first)
+        found.update(range(low, high + 1, int(step or 1)))
+    return found
 
 
-def _epoch(moment: Any) -> float:
-    """Seconds since 1970; 0 for a moment that never was."""
-    return datetime.fromisoformat(str(moment)).timestamp() if moment else 0.0
+def _number(text: str) -> int:
+    names = next((each.split(" ") for each in _NAMES if text.upper() in each.split(" ")), None)
+    return names.index(text.upper()) if names else int(text)
 
 
 class FilterModule:
@@ -50,4 +52,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Names and functions."""
-        return {"etcdcluster_backed_up": etcdcluster_backed_up}
+        return {"etcdcluster_due": etcdcluster_due}

@@ -1,14 +1,8 @@
-"""Filters that decide about backups of etcd: what one does, what came of it, what is kept.
-
-A backup is a Job whose containers run one after another: take the snapshot, store it, try it, delete
-what is too old, list what is there. Each does one thing with a program that is in its image, since
-none of the images needs a shell.
-"""
+"""Filters that read what became of backups: Jobs, their pods, and what containers printed."""
 
 from __future__ import annotations
 
 import json
-import re
 from datetime import datetime
 from typing import Any
 
@@ -19,94 +13,6 @@ _WORDS = 300  # of a container that failed
 _NO_WORDS = "the Job failed and did not say why"
 _SNAPSHOT = "mycompany.com/snapshot"
 _FILLING = "mycompany.com/filling"
-
-
-def etcdcluster_backup_steps(plan: Json) -> list[Json]:
-    """The containers of a backup in their order, each `{name, image, command, args}`.
-
-    `plan` has `etcd` and `tool` (images), `flags` (of etcdctl), `store` (a remote of rclone, empty for
-    the volume), `verify`, `lists`, and `surplus` (names of snapshots to delete). A file of the store
-    is tried as it comes back from there. `first` is a snapshot that is tried before all of it.
-    """
-    taken = "/backup/$(JOB_NAME).db"
-    steps = _first_steps(plan)
-    steps.append(_step("snapshot", plan, ["etcdctl", *plan["flags"], "snapshot", "save", taken]))
-    stored, tried = plan["store"], taken
-    if stored:
-        steps.append(_tool("upload", plan, ["copyto", taken, f"{stored}/$(JOB_NAME).db"]))
-    if plan["verify"]:
-        if stored:
-            tried = "/scratch/$(JOB_NAME).db"
-            steps.append(_tool("download", plan, ["copyto", f"{stored}/$(JOB_NAME).db", tried]))
-        restored = "/scratch/data"
-        into = f"--data-dir={restored}"
-        steps.append(_step("restore", plan, ["etcdutl", "snapshot", "restore", tried, into]))
-        for name, file in (("stored", tried), ("restored", f"{restored}/member/snap/db")):
-            look = ["etcdutl", "snapshot", "status", file, "--write-out=json"]
-            steps.append(_step(name, plan, look))
-    if plan["surplus"]:
-        named = [f"--include=/{name}" for name in plan["surplus"]]
-        steps.append(_tool("prune", plan, ["delete", stored or "/backup", *named]))
-    if plan["lists"]:
-        about = ["--files-only", "--no-mimetype", "--include=/*.db"]
-        steps.append(_tool("list", plan, ["lsjson", stored or "/backup", *about]))
-    return steps
-
-
-def _first_steps(plan: Json) -> list[Json]:
-    """The trial of a snapshot that is to come in place of the data: etcd's hash must be right."""
-    asked = plan.get("first", "")
-    if not asked:
-        return []
-    steps, file = [], f"/backup/{asked}"
-    if plan["store"]:
-        file = f"/scratch/{asked}"
-        steps.append(_tool("fetch", plan, ["copyto", f"{plan['store']}/{asked}", file]))
-    into = "--data-dir=/scratch/asked"
-    return [*steps, _step("try", plan, ["etcdutl", "snapshot", "restore", file, into])]
-
-
-def _step(name: str, plan: Json, command: list[str]) -> Json:
-    return {
-        "name": name,
-        "of": "etcd",
-        "image": plan["etcd"],
-        "command": command[:1],
-        "args": command[1:],
-    }
-
-
-def _tool(name: str, plan: Json, arguments: list[str]) -> Json:
-    """One of rclone's, which reads no file of settings: all that it needs is in its environment."""
-    return {
-        "name": name,
-        "of": "tool",
-        "image": plan["tool"],
-        "command": ["rclone"],
-        "args": [
-            "--config=",
-            "--use-server-modtime",
-            "--retries=2",
-            "--low-level-retries=3",
-            *arguments,
-        ],
-    }
-
-
-def etcdcluster_surplus(
-    backups: list[Json], keep: int, asked: list[str], lasting: str = ""
-) -> list[str]:
-    """Names to delete with the next backup, so that `keep` are left once it is there too.
-
-    None of those that are `asked` for: a restore may be about to read it. Those whose name matches
-    `lasting` neither go nor count: no later backup replaces them.
-    """
-    if not keep:
-        return []
-    counted = [each for each in backups if not lasting or not re.search(lasting, each["name"])]
-    newest_first = sorted(counted, key=lambda each: str(each["time"]), reverse=True)
-    old = [each["name"] for each in newest_first[max(keep - 1, 1) :]]
-    return sorted(name for name in old if name not in asked)
 
 
 def etcdcluster_jobs(jobs: list[Json], part: str) -> list[Json]:
@@ -148,11 +54,13 @@ def etcdcluster_backup_said(said: Json) -> Json:
     return {field: said[field] for field in fields if said.get(field)}
 
 
-def etcdcluster_backup_status(job: Json, pods: list[Json], read: list[Json], said: Json) -> Json:
+def etcdcluster_backup_status(
+    job: Json, pods: list[Json], read: list[Json], said: Json, volume: str = ""
+) -> Json:
     """What the status tells of backups, after `job` ended.
 
     `pods` are the Job's, `read` what its containers printed (`{item, log}`), `said` is the status so
-    far: a backup that fails must not hide the last good one.
+    far: a backup that fails must not hide the last good one. `volume` is the uid of the claim.
     """
     logs = {each["item"]: each.get("log") or "" for each in read}
     succeeded = etcdcluster_job_state(job) == "succeeded"
@@ -173,10 +81,11 @@ def etcdcluster_backup_status(job: Json, pods: list[Json], read: list[Json], sai
             "time": last["time"],
             "verified": False,
         } | checked
+        told["lastGoodBackup"] |= {"volume": volume} if volume else {}
     elif (said.get("lastBackup") or {}).get("result") == "Succeeded":
         # Told by a release that knew of one backup only.
         before = said.get("lastGoodBackup") or said["lastBackup"]
-        kept = ("snapshot", "time", "verified", "revision", "keys")
+        kept = ("snapshot", "time", "verified", "revision", "keys", "volume")
         told["lastGoodBackup"] = {key: before[key] for key in kept if key in before}
     if listed := _rows(logs.get("list", "")):
         told["backups"] = listed
@@ -349,7 +258,6 @@ class FilterModule:
         return {
             "etcdcluster_backup_said": etcdcluster_backup_said,
             "etcdcluster_backup_status": etcdcluster_backup_status,
-            "etcdcluster_backup_steps": etcdcluster_backup_steps,
             "etcdcluster_containers": etcdcluster_containers,
             "etcdcluster_ended": etcdcluster_ended,
             "etcdcluster_ended_at": etcdcluster_ended_at,
@@ -358,5 +266,4 @@ class FilterModule:
             "etcdcluster_jobs": etcdcluster_jobs,
             "etcdcluster_pods_words": etcdcluster_pods_words,
             "etcdcluster_restore_plan": etcdcluster_restore_plan,
-            "etcdcluster_surplus": etcdcluster_surplus,
         }

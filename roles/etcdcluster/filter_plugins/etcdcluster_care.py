@@ -1,4 +1,4 @@
-"""Filters that decide on an etcd cluster's care: how etcd is started, which file is made smaller."""
+"""Filters that decide on an etcd cluster's care: which file is made smaller."""
 
 from __future__ import annotations
 
@@ -7,18 +7,8 @@ from typing import Any
 
 Json = dict[str, Any]
 _FULL = "alarm:NOSPACE"
-_OWN_QUOTA = 2 * 1024**3  # of etcd, where none is asked for
 _ROOM = 0.9  # of the quota: with less room the next writes would raise the alarm again
 _MI = 1024**2
-
-
-def etcdcluster_care_arguments(quota: float, compaction: Json) -> list[str]:
-    """What etcd is started with; nothing where nothing is asked for."""
-    found = [f"--quota-backend-bytes={int(quota)}"] if quota else []
-    if compaction:
-        found.append(f"--auto-compaction-mode={compaction['mode']}")
-        found.append(f"--auto-compaction-retention={compaction['retention']}")
-    return found
 
 
 def etcdcluster_space(status_json: str, quota: float) -> Json:
@@ -29,7 +19,7 @@ def etcdcluster_space(status_json: str, quota: float) -> Json:
     """
     statuses = _statuses(status_json)
     errors = [str(error) for each in statuses for error in each.get("errors") or []]
-    quotas = [int(each.get("dbSizeQuota") or quota or _OWN_QUOTA) for each in statuses]
+    quotas = [int(each.get("dbSizeQuota") or quota) for each in statuses]
     size = max((int(each.get("dbSize", 0)) for each in statuses), default=0)
     limit = min(quotas, default=0)
     return {
@@ -86,7 +76,6 @@ class FilterModule:
     def filters(self) -> dict[str, Any]:
         """Name to function."""
         return {
-            "etcdcluster_care_arguments": etcdcluster_care_arguments,
             "etcdcluster_fragmented": etcdcluster_fragmented,
             "etcdcluster_space": etcdcluster_space,
         }

@@ -51,8 +51,9 @@ def _parts(version: str) -> tuple[int, ...]:
 
 
 def etcdcluster_loss(told: list[Json], claims: list[Json]) -> Json:
-    """What is left of members that status knows: `{reason, kept, code}`.
+    """What is left of members that status knows: `{reason, kept, others, code}`.
 
+    `others` are members whose volume is there and is another, such as one that was copied back.
     `reason` is empty where the volumes of a majority are there. `code` names this loss: whoever answers
     it must have read it, and the same answer does not count for the next one.
     """
@@ -72,11 +73,22 @@ def etcdcluster_loss(told: list[Json], claims: list[Json]) -> Json:
     reason = "" if len(kept) * 2 > len(voters) else "QuorumLost" if kept else "DataLost"
     known = ",".join(sorted(f"{row.get('id', '')}={row.get('volume', '')}" for row in told))
     code = hashlib.sha256(known.encode()).hexdigest()[:8]
-    return {"reason": reason if voters else "", "kept": kept, "code": code}
+    others = [name for each in voters if (name := each["name"]) in there and name not in kept]
+    return {"reason": reason if voters else "", "kept": kept, "others": others, "code": code}
+
+
+def etcdcluster_adopted(told: list[Json], volumes: Json) -> list[Json]:
+    """The members as told, with the volumes that are there now."""
+    return [row | {"volume": volumes.get(row["name"], row.get("volume", ""))} for row in told]
 
 
 def etcdcluster_recovery(answer: str, loss: Json) -> Json:
-    """What a person said about this loss: `{do, member}`; `do` is empty, `force` or `empty`."""
+    """What a person said about this loss: `{do, member}`.
+
+    `do` is nothing, `force`, `empty`, or `adopt`: to take the volumes that are there for the members'.
+    """
+    if loss["others"] and answer == f"volumes-{loss['code']}":
+        return {"do": "adopt", "member": ""}
     if answer == f"empty-{loss['code']}":
         return {"do": "empty", "member": ""}
     for member in loss["kept"]:
@@ -232,6 +244,7 @@ class FilterModule:
     def filters(self) -> dict[str, Any]:
         """Name to function."""
         return {
+            "etcdcluster_adopted": etcdcluster_adopted,
             "etcdcluster_leftovers": etcdcluster_leftovers,
             "etcdcluster_loss": etcdcluster_loss,
             "etcdcluster_pods": etcdcluster_pods,

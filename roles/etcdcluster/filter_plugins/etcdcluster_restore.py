@@ -15,8 +15,10 @@ Json = dict[str, Any]
 
 _WORD = re.compile(r"restore-[0-9a-f]{8}")
 _MARK = "mycompany.com/restore"
-_AHEAD = 1_000_000_000  # revisions
 _TAKEN_BACK = "it was taken back before anything was changed"
+_TOO_LARGE = (
+    "the snapshot is too large for this cluster; raise storageSize or quotaBackendBytes first"
+)
 _GIVEN_UP = "it was given up for what spec.recover says"
 
 
@@ -57,7 +59,16 @@ def etcdcluster_restore_attempt(asked: Json, said: Json, world: Json) -> Json:
 def _trying(last: Json, asked: Json, world: Json) -> Json:
     if (asked["recover"], asked["snapshot"]) != (last["request"], last["snapshot"]):
         return _do("refuse", last, _TAKEN_BACK)
+    size, quota = world.get("size", 0), world.get("quota", 0)
+    if world["trial"] == "succeeded" and size > quota:
+        return _do(
+            "refuse", last, f"{_TOO_LARGE}: it has {_mi(size)}, and the quota is {_mi(quota)}"
+        )
     return _do({"succeeded": "begin", "failed": "refuse"}.get(world["trial"], "try"), last)
+
+
+def _mi(size: float) -> str:
+    return f"{round(size / 1024**2)}Mi"
 
 
 def _restoring(last: Json, asked: Json, world: Json) -> Json:
@@ -120,14 +131,6 @@ def etcdcluster_restore_note(recover: str, said: Json) -> str:
     return f"`{recover}` in spec.recover is for other data, and does nothing; now it is `{word}`"
 
 
-def etcdcluster_restore_needs(said: Json, snapshot: str) -> list[str]:
-    """Snapshots that no backup may delete: a restore reads them, or is about to."""
-    last = _last(said)
-    is_open = last.get("state") in ("Trying", "Restoring")
-    found = [snapshot, last.get("snapshot", ""), last.get("backup", "")] if is_open else [snapshot]
-    return [name for name in found if name]
-
-
 def etcdcluster_restore_old(claims: list[Json], request: str) -> list[str]:
     """Volumes with the data that a restore replaces."""
     return [str(claim["metadata"]["name"]) for claim in claims if _mark(claim) != request]
@@ -148,27 +151,14 @@ def etcdcluster_restore_code(word: str) -> str:
     return word.rpartition("-")[2]
 
 
-def etcdcluster_restore_arguments(version: str) -> list[str]:
-    """Keeps revisions from going back, which clients that watch would not notice.
-
-    Releases before 3.6 cannot do that.
-    """
-    major, minor = (int(part) for part in version.split(".")[:2])
-    if (major, minor) < (3, 6):
-        return []
-    return [f"--bump-revision={_AHEAD}", "--mark-compacted"]
-
-
 class FilterModule:
     """How Ansible finds the filters."""
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
         return {
-            "etcdcluster_restore_arguments": etcdcluster_restore_arguments,
             "etcdcluster_restore_attempt": etcdcluster_restore_attempt,
             "etcdcluster_restore_code": etcdcluster_restore_code,
-            "etcdcluster_restore_needs": etcdcluster_restore_needs,
             "etcdcluster_restore_note": etcdcluster_restore_note,
             "etcdcluster_restore_old": etcdcluster_restore_old,
             "etcdcluster_restore_told": etcdcluster_restore_told,

@@ -46,7 +46,9 @@ def _replacing(facts: Json) -> Json | None:
         "fill": f"the members start from snapshot {snapshot}; {kept}",
     }
     message = messages.get(attempt["do"], "")
-    return _said("Restoring", message, facts["why"]) if message else None
+    return (
+        _said("Restoring", message, facts.get("restore_note") or facts["why"]) if message else None
+    )
 
 
 def _restore_refused(facts: Json) -> Json | None:
@@ -66,11 +68,10 @@ def _restoring(facts: Json) -> Json | None:
     snapshot = facts["restoring"]
     if not snapshot:
         return None
-    before = facts.get("restore_wrong", "")
     return _said(
         "Restoring",
         f"the members' volumes are filled from snapshot `{snapshot}`",
-        f"the first try failed: {before}" if before else "",
+        facts.get("restore_note", ""),
     )
 
 
@@ -79,6 +80,9 @@ def _answered(facts: Json) -> Json | None:
     recovery = facts["recovery"]
     if recovery["do"] == "empty":
         return _said("Recovering", "the cluster is made anew and empty, as spec.recover says")
+    if recovery["do"] == "adopt":
+        message = "the members start with the volumes that are there, as spec.recover says"
+        return _said("Recovering", message, facts["why"])
     if recovery["do"] == "force":
         member = recovery["member"]
         return _said(
@@ -94,16 +98,22 @@ def _lost(facts: Json) -> Json | None:
     if facts["known"] or not loss["reason"]:
         return None
     empty = f"set spec.recover to `empty-{loss['code']}`"
+    copies = ""
+    if others := loss.get("others"):
+        copies = (
+            f"; the volumes of {_names(others)} are others than before: if they hold copies of the"
+            f" data, set spec.recover to `volumes-{loss['code']}` to go on with them"
+        )
     if loss["reason"] == "DataLost":
         return _said(
             "DataLost",
             f"the volumes of all {known} members are gone and no empty cluster is put in their place; "
-            f"to start anew, from restoreFrom where it is set, {empty}",
+            f"to start anew, from restoreFrom where it is set, {empty}{copies}",
         )
     return _said(
         "QuorumLost",
         f"only {_names(loss['kept'])} of {known} members still has its volume, too few for a quorum; "
-        f"to go on with its data, {_recover(loss)}; to give it up, {empty}",
+        f"to go on with its data, {_recover(loss)}; to give it up, {empty}{copies}",
     )
 
 

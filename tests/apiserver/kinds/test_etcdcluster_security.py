@@ -41,13 +41,14 @@ def kubectl(binaries: Binaries, cluster: Cluster) -> Kubectl:
         ({"tls": {}}, {"tls": {"issuerRef": NAMED}}, "tls.issuerRef cannot change"),
         ({"tls": {"issuerRef": NAMED}}, {"tls": {"issuerRef": {"name": "other"}}}, "cannot change"),
         ({"tls": {}}, {"tls": {"duration": "10h", "rotateBefore": "10h"}}, "must be shorter"),
-        ({}, {"quotaBackendBytes": "2Gi"}, "quotaBackendBytes is larger than storageSize"),
         ({}, {"version": "99.1.1"}, "version must be of etcd 3, from 3.5.6 on"),
         ({}, {"version": "3.5.5"}, "version must be of etcd 3, from 3.5.6 on"),
         ({}, {"version": "3.4.10"}, "version must be of etcd 3, from 3.5.6 on"),
         ({}, {"quotaBackendBytes": "8Ki"}, "quotaBackendBytes must be at least 16Mi"),
         ({}, {"backupSchedule": "0 3 31 2 *"}, "February has 29 days at most"),
         ({}, {"backupSchedule": "0 3 31 4,06,NOV *"}, "names the 31st of months that have 30"),
+        ({}, {"quotaBackendBytes": "615Mi"}, "at most 60 percent of storageSize"),
+        ({"storageSize": "100Mi"}, {"storageSize": "99Mi"}, "storageSize must be at least 100Mi"),
         ({}, {"compaction": {"mode": "revision", "retention": "8h"}}, "a number where it is"),
         ({}, {"compaction": {"mode": "periodic", "retention": "8"}}, "a time such as 8h"),
         ({}, {"resources": {"limits": {"memory": "much"}}}, "should match"),
@@ -76,7 +77,7 @@ OUTSIDE: Json = {
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        (TINY, "storageSize must be at least 64Mi"),
+        (TINY, "storageSize must be at least 100Mi"),
         (OUTSIDE, "prefix must not have empty folders, `.` or `..` in it"),
     ],
 )

@@ -1,47 +1,31 @@
-"""When the condition BackedUp says that somebody should look."""
+"""When a schedule of backups was due last."""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.unit.roles.filters import role_filter
 
-backed_up = role_filter("etcdcluster", "etcdcluster_backed_up", "etcdcluster_backed_up")
+due = role_filter("etcdcluster", "etcdcluster_due", "etcdcluster_backed_up")
 
-NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
-GOOD = {"snapshot": "a.db", "time": "2023-11-14T03:00:10Z"}
-ENDED = {"lastBackup": {"result": "Succeeded"}, "lastGoodBackup": GOOD}
-FAILED = {"lastBackup": {"result": "Failed", "message": "no bucket"}, "lastGoodBackup": GOOD}
-BEGAN, DONE = "lastScheduleTime", "lastSuccessfulTime"
-OVERDUE = ("False", "BackupOverdue")
+NOW = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC).timestamp()  # a Tuesday
 
 
 @pytest.mark.parametrize(
-    ("schedule", "told", "status", "reason"),
+    ("schedule", "moment"),
     [
-        ({}, {}, "Unknown", "NotYet"),
-        ({BEGAN: "2023-11-14T03:00:00Z", DONE: "2023-11-14T03:00:10Z"}, ENDED, "True", "BackedUp"),
-        ({BEGAN: "2023-11-14T22:00:00Z", DONE: "2023-11-14T03:00:10Z"}, ENDED, "True", "BackedUp"),
-        (
-            {BEGAN: "2023-11-14T21:00:00Z", DONE: "2023-11-14T03:00:10Z"},
-            ENDED,
-            "False",
-            "BackupOverdue",
-        ),
-        ({BEGAN: "2023-11-14T21:00:00Z"}, {}, *OVERDUE),
-        ({BEGAN: "2023-11-14T22:00:00Z"}, FAILED, "False", "BackupFailed"),
+        ("0 3 * * *", "2023-11-14T03:00:00Z"),
+        ("30 22 * * *", "2023-11-13T22:30:00Z"),
+        ("*/5 * * * *", "2023-11-14T22:10:00Z"),
+        ("13/20 0-6,22 ? NOV-dec TUE", "2023-11-14T22:13:00Z"),
+        ("0 0 1 1 *", "2023-01-01T00:00:00Z"),
+        ("0 0 29 2 *", "2020-02-29T00:00:00Z"),
+        ("0 0 13 * SUN", "2023-11-13T00:00:00Z"),  # either is enough
+        ("0 0 */2 * MON", "2023-11-13T00:00:00Z"),  # with a star, both must fit
+        ("0 3 31 2 *", ""),
     ],
 )
-def test_backup_that_failed_or_does_not_end_is_told(
-    schedule: dict[str, Any], told: dict[str, Any], status: str, reason: str
-) -> None:
-    (found,) = backed_up([{"status": schedule}], told, NOW)
-    assert (found["type"], found["status"], found["reason"]) == ("BackedUp", status, reason)
-    assert found["message"]
-
-
-def test_cluster_without_a_schedule_has_no_such_condition_until_it_had_one() -> None:
-    assert backed_up([], {}, NOW) == []
-    assert [row["status"] for row in backed_up([], FAILED, NOW)] == ["Unknown"]
+def test_last_moment_of_a_schedule_is_found_as_cron_finds_it(schedule: str, moment: str) -> None:
+    assert due(schedule, NOW) == moment

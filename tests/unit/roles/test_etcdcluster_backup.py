@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.unit.roles.filters import role_filter
 
 
@@ -22,18 +20,7 @@ pods_words = _filter("pods_words")
 restore_plan = _filter("restore_plan")
 said_of = _filter("backup_said")
 status_of = _filter("backup_status")
-steps_of = _filter("backup_steps")
-surplus = _filter("surplus")
 
-PLAN: dict[str, Any] = {
-    "etcd": "etcd:v3.6.0",
-    "tool": "rclone:1",
-    "flags": ["--endpoints=http://db"],
-    "store": "",
-    "verify": False,
-    "lists": False,
-    "surplus": [],
-}
 NOW = 1_800_000_000.0
 THEN = "2027-01-15T07:00:00Z"  # an hour before
 
@@ -63,51 +50,6 @@ def printed(stored: int = 7, restored: int = 7) -> list[dict[str, str]]:
         {"item": "restored", "log": f'{{"level":"info"}}x\n{json.dumps({"revision": restored})}'},
         {"item": "list", "log": "NOTICE: no config\n" + json.dumps(rows)},
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "names"),
-    [
-        ({}, ["snapshot"]),
-        ({"verify": True}, ["snapshot", "restore", "stored", "restored"]),
-        ({"lists": True, "surplus": ["a.db"]}, ["snapshot", "prune", "list"]),
-        (
-            {"store": "store:b/ns/db", "verify": True, "lists": True},
-            ["snapshot", "upload", "download", "restore", "stored", "restored", "list"],
-        ),
-    ],
-)
-def test_backup_does_what_is_wanted_and_deletes_only_after_it_was_tried(
-    changes: dict[str, Any], names: list[str]
-) -> None:
-    assert [step["name"] for step in steps_of(PLAN | changes)] == names
-
-
-def test_what_is_tried_is_what_came_back_from_the_store() -> None:
-    steps = {step["name"]: step for step in steps_of(PLAN | {"store": "store:b", "verify": True})}
-
-    assert steps["download"]["args"][-2:] == ["store:b/$(JOB_NAME).db", "/scratch/$(JOB_NAME).db"]
-    assert "/scratch/$(JOB_NAME).db" in steps["restore"]["args"]
-
-
-def test_newest_are_kept_with_room_for_the_next_and_never_all_deleted() -> None:
-    backups = [{"name": f"{n}.db", "time": f"2027-01-0{n}T00:00:00Z"} for n in (2, 1, 3)]
-
-    assert surplus(backups, 3, []) == ["1.db"]
-    assert surplus(backups, 1, []) == ["1.db", "2.db"]
-    assert surplus(backups, 0, []) == []
-    assert surplus([], 3, []) == []
-
-
-def test_last_backups_and_those_before_a_restore_are_neither_pruned_nor_counted() -> None:
-    lasting = r"^db-(before-[0-9a-f]{8}|last-[0-9a-f]{8}|last-backup)\.db$"
-    names = ["db-last-backup", "db-before-1a2b3c4d", "db-last-0a1b2c3d", "db-1", "db-2", "db-3"]
-    backups = [
-        {"name": f"{name}.db", "time": f"2027-01-0{day}T00:00:00Z"}
-        for day, name in enumerate(names, 1)
-    ]
-
-    assert surplus(backups, 2, [], lasting) == ["db-1.db", "db-2.db"]
 
 
 def test_good_backup_is_verified_by_its_revision() -> None:

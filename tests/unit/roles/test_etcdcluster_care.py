@@ -1,4 +1,4 @@
-"""Which member's file is made smaller, which claims grow, and how etcd is started."""
+"""Which member's file is made smaller, which claims grow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from tests.unit.roles.filters import role_filter
 
-arguments = role_filter("etcdcluster", "etcdcluster_care_arguments", "etcdcluster_care")
 space = role_filter("etcdcluster", "etcdcluster_space", "etcdcluster_care")
 fragmented = role_filter("etcdcluster", "etcdcluster_fragmented", "etcdcluster_care")
 
@@ -91,8 +90,6 @@ def test_full_database_is_made_smaller_wherever_that_makes_room() -> None:
         ((91, 20, 20), 100, 0, False),  # the next writes would fill it
         ((91, 20, 20), 200, 0, True),  # the quota was raised
         ((91, 20, 20), 200, 100, False),  # a member says that it runs with the old one
-        ((1800, 20, 20), 0, 0, True),  # etcd's own quota
-        ((1900, 20, 20), 0, 0, False),
     ],
 )
 def test_writes_are_taken_again_only_below_the_quota(
@@ -111,12 +108,3 @@ def test_nothing_is_full_without_the_alarm_or_without_an_answer() -> None:
 def test_nobody_reached_means_nothing_to_do() -> None:
     assert fragmented(THREE, "", 50, 100 * MI, NO_ALARM) == {}
     assert fragmented(THREE, "null", 50, 100 * MI, NO_ALARM) == {}
-
-
-def test_etcd_is_started_as_before_where_nothing_is_asked_for() -> None:
-    assert arguments(0, {}) == []
-    assert arguments(64 * MI, {"mode": "periodic", "retention": "8h"}) == [
-        "--quota-backend-bytes=67108864",
-        "--auto-compaction-mode=periodic",
-        "--auto-compaction-retention=8h",
-    ]

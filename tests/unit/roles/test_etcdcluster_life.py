@@ -10,6 +10,7 @@ from tests.unit.roles.filters import role_filter
 
 LIFE = "etcdcluster_life"
 renewal = role_filter("etcdcluster", "etcdcluster_renewal", LIFE)
+adopted = role_filter("etcdcluster", "etcdcluster_adopted", LIFE)
 loss = role_filter("etcdcluster", "etcdcluster_loss", LIFE)
 recovery = role_filter("etcdcluster", "etcdcluster_recovery", LIFE)
 pods_of = role_filter("etcdcluster", "etcdcluster_pods", LIFE)
@@ -188,7 +189,8 @@ def claim(number: int, uid: str = "", **metadata: str) -> dict[str, Any]:
 def test_what_is_left_of_a_cluster_is_told_from_its_volumes(
     claims: list[dict[str, Any]], reason: str, kept: list[str]
 ) -> None:
-    assert loss(TOLD, claims) | {"code": ""} == {"reason": reason, "kept": kept, "code": ""}
+    found = loss(TOLD, claims)
+    assert (found["reason"], found["kept"]) == (reason, kept)
 
 
 def test_cluster_that_never_was_is_not_lost() -> None:
@@ -207,6 +209,20 @@ def test_answer_to_a_loss_names_this_loss_and_a_member_that_is_left() -> None:
     assert recovery(f"empty-{code}", lost) == {"do": "empty", "member": ""}
     for wrong in ("", "db-2", f"db-1-{code}", "db-2-00000000", "empty-00000000"):
         assert recovery(wrong, lost)["do"] == ""
+
+
+def test_volumes_that_were_exchanged_for_copies_can_be_taken_for_the_members() -> None:
+    copies = [claim(n, f"copy-{n}") for n in range(3)]
+    lost = loss(TOLD, copies)
+
+    assert lost["others"] == ["db-0", "db-1", "db-2"]
+    assert recovery(f"volumes-{lost['code']}", lost)["do"] == "adopt"
+    told = adopted(TOLD, {f"db-{n}": f"copy-{n}" for n in range(3)})
+    after = loss(told, copies)
+    assert (after["reason"], after["kept"]) == ("", ["db-0", "db-1", "db-2"])
+    assert recovery(f"volumes-{lost['code']}", after)["do"] == ""
+    gone = loss(TOLD, [])
+    assert recovery(f"volumes-{gone['code']}", gone)["do"] == "", "there is nothing to go on with"
 
 
 def test_answer_to_a_loss_does_not_count_for_the_next_one() -> None:

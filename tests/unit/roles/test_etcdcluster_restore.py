@@ -13,8 +13,6 @@ word_of = role_filter("etcdcluster", "etcdcluster_restore_word", FILE)
 attempt_of = role_filter("etcdcluster", "etcdcluster_restore_attempt", FILE)
 told_of = role_filter("etcdcluster", "etcdcluster_restore_told", FILE)
 note_of = role_filter("etcdcluster", "etcdcluster_restore_note", FILE)
-arguments = role_filter("etcdcluster", "etcdcluster_restore_arguments", FILE)
-needs = role_filter("etcdcluster", "etcdcluster_restore_needs", FILE)
 old_of = role_filter("etcdcluster", "etcdcluster_restore_old", FILE)
 way_out = role_filter("etcdcluster", "etcdcluster_restore_way_out", FILE)
 
@@ -160,11 +158,9 @@ def test_word_for_other_data_is_told_to_do_nothing() -> None:
     assert note_of("db-0-12345678", WELL) == ""
 
 
-def test_snapshots_of_a_restore_under_way_are_not_pruned() -> None:
-    assert needs(at("Restoring"), "b.db") == ["b.db", "a.db", "old.db"]
-    assert needs(at("Restored"), "") == []
-
-
-def test_revisions_never_go_back_where_etcd_can_do_that() -> None:
-    assert arguments("3.5.35") == []
-    assert "--mark-compacted" in arguments("3.6.16")
+def test_snapshot_that_is_larger_than_the_quota_is_refused_before_anything_is_stopped() -> None:
+    large = world(trial="succeeded", size=300 * 1024**2, quota=64 * 1024**2)
+    attempt = attempt_of(asked(), at("Trying"), large)
+    assert attempt["do"] == "refuse"
+    assert "it has 300Mi, and the quota is 64Mi" in attempt["message"]
+    assert done(at("Trying"), trial="succeeded", size=64, quota=64) == "begin"
