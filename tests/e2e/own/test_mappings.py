@@ -119,7 +119,7 @@ async def test_route_is_as_ready_as_the_gateways_controller_says(
         MAPPING, namespace, "shop", {"spec": {"match": {"hosts": ["www.example.com"]}}}
     )
     said = await wait_reason(api, MAPPING, namespace, "shop", "NotAccepted")
-    assert "nobody answers for Gateway gateways/public" in said["message"]
+    assert "no controller answers for Gateway gateways/public" in said["message"]
     route = await api.get(ROUTE, namespace, "shop")
     (rule,) = route["spec"]["rules"]
     shares = [

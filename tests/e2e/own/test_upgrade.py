@@ -71,8 +71,8 @@ def older_operator(folder: Path) -> Path:
         "roles/appoperator/defaults/main.yml": {" | appoperator_image": ""},
         "roles/mapping/defaults/main.yml": {
             "_spec.match.": "_spec.",
-            " | mapping_address": "",
-            " | mapping_weights": "",
+            "[_routing_rolecall_dev_mapping_spec.target.host, ": "[",
+            ".port | default('')": "",
         },
         "roles/mapping/filter_plugins/mapping.py": {'["spec"]["match"]': '["spec"]'},
         "roles/mapping/tasks/collisions.yml": {"dev/v1": "dev/v1alpha1"},

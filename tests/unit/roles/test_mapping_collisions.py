@@ -1,4 +1,4 @@
-"""Whose a prefix is, and what a Gateway is told of a route."""
+"""Whose a prefix is."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ from tests.unit.roles.filters import role_filter
 
 Json = dict[str, Any]
 prefix_owner = role_filter("mapping", "mapping_prefix_owner")
-backends = role_filter("mapping", "mapping_backends")
-not_services = role_filter("mapping", "mapping_not_services")
-is_as_wanted = role_filter("mapping", "mapping_is_as_wanted")
-route_refusal = role_filter("mapping", "mapping_route_refusal")
 
 MATCH = ("prefix", "headers", "hosts")
 
@@ -91,61 +87,3 @@ def test_edit_that_the_list_does_not_show_yet_counts() -> None:
     first, second = mapping("first", second=1), mapping("second", second=2)
     edited = mapping("second", second=2, prefix="/b/")
     assert prefix_owner([first, second], edited) == ""
-
-
-def test_requests_are_shared_out_by_weight() -> None:
-    rows = backends("shop:8080", [{"target": "next.canary", "weight": 5}], "home")
-    said = [(row["name"], row["namespace"], row["port"], row["weight"]) for row in rows]
-    assert said == [("shop", "home", 8080, 95), ("next", "canary", 80, 5)]
-
-
-def test_host_outside_the_cluster_is_no_service() -> None:
-    targets = ["a", "a.b:80", "a.b.svc", "a.b.svc.cluster.local:1", "www.example.com", "10.0.0.1"]
-    assert not_services(targets) == ["www.example.com", "10.0.0.1"]
-
-
-def route(*conditions: Json, generation: int = 2) -> Json:
-    return {
-        "metadata": {"generation": generation},
-        "status": {"parents": [{"conditions": list(conditions)}]},
-    }
-
-
-def condition(kind: str, status: str, seen: int = 2) -> Json:
-    told = {"type": kind, "status": status, "observedGeneration": seen}
-    return {**told, "reason": "RefNotPermitted", "message": "no grant"}
-
-
-def test_gateway_that_serves_a_route_has_nothing_against_it() -> None:
-    assert route_refusal(route(condition("Accepted", "True")), "home/public") == ""
-
-
-def test_gateway_that_refuses_a_route_is_quoted() -> None:
-    told = (condition("Accepted", "True"), condition("ResolvedRefs", "False"))
-    assert route_refusal(route(*told), "home/public") == "RefNotPermitted: no grant"
-
-
-@pytest.mark.parametrize(
-    "silent", [{"metadata": {}}, route(), route(condition("Accepted", "True", seen=1))]
-)
-def test_gateway_that_has_not_seen_a_route_is_named(silent: Json) -> None:
-    assert "Gateway home/public" in route_refusal(silent, "home/public")
-
-
-@pytest.mark.parametrize(
-    ("damage", "is_whole"),
-    [
-        ({}, True),
-        ({"annotations": {"a": "1", "own": "x"}}, True),
-        ({"annotations": {"a": "2"}}, False),
-        ({"annotations": {"a": "1", "stale": "x"}}, False),
-        ({"annotations": None}, False),
-        ({"ports": []}, False),
-        ({"ports": [{"port": 81}]}, False),
-    ],
-)
-def test_service_that_is_as_wanted_is_not_written_again(damage: Json, is_whole: bool) -> None:
-    wanted = {"annotations": {"a": "1", "stale": None}, "ports": [{"port": 80}]}
-    made = {"annotations": {"a": "1"}, "ports": [{"port": 80, "protocol": "TCP"}], "type": "x"}
-    assert is_as_wanted([{**made, **damage}], wanted) is is_whole
-    assert not is_as_wanted([], wanted)
