@@ -1,4 +1,4 @@
-"""What of an EtcdCluster is refused before it is stored, and what a Machine is given."""
+"""What of an EtcdCluster is refused before it is stored."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from tests.unit.roles.filters import role_filter
 Json = dict[str, Any]
 refusals = role_filter("etcdcluster_admission", "etcdcluster_admission_refusals")
 new_target = role_filter("etcdcluster_admission", "etcdcluster_admission_new_target")
-defaults = role_filter("machine_defaults", "machine_defaults")
-GIVEN_USERS = "openshift.io/sa.scc.uid-range"
 
 
 def member(number: int, version: str = "3.5.35", **more: Any) -> Json:
@@ -125,30 +123,3 @@ def test_backups_are_looked_after_only_where_they_go_elsewhere() -> None:
     assert new_target(asked({}, {"backupS3": target})) == target
     assert new_target(asked({"backupS3": target}, {"backupS3": target})) == {}
     assert new_target(asked({"backupS3": target}, {})) == {}
-
-
-def test_machine_is_given_the_disk_that_its_snapshot_needs() -> None:
-    def disk(size: object, **spec: Any) -> object:
-        found = defaults(spec, [{"status": {"restoreSize": size}}], [])
-        return found.get("spec", {}).get("disk")
-
-    assert disk("10Gi", disk=1) == 10
-    assert disk("1500Mi", disk=1) == 2
-    assert disk("5G") == 5
-    assert disk(str(3 * 1024**3), disk=1) == 3
-    assert disk("10Gi", disk=20) is None
-    assert disk("10Gi", disk=5) is None  # somebody said so
-    assert disk("1Gi", disk=1) is None
-    assert disk("much", disk=1) is None
-
-
-def test_machine_is_given_a_user_that_its_namespace_allows() -> None:
-    def user(text: str, **spec: Any) -> object:
-        namespace = {"metadata": {"annotations": {GIVEN_USERS: text}}}
-        return defaults(spec, [], [namespace]).get("spec", {}).get("user")
-
-    assert user("1000680000/10000") == 1000680000
-    assert user("1000680000/10000", user=5) is None
-    assert user("9999999999/1") is None
-    assert user("nobody") is None
-    assert defaults({}, [], [{"metadata": {}}]) == {}
