@@ -21,7 +21,7 @@ from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import ROOT
 from tests.e2e.kinds import condition, cr, install
-from tests.fixtures.authorities import issue
+from tests.fixtures.authorities import Issued, issue
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually_async
 
@@ -86,10 +86,13 @@ async def test_members_wait_for_their_issuer_and_others_are_told_of_them(
     }
     assert f"db-8.db-peer.{namespace}.svc" in member["dnsNames"]
     assert member["usages"] == ["digital signature", "client auth", "server auth"]
-    assert "dnsNames" not in (await api.get(CERTIFICATE, namespace, "db-client"))["spec"]
+    client = (await api.get(CERTIFICATE, namespace, "db-client"))["spec"]
+    assert "dnsNames" not in client
 
     await make_small_claim(api, namespace)
-    await api.create(SECRET, filled_by_the_issuer(namespace, member))
+    authority = issue("mine")
+    for wanted in (member, client):
+        await api.create(SECRET, filled_by_the_issuer(namespace, wanted, authority))
     assert run(cluster, namespace, tmp_path) == 0
     template = (await api.get(SET, namespace, "db"))["spec"]["template"]
     assert template["metadata"]["annotations"]["mycompany.com/trust"]
@@ -145,10 +148,9 @@ async def make_small_claim(api: Client, namespace: str) -> None:
     )
 
 
-def filled_by_the_issuer(namespace: str, wanted: Json) -> Json:
-    """The members' Secret as cert-manager fills it."""
-    authority = issue("mine")
-    leaf = issue("db-member", authority, hosts=wanted["dnsNames"])
+def filled_by_the_issuer(namespace: str, wanted: Json, authority: Issued) -> Json:
+    """A Secret as cert-manager fills it."""
+    leaf = issue(wanted["commonName"], authority, hosts=wanted.get("dnsNames", ["client"]))
     content = {"ca.crt": authority.pem, "tls.crt": leaf.pem, "tls.key": leaf.key_pem}
     return {
         "apiVersion": "v1",

@@ -59,13 +59,6 @@ def etcdcluster_user_wrong(tried: list[Json]) -> str:
     return words.strip().splitlines()[-1][:300]
 
 
-def etcdcluster_all_know(pods: list[Json], user: str) -> bool:
-    """Whether each member's pod started when this user was in its Secret."""
-    return all(
-        (pod["metadata"].get("annotations") or {}).get("mycompany.com/user") == user for pod in pods
-    )
-
-
 def etcdcluster_operator(found: list[Json], known: bool, before: str) -> Json:
     """The user that the role is, as `{user, password, new}`; no password where nobody knows it.
 
@@ -135,7 +128,6 @@ class FilterModule:
     def filters(self) -> dict[str, Any]:
         """Name to function."""
         return {
-            "etcdcluster_all_know": etcdcluster_all_know,
             "etcdcluster_access": etcdcluster_access,
             "etcdcluster_new_password": etcdcluster_new_password,
             "etcdcluster_operator": etcdcluster_operator,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -18,7 +20,6 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 # The operator itself is let through, and tests have its user; this one is somebody.
 AS = ("--as=jane", "--as-group=system:masters")
-NOBODY = "http://127.0.0.1:9"
 SPEC = {"version": "3.5.35", "replicas": 3}
 MEMBERS = [{"name": f"db-{number}", "version": "3.5.35", "healthy": True} for number in range(3)]
 
@@ -64,17 +65,22 @@ def test_etcdcluster_that_could_not_become_what_it_says_is_refused(
     assert "metadata.name: Service new-peer of that name is there" in said
 
 
-def test_backups_that_cannot_be_written_yet_are_warned_of(
+def test_backups_that_cannot_be_written_yet_are_warned_of_and_their_server_is_not_asked(
     cluster: Cluster, namespace: str, db: Json
 ) -> None:
-    target = {"endpoint": NOBODY, "bucket": "backups", "secretName": "s3"}
-    backed_up = {**SPEC, "backupSchedule": "0 3 * * *", "backupS3": target}
-    eventually(lambda: write(cluster, {**db, "spec": {**SPEC, "version": "3.7.0"}}))
-    said = write(cluster, {**db, "spec": backed_up})
-    assert "Secret s3 has no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, so no backup can" in said
-    assert f"{NOBODY} does not answer the operator" in said
-    stored = cluster.kubectl_json("-n", namespace, "get", "etcd/db")["spec"]
-    assert stored["backupS3"]["endpoint"] == NOBODY
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        server.setblocking(False)
+        endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
+        target = {"endpoint": endpoint, "bucket": "backups", "secretName": "s3"}
+        backed_up = {**SPEC, "backupSchedule": "0 3 * * *", "backupS3": target}
+        eventually(lambda: write(cluster, {**db, "spec": {**SPEC, "version": "3.7.0"}}))
+        said = write(cluster, {**db, "spec": backed_up})
+        assert "Secret s3 has no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, so no backup" in said
+        assert endpoint not in said
+        stored = cluster.kubectl_json("-n", namespace, "get", "etcd/db")["spec"]
+        assert stored["backupS3"]["endpoint"] == endpoint
+        with pytest.raises(BlockingIOError):  # nobody came
+            server.accept()
 
 
 def test_machine_gets_the_user_that_its_namespace_allows(cluster: Cluster, namespace: str) -> None:

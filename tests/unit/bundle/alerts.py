@@ -12,7 +12,7 @@ import yaml
 ROOT = Path(__file__).parents[3]
 KINDS = ROOT / "config" / "alerts" / "kinds.yaml"
 OPERATOR = ROOT / "config" / "prometheus" / "rules.yaml"
-ETCD = ROOT / "roles" / "etcdcluster" / "templates" / "alerts.yaml.j2"
+ETCD = ROOT / "roles" / "etcdcluster" / "vars" / "main" / "alerts.yml"
 
 Labels = dict[str, str]
 _EXPRESSION = re.compile(

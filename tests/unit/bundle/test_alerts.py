@@ -128,7 +128,7 @@ def test_reasons_that_alerts_name_are_those_that_kinds_have() -> None:
 
 def test_page_says_of_every_alert_what_to_do_and_of_no_other() -> None:
     names = {rule["alert"] for path in (KINDS, OPERATOR) for rule in rules(path)}
-    names |= set(re.findall(r"- alert: (\w+)", ETCD.read_text()))
+    names |= set(re.findall(r"- name: (\w+)", ETCD.read_text()))
     assert set(re.findall(r"^### (\w+)$", PAGE, re.MULTILINE)) == names
 
 

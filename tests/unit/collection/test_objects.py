@@ -39,6 +39,16 @@ def test_foreign_is_what_neither_owner_nor_label_makes_ours() -> None:
     assert objects.foreign([], CR) == []
 
 
+def test_what_has_the_labels_of_an_object_before_is_not_foreign() -> None:
+    kept = service("a", labels={"example.com/of": "b", "x": "y"})
+    others = [service("b", labels={"example.com/of": "c"}), service("c")]
+    assert objects.labelled([kept, *others], {"example.com/of": "b"}) == [kept]
+    assert objects.foreign([kept, *others], CR, {"example.com/of": "b"}) == [
+        "Service b",
+        "Service c",
+    ]
+
+
 def test_object_without_uid_owns_nothing_by_accident() -> None:
     with pytest.raises(ValueError, match="no uid"):
         objects.is_ours(service("a"), {"metadata": {"name": "a"}})
@@ -153,3 +163,14 @@ def test_field_that_is_not_wanted_any_more_is_shown_by_the_stamp() -> None:
     (first,) = changed([_config({"a": "1", "b": "2"})], [], "example.com/applied")
     assert changed([_config({"a": "1", "b": "2"})], [first], "example.com/applied") == []
     assert len(changed([_config({"a": "1"})], [first], "example.com/applied")) == 1
+
+
+def test_other_owners_of_an_object_are_no_change() -> None:
+    ours, theirs = {"uid": "u1", "controller": False}, {"uid": "u2"}
+    wanted = {"kind": "Service", "metadata": {"name": "db", "ownerReferences": [ours]}}
+    (applied,) = changed([wanted], [], "x/applied")
+    both = applied | {"metadata": applied["metadata"] | {"ownerReferences": [theirs, ours]}}
+    without = applied | {"metadata": applied["metadata"] | {"ownerReferences": [theirs]}}
+
+    assert changed([wanted], [both], "x/applied") == []
+    assert changed([wanted], [without], "x/applied") == [applied]

@@ -20,7 +20,6 @@ new_password = role_filter("etcdcluster", "etcdcluster_new_password", FILE)
 users = role_filter("etcdcluster", "etcdcluster_users", FILE)
 user_env = role_filter("etcdcluster", "etcdcluster_user_env", FILE)
 user_wrong = role_filter("etcdcluster", "etcdcluster_user_wrong", FILE)
-all_know = role_filter("etcdcluster", "etcdcluster_all_know", FILE)
 
 WANTED = {"user": "operator-1", "secret": "db-root", "secretVersion": "7"}
 ON = WANTED | {"enabled": True}
@@ -116,10 +115,3 @@ def test_password_is_in_no_template() -> None:
     assert [each["name"] for each in env] == ["ETCDCTL_USER", "ETCDCTL_PASSWORD"]
     assert 'value"' not in json.dumps(env)
     assert all(each["valueFrom"]["secretKeyRef"]["optional"] for each in env), "a member starts"
-
-
-def test_members_that_started_with_another_user_do_not_know_this_one() -> None:
-    new, old = ({"metadata": {"annotations": {"mycompany.com/user": user}}} for user in "ab")
-    assert all_know([new, new], "a")
-    assert not all_know([new, old], "a")
-    assert not all_know([{"metadata": {}}], "a")

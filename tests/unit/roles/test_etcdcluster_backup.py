@@ -203,15 +203,3 @@ def test_objects_that_belong_to_the_cr_no_more_are_orphaned() -> None:
     assert not is_orphaned(cr, [])  # deleted by the garbage collector, in the foreground
     assert is_orphaned(cr, [{"metadata": {}}])
     assert is_orphaned({"metadata": cr["metadata"] | {"finalizers": ["orphan"]}}, [owned])
-
-
-def test_other_owners_of_an_object_are_no_change() -> None:
-    changed = role_filter("etcdcluster", "etcdcluster_changed", "etcdcluster_objects")
-    ours, theirs = {"uid": "u1", "controller": False}, {"uid": "u2"}
-    wanted = {"kind": "Service", "metadata": {"name": "db", "ownerReferences": [ours]}}
-    (applied,) = changed([wanted], [])
-    both = applied | {"metadata": applied["metadata"] | {"ownerReferences": [theirs, ours]}}
-    without = applied | {"metadata": applied["metadata"] | {"ownerReferences": [theirs]}}
-
-    assert changed([wanted], [both]) == []
-    assert changed([wanted], [without]) == [applied]

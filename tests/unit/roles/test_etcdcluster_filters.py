@@ -9,11 +9,19 @@ import pytest
 
 from tests.unit.roles.filters import role_filter
 
-members_of = role_filter("etcdcluster", "etcdcluster_members")
-step = role_filter("etcdcluster", "etcdcluster_step")
+read = role_filter("etcdcluster", "etcdcluster_members")
 list_as_told = role_filter("etcdcluster", "etcdcluster_list_as_told")
 told = role_filter("etcdcluster", "etcdcluster_told")
-version_of = role_filter("etcdcluster", "etcdcluster_version_of")
+rows_of = role_filter("etcdcluster", "etcdcluster_pods")
+alone = role_filter("etcdcluster", "etcdcluster_alone")
+loss = role_filter("etcdcluster", "etcdcluster_loss")
+adopted = role_filter("etcdcluster", "etcdcluster_adopted")
+
+
+def members_of(
+    listed: str, states: str, name: str, volumes: Any, lag: int = 5000, known: Any = ()
+) -> Any:
+    return read(listed, states, name, volumes, lag, list(known))
 
 
 def member(number: int, **changes: Any) -> dict[str, Any]:
@@ -34,62 +42,6 @@ def members(count: int) -> list[dict[str, Any]]:
     return [member(number) for number in range(count)]
 
 
-def next_step(
-    found: list[dict[str, Any]], pods: int, wanted: int, known: Any = ()
-) -> tuple[str, str]:
-    taken = step(found, "db", pods, wanted, list(known))
-    return taken["do"], taken["member"].get("name", "")
-
-
-def test_healthy_cluster_of_the_wanted_size_needs_nothing() -> None:
-    assert next_step(members(3), 3, 3) == ("nothing", "")
-
-
-def test_growth_adds_one_member_to_etcd_before_its_pod_is_there() -> None:
-    assert next_step(members(3), 3, 5) == ("add", "db-3")
-
-
-def test_added_member_gets_its_pod_then_is_waited_for_then_may_vote() -> None:
-    fresh = member(3, started=False, healthy=False, learner=True)
-
-    assert next_step([*members(3), fresh], 3, 5) == ("grow", "db-3")
-    assert next_step([*members(3), fresh], 4, 5) == ("wait", "db-3")
-    assert next_step([*members(3), member(3, learner=True)], 4, 5) == ("promote", "db-3")
-
-
-def test_shrinking_takes_the_member_out_of_etcd_before_its_pod_goes() -> None:
-    assert next_step(members(5), 5, 3) == ("remove", "db-4")
-    assert next_step(members(4), 5, 3) == ("shrink", "db-4")
-
-
-def test_nothing_is_resized_while_a_member_is_not_healthy() -> None:
-    found = [member(0), member(1, healthy=False), member(2)]
-
-    assert next_step(found, 3, 5) == ("wait", "db-1")
-    found = [member(0, healthy=False), member(1), member(2)]
-    assert next_step(found, 3, 1) == ("wait", "db-0")
-
-
-def test_member_that_answers_without_a_leader_is_not_told_as_the_one_that_is_down() -> None:
-    leaderless, down = member(0, healthy=False), member(1, healthy=False, version="")
-
-    assert next_step([leaderless, down, member(2)], 3, 3) == ("wait", "db-1")
-
-
-def test_member_whose_volume_was_lost_is_removed_and_then_added_anew() -> None:
-    known = members(3)
-    found = [member(0), member(1, healthy=False, volume="other"), member(2)]
-
-    assert next_step(found, 3, 3, known) == ("remove", "db-1")
-    assert next_step([member(0), member(2)], 3, 3, known) == ("add", "db-1")
-
-
-def test_lost_volume_waits_until_all_others_are_healthy() -> None:
-    found = [member(0, healthy=False), member(1, healthy=False, volume="other"), member(2)]
-
-    assert next_step(found, 3, 3, members(3)) == ("wait", "db-0")
-
-
 def test_unhealthy_member_keeps_the_volume_it_was_last_healthy_with() -> None:
     found = [member(0), member(1, healthy=False, volume="other")]
 
@@ -99,13 +51,20 @@ def test_unhealthy_member_keeps_the_volume_it_was_last_healthy_with() -> None:
 def test_member_that_came_in_place_of_a_lost_one_is_not_replaced_again_and_again() -> None:
     # Seen first while the claim of the lost member still goes, then with a claim of its own.
     fresh = {"id": "b", "started": False, "healthy": False, "learner": True}
-    known = told([member(0), member(1, **fresh, volume="that goes"), member(2)], members(3))
+    known = told([member(0), member(1, **fresh, volume="that goes")], members(2))
+    assert [row["volume"] for row in known] == ["v0", ""]
 
-    assert [row["volume"] for row in known] == ["v0", "", "v2"]
-    for now in ({"started": False}, {"started": True}):
-        found = [member(0), member(1, **fresh | now, volume="its own"), member(2)]
-        assert next_step(found, 3, 3, known) == ("wait", "db-1")
-        assert next_step(found, 3, 3, members(3)) == ("wait", "db-1")
+    listed = json.dumps({"members": [{"ID": 11, "peerURLs": ["http://db-1.x:2380"]}]})
+    for before in (known, members(2)):
+        (found,) = members_of(listed, "", "db", {"db-1": "its own"}, known=before)
+        assert not found["lost_volume"]
+
+
+def test_volume_that_is_another_one_is_lost() -> None:
+    listed = json.dumps({"members": [{"ID": 0x1A, "name": "db-1"}]})
+    for volume, is_lost in (("other", True), ("v1", False), ("", False)):
+        (found,) = members_of(listed, "", "db", {"db-1": volume}, known=members(2))
+        assert found["lost_volume"] is is_lost
 
 
 def test_members_are_read_from_what_etcdctl_prints() -> None:
@@ -134,49 +93,6 @@ def test_members_are_listed_where_none_could_be_asked(nothing: str) -> None:
     listed = {"members": [{"ID": 1, "name": "db-0", "peerURLs": ["http://db-0.x:2380"]}]}
 
     assert [m["healthy"] for m in members_of(json.dumps(listed), nothing, "db", {})] == [False]
-
-
-def test_version_of_a_cluster_is_the_lowest_and_not_the_first_in_the_alphabet() -> None:
-    found = [member(0, version="3.10.0"), member(1, version="3.9.1"), member(2, version="")]
-
-    assert version_of(found) == "3.9.1"
-
-
-def test_member_that_goes_for_its_lost_volume_is_told_from_one_that_goes_for_scaling() -> None:
-    found = [*members(2), member(2, healthy=False, volume="new")]
-    known = [{"name": "db-2", "id": "2a", "volume": "old"}]
-
-    assert step(found, "db", 3, 3, known)["lost"]
-    assert "lost" not in step(members(5), "db", 5, 3, [])
-
-
-def test_growth_is_taken_back_while_the_new_member_cannot_start() -> None:
-    fresh = member(3, started=False, healthy=False, learner=True)
-
-    assert next_step([*members(3), fresh], 4, 3) == ("remove", "db-3")
-    assert next_step(members(3), 4, 3) == ("shrink", "db-3")
-
-
-def test_learner_that_is_not_wanted_any_more_goes_without_a_vote() -> None:
-    for healthy in (True, False):
-        learner = member(3, learner=True, healthy=healthy)
-        assert next_step([*members(3), learner], 4, 3) == ("remove", "db-3")
-
-
-def test_member_that_is_down_and_goes_anyway_is_removed_only_while_all_others_are_well() -> None:
-    down = member(4, healthy=False)
-
-    assert next_step([*members(4), down], 5, 3) == ("remove", "db-4")
-    sick = [member(0), member(1, healthy=False), member(2), member(3), down]
-    assert next_step(sick, 5, 3) == ("wait", "db-1")
-    assert next_step([member(2, healthy=False)], 3, 1) == ("wait", "db-2"), "never the last one"
-
-
-def test_pod_of_a_member_is_never_taken_for_one_too_many() -> None:
-    only_high = [member(2)]
-
-    assert next_step(only_high, 3, 3) == ("add", "db-0")
-    assert next_step([member(0), member(2)], 3, 1) == ("remove", "db-2")
 
 
 def state(number: int, **changes: Any) -> dict[str, Any]:
@@ -219,7 +135,7 @@ SAID = {
 def test_members_of_a_healthy_cluster_are_known_without_listing_them() -> None:
     states = json.dumps([state(number) for number in (10, 11, 12)])
 
-    listed = list_as_told(states, SAID, 3)
+    listed = list_as_told(states, SAID, 3, "db")
 
     assert [m["name"] for m in members_of(listed, states, "db", {})] == ["db-0", "db-1", "db-2"]
 
@@ -232,6 +148,7 @@ def test_members_of_a_healthy_cluster_are_known_without_listing_them() -> None:
         ((10, 11, 12), SAID, 5),
         ((10, 11, 12), SAID | {"conditions": []}, 3),
         ((), {}, 3),
+        ((10,), SAID | {"members": [{"name": "mirror", "id": "a"}]}, 1),
     ],
 )
 def test_members_are_listed_whenever_they_may_have_changed(
@@ -239,7 +156,7 @@ def test_members_are_listed_whenever_they_may_have_changed(
 ) -> None:
     states = json.dumps([state(number) for number in answering])
 
-    assert list_as_told(states, said, wanted) == ""
+    assert list_as_told(states, said, wanted, "db") == ""
 
 
 def test_member_that_is_down_keeps_the_version_that_it_ran_last() -> None:
@@ -251,24 +168,15 @@ def test_member_that_is_down_keeps_the_version_that_it_ran_last() -> None:
 FOREIGN = ["backup", "db", "db-x", "db-01", "db--1", "10.0.0.7", "other-0", "db-1-more", "fd00::7"]
 
 
-def foreign(name: str, **changes: Any) -> dict[str, Any]:
-    return member(9, **{"name": name, "leader": False, "volume": "", **changes})
-
-
 @pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_member_is_left_alone(name: str) -> None:
-    found = [*members(3), foreign(name)]
-    assert next_step(found, 3, 3) == ("nothing", "")
-    assert next_step([*members(5), foreign(name)], 5, 3) == ("remove", "db-4")
-    assert next_step(found, 3, 5) == ("add", "db-3")
-    for state in ({"started": False, "healthy": False, "learner": True}, {"learner": True}):
-        assert next_step([*members(3), foreign(name, **state)], 3, 3) == ("nothing", "")
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-def test_nothing_is_resized_while_a_foreign_member_is_not_healthy(name: str) -> None:
-    for state in ({"healthy": False}, {"healthy": False, "started": False}):
-        assert next_step([*members(3), foreign(name, **state)], 3, 5) == ("wait", name)
+def test_foreign_member_has_no_number_and_comes_last(name: str) -> None:
+    rows = [{"ID": 1, "name": name}, {"ID": 2, "name": "db-11"}, {"ID": 3, "name": "db-2"}]
+    found = members_of(json.dumps({"members": rows}), "", "db", {})
+    assert [(one["name"], one["number"]) for one in found] == [
+        ("db-2", 2),
+        ("db-11", 11),
+        (name, -1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -285,3 +193,90 @@ def test_member_that_never_started_is_named_by_its_address(url: str, name: str) 
     found = members_of(json.dumps({"members": rows}), "[]", "db", {})
     assert sorted(each["name"] for each in found) == sorted(["db-0", name, "10"])
     assert found[0]["name"] == "db-0"
+
+
+def test_member_thousands_of_entries_behind_is_not_healthy_in_an_old_cluster() -> None:
+    rows = [{"ID": n, "name": f"db-{n - 10}"} for n in (10, 11)]
+    counts = {"raftIndex": 1_000_000, "raftAppliedIndex": 1_000_000}
+    states = json.dumps([state(10, **counts), state(11, **counts | {"raftAppliedIndex": 940_000})])
+
+    found = members_of(json.dumps({"members": rows}), states, "db", {})
+
+    assert [one["healthy"] for one in found] == [True, False]
+
+
+def pod(number: int, image: str = "etcd:v3.5.30", *, runs: bool = True) -> dict[str, Any]:
+    state = {"running": {}} if runs else {"waiting": {"reason": "ImagePullBackOff"}}
+    return {
+        "metadata": {"name": f"db-{number}", "labels": {"controller-revision-hash": "old"}},
+        "spec": {"containers": [{"name": "etcd", "image": image}]},
+        "status": {
+            "containerStatuses": [{"name": "etcd", "state": state}],
+            "conditions": [{"type": "Ready", "status": str(runs)}],
+        },
+    }
+
+
+SET = {"status": {"updateRevision": "new"}}
+
+
+def test_pods_are_told_by_their_template_and_their_member() -> None:
+    going = pod(1, runs=False)
+    going["metadata"] |= {"deletionTimestamp": "now", "labels": {"controller-revision-hash": "new"}}
+    found = rows_of([pod(2), going], SET, [member(1, healthy=False), member(2, leader=True)], [])
+
+    keys = ("name", "is_old", "is_going", "is_ready", "runs", "healthy", "leader", "is_alone")
+    assert [tuple(row[key] for key in keys) for row in found] == [
+        ("db-1", False, True, False, False, False, False, True),
+        ("db-2", True, False, True, True, True, True, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("image", "version"),
+    [
+        ("etcd:v3.5.30", "3.5.30"),
+        ("mirror.example.com:5000/a/etcd:v3.5.30", "3.5.30"),
+        ("mirror.example.com/etcd:v3.5.30@sha256:0a", "3.5.30"),
+        ("mirror.example.com:5000/etcd@sha256:0a", "3.5.9"),
+    ],
+)
+def test_image_that_a_webhook_names_otherwise_has_the_version_of_its_tag_or_member(
+    image: str, version: str
+) -> None:
+    last = [{"name": "db-0", "version": "3.5.9"}]
+    assert rows_of([pod(0, image)], SET, [], last)[0]["version"] == version
+
+
+def test_member_that_got_furthest_comes_first() -> None:
+    def asked(name: str, **counts: int) -> dict[str, Any]:
+        return {"item": name, "stdout": json.dumps([state(1, **counts)])}
+
+    found = alone(
+        [
+            asked("db-0", raftTerm=3, raftIndex=7),
+            {"item": "db-1", "msg": "timed out"},
+            asked("db-2", raftTerm=3, raftIndex=70),
+            asked("db-3", raftTerm=2, raftIndex=700),
+        ]
+    )
+    assert [(one["name"], one["index"]) for one in found] == [
+        ("db-2", 70),
+        ("db-0", 7),
+        ("db-3", 700),
+    ]
+
+
+def test_answer_to_a_loss_does_not_count_for_the_next_one() -> None:
+    before, after = members(2), [member(0), member(1, id="9")]
+    assert loss(before, [])["code"] != loss(after, [])["code"]
+    assert loss(before, [])["code"] == loss(list(reversed(before)), [])["code"]
+
+
+def test_volumes_that_were_exchanged_for_copies_are_the_members_once_a_person_says_so() -> None:
+    names = [{"name": f"data-db-{n}", "uid": f"copy-{n}"} for n in range(2)]
+    copies = [{"metadata": name} for name in names]
+    lost = loss(members(2), copies)
+    assert (lost["kept"], lost["others"]) == ([], ["db-0", "db-1"])
+    told_now = adopted(members(2), {f"db-{n}": f"copy-{n}" for n in range(2)})
+    assert loss(told_now, copies)["kept"] == ["db-0", "db-1"]

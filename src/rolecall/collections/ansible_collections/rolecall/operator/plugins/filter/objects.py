@@ -11,9 +11,11 @@ from ansible_collections.rolecall.operator.plugins.plugin_utils.objects import (
     changed,
     foreign,
     is_ours,
+    labelled,
 )
 from ansible_collections.rolecall.operator.plugins.plugin_utils.pods import is_ready, why_not_ready
 from ansible_collections.rolecall.operator.plugins.plugin_utils.quantity import quantity
+from ansible_collections.rolecall.operator.plugins.plugin_utils.versions import version_sort
 
 
 def _in_words(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,5 +35,8 @@ class FilterModule:
         """By their short names."""
         return {
             each.__name__: _in_words(each)
-            for each in (changed, foreign, is_ours, is_ready, quantity, why_failed, why_not_ready)
+            for each in (
+                *(changed, foreign, is_ours, is_ready, labelled, quantity),
+                *(version_sort, why_failed, why_not_ready),
+            )
         }

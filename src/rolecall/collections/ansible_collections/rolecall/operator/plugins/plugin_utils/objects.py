@@ -21,9 +21,24 @@ def is_ours(found: Any, cr: Mapping[str, Any]) -> bool:
     return owned or uid in _map(metadata.get("labels")).values()
 
 
-def foreign(objects: Any, cr: Mapping[str, Any]) -> list[str]:
-    """Those that are not ours, by kind and name."""
-    return [_shown(each) for each in listed(objects) if not is_ours(each, cr)]
+def foreign(
+    objects: Any, cr: Mapping[str, Any], labels: Mapping[str, str] | None = None
+) -> list[str]:
+    """Those that are not ours, by kind and name; what has all these labels is ours, too."""
+    kept = labelled(objects, labels) if labels else []
+    return [_shown(each) for each in listed(objects) if each not in kept and not is_ours(each, cr)]
+
+
+def labelled(objects: Any, labels: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    """Those that have all these labels."""
+    return [
+        each
+        for each in listed(objects)
+        if all(
+            _map(_map(each.get("metadata")).get("labels")).get(key) == value
+            for key, value in labels.items()
+        )
+    ]
 
 
 def listed(objects: Any) -> list[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""When an etcd cluster's certificates are made anew, by whom, and that no member is shut out by it."""
+"""When certificates are made anew, by whom, and that nobody is shut out by it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,39 @@ from typing import Any
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import serialization
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.unit.roles.filters import role_filter
+from tests.fixtures.authorities import Issued, issue
+from tests.unit.collection.plugins import part
 
-FILE = "etcdcluster_certificates"
-decide = role_filter("etcdcluster", "etcdcluster_certificates", FILE)
-trusted_by = role_filter("etcdcluster", "etcdcluster_trusted", FILE)
-trust_of = role_filter("etcdcluster", "etcdcluster_trust", FILE)
-others = role_filter("etcdcluster", "etcdcluster_others", FILE)
-arguments = role_filter("etcdcluster", "etcdcluster_tls_arguments", FILE)
+decide = part("plugin_utils.certificates").certificates
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-PLAN = {
-    "name": "db",
-    "hosts": ["db-0.db-peer.here.svc", "localhost"],
-    "addresses": ["127.0.0.1"],
+PLAN: dict[str, Any] = {
+    "authority": {"secret": "db-ca", "duration": "87600h"},
+    "leaves": [
+        {
+            "secret": "db-member-tls",
+            "issued": "db-member-issued",
+            "common_name": "db-member",
+            "usages": ["client", "server"],
+            "hosts": ["db-0.db-peer.here.svc", "localhost"],
+            "addresses": ["127.0.0.1"],
+        },
+        {
+            "secret": "db-client-tls",
+            "issued": "db-client-issued",
+            "common_name": "db-client",
+            "usages": ["client"],
+        },
+    ],
     "duration": "2160h",  # 90 days
     "rotate_before": "720h",  # 30 days
-    "authority_duration": "87600h",
 }
+ISSUED = PLAN | {"authority": {}}
 
 
 class Kept:
@@ -137,13 +149,15 @@ def test_secret_that_cannot_be_read_is_made_anew(kept: Kept) -> None:
 
 
 def test_certificate_whose_life_was_cut_is_not_made_anew_in_each_run() -> None:
-    kept, short = Kept(), {"authority_duration": "10h", "duration": "900h", "rotate_before": "800h"}
+    authority = {"secret": "db-ca", "duration": "10h"}
+    kept, short = Kept(), {"authority": authority, "duration": "900h", "rotate_before": "800h"}
     kept.pods = [kept.run(START, **short)["trust"]]
     assert kept.run(START + timedelta(minutes=30), **short)["secrets"] == {}
 
 
 def test_other_names_make_the_members_certificate_anew(kept: Kept) -> None:
-    told = kept.run(START + DAY, hosts=["other.here.svc"])
+    leaves = [PLAN["leaves"][0] | {"hosts": ["other.here.svc"]}, PLAN["leaves"][1]]
+    told = kept.run(START + DAY, leaves=leaves)
     assert set(told["secrets"]) == {"db-member-tls"}
 
 
@@ -153,37 +167,100 @@ def test_keys_are_readable_by_etcd_and_fit(kept: Kept) -> None:
         assert key.public_key() == kept.certificate(secret).public_key()
 
 
-def test_pod_trusts_what_it_started_with_only_while_it_is_ready() -> None:
-    def pod(ready: str) -> dict[str, Any]:
-        conditions = [{"type": "Ready", "status": ready}]
-        return {
-            "metadata": {"annotations": {"mycompany.com/trust": "t"}},
-            "status": {"conditions": conditions},
+class Issuer:
+    """Fills its Secrets, as cert-manager does, with one authority after the other."""
+
+    def __init__(self) -> None:
+        self.kept = Kept()
+        self.authority = issue("mine")
+        self.sign()
+
+    def sign(self) -> None:
+        for name in ("member", "client"):
+            leaf = issue(f"db-{name}", self.authority, hosts=["localhost"])
+            content = {"ca.crt": self.authority.pem, "tls.crt": leaf.pem, "tls.key": leaf.key_pem}
+            self.kept.data[f"db-{name}-issued"] = {
+                key: base64.b64encode(text.encode()).decode() for key, text in content.items()
+            }
+
+    def run(self, at: timedelta = timedelta()) -> dict[str, Any]:
+        return self.kept.run(datetime.now(UTC) + at, **ISSUED)
+
+    def is_shown(self, by: Issued) -> bool:
+        """Whether members and clients show certificates of this authority."""
+        key = by.certificate.public_key()
+        found = [self.kept.certificate(f"db-{name}-tls") for name in ("member", "client")]
+        return [_is_of(leaf, key) for leaf in found] == [True, True]
+
+
+def _is_of(leaf: x509.Certificate, key: Any) -> bool:
+    try:
+        key.verify(leaf.signature, leaf.tbs_certificate_bytes, ec.ECDSA(hashes.SHA256()))
+    except InvalidSignature:
+        return False
+    return True
+
+
+@pytest.fixture
+def issuer() -> Issuer:
+    """Of a cluster of two members, which have started with what it filled first."""
+    found = Issuer()
+    found.kept.pods = [found.run()["trust"]] * 2
+    return found
+
+
+def test_secrets_of_an_issuer_are_waited_for() -> None:
+    found = Issuer()
+    for name in ("db-member-issued", "db-client-issued"):
+        filled = found.kept.data.pop(name)
+        assert found.run() == {"secrets": {}, "trust": "", "until": "", "authorityUntil": ""}
+        found.kept.data[name] = filled
+    assert set(found.run()["secrets"]) == {"db-member-tls", "db-client-tls"}
+
+
+def test_what_there_is_stays_while_an_issuer_has_to_fill_its_secrets_again(issuer: Issuer) -> None:
+    trust = issuer.kept.pods[0]
+    del issuer.kept.data["db-member-issued"]
+    told = issuer.run()
+    assert (told["secrets"], told["trust"]) == ({}, trust)
+
+
+def test_new_authority_of_an_issuer_locks_nobody_out(issuer: Issuer) -> None:
+    old, issuer.authority = issuer.authority, issue("mine")
+    issuer.sign()
+
+    first = issuer.run()
+    assert issuer.is_shown(old), "members trust the old one only"
+    both = [issuer.authority.certificate, old.certificate]
+    assert issuer.kept.bundle("db-member-tls") == both
+    assert issuer.kept.bundle("db-client-tls") == both
+    assert issuer.run()["secrets"] == {}
+
+    issuer.kept.pods = [first["trust"], ""]
+    assert issuer.run()["secrets"] == {}, "nor while one starts"
+    issuer.kept.pods = [first["trust"]] * 2
+    assert set(issuer.run()["secrets"]) == {"db-member-tls", "db-client-tls"}
+    assert issuer.is_shown(issuer.authority)
+    assert issuer.kept.bundle("db-member-tls") == both, "clients may still hold the old one"
+
+
+def test_new_certificate_of_the_same_authority_is_shown_though_members_are_down(
+    issuer: Issuer,
+) -> None:
+    before = issuer.kept.certificate("db-member-tls")
+    issuer.sign()
+    issuer.kept.pods = ["", issuer.kept.pods[0]]
+    assert set(issuer.run()["secrets"]) == {"db-member-tls", "db-client-tls"}
+    assert issuer.kept.certificate("db-member-tls") != before
+
+
+def test_certificate_of_an_issuer_that_has_ended_is_replaced_in_any_case(issuer: Issuer) -> None:
+    issuer.authority = issue("mine", ends=3 * DAY)
+    for name in ("member", "client"):
+        leaf = issue(f"db-{name}", issuer.authority, hosts=["localhost"], ends=3 * DAY)
+        content = {"ca.crt": issuer.authority.pem, "tls.crt": leaf.pem, "tls.key": leaf.key_pem}
+        issuer.kept.data[f"db-{name}-issued"] = {
+            key: base64.b64encode(text.encode()).decode() for key, text in content.items()
         }
-
-    assert trusted_by([pod("True"), pod("False"), {"metadata": {}}]) == ["t", "", ""]
-
-
-def test_secret_of_an_issuer_is_waited_for_and_then_trusted(kept: Kept) -> None:
-    def secret(data: Any) -> list[dict[str, Any]]:
-        return [{"metadata": {"name": "db-member-tls"}, "data": data}]
-
-    assert trust_of([], "db-member-tls")["trust"] == ""
-    assert trust_of(secret({"tls.crt": ""}), "db-member-tls")["trust"] == ""
-    told = trust_of(secret(kept.data["db-member-tls"]), "db-member-tls")
-    assert told["trust"] == kept.pods[0]
-    assert told["secrets"] == {}
-
-
-def test_objects_without_our_label_are_somebody_elses() -> None:
-    def secret(name: str, labels: Any) -> dict[str, Any]:
-        return {"kind": "Secret", "metadata": {"name": name, "labels": labels}}
-
-    ours = secret("db-ca", {"mycompany.com/etcdcluster": "db"})
-    assert others([ours, secret("db-client-tls", None)], "db") == ["Secret db-client-tls"]
-
-
-def test_client_cannot_speak_as_a_member() -> None:
-    assert "--peer-cert-allowed-cn=db-member" in arguments("db", True, True)
-    assert arguments("db", False, False) == []
-    assert not [each for each in arguments("db", True, False) if "peer" in each]
+    issuer.run(2 * DAY)
+    assert issuer.is_shown(issuer.authority)
