@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -63,11 +64,20 @@ async def test_object_stays_in_the_namespace_that_the_role_names(
         "ANSIBLE_GATHERING": "explicit",
         "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
     }
+    made = f"moved-{name}"
+    planned = run(
+        [sys.executable, "-m", "rolecall", "plan", "-n", namespace, "-o", "json", "OpenMover/x"],
+        tmp_path,
+        environment,
+    )
+    (report,) = json.loads(planned.stdout)["crs"]
+    places = [each["namespace"] for each in report["objects"] if each["name"] == made]
+    assert places == ["default" if overrides else namespace]
+
     command = [sys.executable, "-m", "rolecall", "run-role", "-n", namespace, "OpenMover/x"]
     ended = run(command, tmp_path, environment)
     assert ended.returncode == 0, ended.stderr
     assert ("`OvTargetNs` (set in mover/vars/main.yml:1)" in ended.stderr) is not overrides
-    made = f"moved-{name}"
     found = await api.get(CONFIG_MAP, "default" if overrides else namespace, made)
     assert found["metadata"]["name"] == made
     if overrides:
