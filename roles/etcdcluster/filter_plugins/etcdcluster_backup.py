@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Any
 
 Json = dict[str, Any]
@@ -11,8 +10,6 @@ Json = dict[str, Any]
 _SHOWN = 100  # snapshots in a status
 _WORDS = 300  # of a container that failed
 _NO_WORDS = "the Job failed and did not say why"
-_SNAPSHOT = "mycompany.com/snapshot"
-_FILLING = "mycompany.com/filling"
 
 
 def etcdcluster_jobs(jobs: list[Json], part: str) -> list[Json]:
@@ -172,57 +169,13 @@ def _job_words(job: Json) -> str:
     return _NO_WORDS
 
 
-def etcdcluster_restore_plan(
-    jobs: list[Json], claims: list[Json], peers: list[str], restore: Json
-) -> Json:
-    """What to do about volumes that a snapshot fills, and about the Jobs that do it.
-
-    `restore` is `{of, token, now, retry}`. `of` names the snapshot, and the restore beside it: a Job
-    for another is from before an edit. Each Job begins with an empty volume: one that an earlier Job
-    began to fill has `token` as its mark, and is deleted. A volume without the mark was there before,
-    and is never deleted. A Job that failed is repeated after `retry` seconds.
-    Returns `{delete, discard, make, create, failed, release, done}`.
-    """
-    there = {job["metadata"]["name"]: job for job in jobs}
-    volumes = {claim["metadata"]["name"]: claim for claim in claims}
-    plan: Json = {name: [] for name in ("delete", "discard", "make", "create", "failed")}
-    plan["delete"] = [name for name in there if name.removesuffix("-restore") not in peers]
-    good = 0
-    for peer in peers:
-        name, claim = f"{peer}-restore", f"data-{peer}"
-        job, volume = there.get(name, {}), volumes.get(claim, {})
-        state, is_going = etcdcluster_job_state(job), _is_going(volume)
-        is_other = bool(job) and _annotation(job, _SNAPSHOT, restore["of"]) != restore["of"]
-        is_over = is_other or is_going or not volume
-        if state == "failed" and not is_other:
-            plan["failed"].append(name)
-            is_over = (
-                is_over or restore["now"] - _epoch(etcdcluster_ended_at(job)) > restore["retry"]
-            )
-        is_marked = bool(volume) and _annotation(volume, _FILLING) == restore["token"]
-        if job and is_over:
-            plan["delete"].append(name)
-        if is_marked and not is_going and (is_over or not job):
-            plan["discard"].append(claim)
-        elif not job and not is_going:
-            plan["create"].append(peer)
-            plan["make"] += [] if volume else [peer]
-        good += state == "succeeded" and not is_over
-    is_done = good == len(peers)
-    marked = [name for name, volume in volumes.items() if _annotation(volume, _FILLING)]
-    return plan | {"done": is_done, "release": marked if is_done else []}
-
-
-def _annotation(found: Json, name: str, default: str = "") -> str:
-    return str((found["metadata"].get("annotations") or {}).get(name, default))
-
-
-def _is_going(found: Json) -> bool:
-    return bool(found) and "deletionTimestamp" in found["metadata"]
-
-
-def _epoch(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
+def etcdcluster_marked(found: list[Json], name: str, value: str) -> list[str]:
+    """Names of those objects whose annotation has this value."""
+    return [
+        each["metadata"]["name"]
+        for each in found
+        if (each["metadata"].get("annotations") or {}).get(name, "") == value
+    ]
 
 
 def etcdcluster_containers(specs: list[Json], wanted: list[str]) -> list[str]:
@@ -265,5 +218,5 @@ class FilterModule:
             "etcdcluster_job_state": etcdcluster_job_state,
             "etcdcluster_jobs": etcdcluster_jobs,
             "etcdcluster_pods_words": etcdcluster_pods_words,
-            "etcdcluster_restore_plan": etcdcluster_restore_plan,
+            "etcdcluster_marked": etcdcluster_marked,
         }

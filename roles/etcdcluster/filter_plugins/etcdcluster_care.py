@@ -34,7 +34,9 @@ def etcdcluster_space(status_json: str, quota: float) -> Json:
 def etcdcluster_fragmented(
     members: list[Json], status_json: str, above: int, larger_than: float, space: Json
 ) -> Json:
-    """The member whose file is made smaller now, as `{name, size, unused}`; empty for none.
+    """The member whose file is made smaller now, as `{name, size, unused, successor}`; empty for none.
+
+    `successor` is who leads from now on, where the member is the leader.
 
     A member does not answer while its file is made smaller, so one at a time and only while all
     others can do without it; the leader last, since its silence costs an election. While the
@@ -50,7 +52,10 @@ def etcdcluster_fragmented(
         is_worth_it = size > larger_than and (size - used) * 100 > above * size
         makes_room = space["full"] and used < space["limit"] <= size
         if size and (is_worth_it or makes_room):
-            return {"name": member["name"], "size": size, "unused": size - used}
+            others = [each["id"] for each in members if each is not member]
+            successor = others[0] if member["leader"] and others else ""
+            found = {"name": member["name"], "size": size, "unused": size - used}
+            return found | {"successor": successor}
     return {}
 
 

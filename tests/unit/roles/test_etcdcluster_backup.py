@@ -17,11 +17,9 @@ is_orphaned = _filter("is_orphaned")
 jobs_of = _filter("jobs")
 job_state = _filter("job_state")
 pods_words = _filter("pods_words")
-restore_plan = _filter("restore_plan")
 said_of = _filter("backup_said")
 status_of = _filter("backup_status")
 
-NOW = 1_800_000_000.0
 THEN = "2027-01-15T07:00:00Z"  # an hour before
 
 
@@ -123,76 +121,6 @@ def test_pod_that_cannot_start_says_why() -> None:
     assert pods_words([{"status": {"conditions": [cannot]}}]) == "0/2 nodes are available"
     assert pods_words([failed_pod("restore", "", 2)]) == "`restore`: exit code 2"
     assert pods_words([]) == ""
-
-
-def volume(peer: str, mark: str = "", **metadata: str) -> dict[str, Any]:
-    marks = {"annotations": {"mycompany.com/filling": mark}} if mark else {}
-    return {"metadata": {"name": f"data-{peer}"} | marks | metadata}
-
-
-def plan_of(
-    jobs: list[dict[str, Any]],
-    claims: list[dict[str, Any]],
-    peers: tuple[str, ...] = ("db-0", "db-1"),
-) -> dict[str, Any]:
-    restore = {"of": "a.db", "token": "u1", "now": NOW, "retry": 60}
-    found: dict[str, Any] = restore_plan(jobs, claims, list(peers), restore)
-    return found
-
-
-def test_restore_is_done_when_each_member_has_its_own() -> None:
-    jobs = [job("db-0-restore"), job("db-1-restore")]
-    claims = [volume("db-0", "u1"), volume("db-1", "u1")]
-
-    done = plan_of(jobs, claims)
-    assert (done["done"], done["discard"], done["delete"]) == (True, [], [])
-    assert done["release"] == ["data-db-0", "data-db-1"], (
-        "what members use is never discarded later"
-    )
-    plan = plan_of(jobs[:1], claims[:1])
-    assert (plan["done"], plan["make"], plan["create"]) == (False, ["db-1"], ["db-1"])
-
-
-def test_restore_that_failed_is_repeated_into_an_empty_volume() -> None:
-    fresh = job("db-0-restore", "failed", at="2027-01-15T07:59:30Z")
-    late = job("db-1-restore", "failed")
-
-    plan = plan_of([fresh, late], [volume("db-0", "u1"), volume("db-1", "u1")])
-    assert plan["failed"] == ["db-0-restore", "db-1-restore"]
-    assert (plan["delete"], plan["discard"]) == (["db-1-restore"], ["data-db-1"])
-    assert (plan["make"], plan["create"], plan["done"]) == ([], [], False)
-
-    going = plan_of([fresh], [volume("db-0", "u1"), volume("db-1", "u1", deletionTimestamp=THEN)])
-    assert (going["make"], going["create"], going["discard"]) == ([], [], [])
-    gone = plan_of([fresh], [volume("db-0", "u1")])
-    assert (gone["make"], gone["create"]) == (["db-1"], ["db-1"])
-
-
-def test_volume_whose_restore_was_interrupted_is_made_anew() -> None:
-    """By a person who deleted the Job, or by the end of the engine between volume and Job."""
-    plan = plan_of([job("db-0-restore", "active")], [volume("db-0", "u1"), volume("db-1", "u1")])
-
-    assert (plan["discard"], plan["create"]) == (["data-db-1"], [])
-
-
-def test_volume_that_was_there_before_the_restore_is_never_deleted() -> None:
-    failed = job("db-0-restore", "failed")
-
-    plan = plan_of([failed], [volume("db-0"), volume("db-1", "another-cluster")])
-
-    assert (plan["delete"], plan["discard"]) == (["db-0-restore"], [])
-    assert (plan["create"], plan["make"]) == (["db-1"], [])
-
-
-def test_restore_of_another_snapshot_is_taken_back_with_what_it_filled() -> None:
-    old = job("db-0-restore")
-    old["metadata"]["annotations"] = {"mycompany.com/snapshot": "typo.db"}
-    claims = [volume("db-0", "u1"), volume("db-1", "u1")]
-
-    plan = plan_of([old, job("db-1-restore"), job("db-2-restore")], claims)
-
-    assert plan["delete"] == ["db-2-restore", "db-0-restore"]
-    assert (plan["discard"], plan["failed"], plan["done"]) == (["data-db-0"], [], False)
 
 
 def test_objects_that_belong_to_the_cr_no_more_are_orphaned() -> None:

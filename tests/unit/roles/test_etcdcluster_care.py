@@ -46,11 +46,12 @@ def test_leader_is_the_last_whose_file_is_made_smaller() -> None:
         "name": "db-1",
         "size": 200 * MI,
         "unused": 190 * MI,
+        "successor": "",
     }
-    assert (
-        fragmented(THREE, status((200, 10), (12, 10), (12, 10)), 50, 100 * MI, NO_ALARM)["name"]
-        == "db-0"
-    )
+    leader = fragmented(THREE, status((200, 10), (12, 10), (12, 10)), 50, 100 * MI, NO_ALARM)
+    assert (leader["name"], leader["successor"]) == ("db-0", "b"), "another one leads first"
+    alone = fragmented([member(0)], status((200, 10)), 50, 100 * MI, NO_ALARM)
+    assert (alone["name"], alone["successor"]) == ("db-0", "")
 
 
 @pytest.mark.parametrize(
