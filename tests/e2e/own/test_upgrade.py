@@ -68,7 +68,11 @@ def older_operator(folder: Path) -> Path:
     for part in ("roles/appoperator", "roles/mapping", "playbooks"):
         shutil.copytree(ROOT / part, folder / part)
     edits = {
-        "roles/appoperator/defaults/main.yml": {" | appoperator_image": ""},
+        "roles/appoperator/defaults/main.yml": {
+            "_spec.image.repository": "_spec.image",
+            "_spec.image.tag is defined": "_spec.tag is defined",
+            "_spec.image.digest is defined": "_spec.digest is defined",
+        },
         "roles/mapping/defaults/main.yml": {
             "_spec.match.": "_spec.",
             "[_routing_rolecall_dev_mapping_spec.target.host, ": "[",
