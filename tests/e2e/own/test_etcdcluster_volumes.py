@@ -8,10 +8,12 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, UnprocessableError
 from tests.e2e.kinds import condition
+from tests.e2e.own.cases import CLAIM
 from tests.e2e.own.world import ETCD, create, make, wait, wait_settled
 
 pytestmark = pytest.mark.usefixtures("engine")
 
+JOB = Gvk("batch", "v1", "Job")
 SET, QUOTA = Gvk("apps", "v1", "StatefulSet"), Gvk("", "v1", "ResourceQuota")
 SPEC: Json = {"version": "3.6.16", "replicas": 1, "backupSchedule": "0 3 * * *"}
 
@@ -43,6 +45,28 @@ async def test_refused_growth_of_volumes_stops_nothing_else_and_can_be_taken_bac
     back = {"spec": {"storageSize": "1Gi", "backupSize": "1Gi"}}
     await api.merge_patch(ETCD, namespace, "grow", back)
     await wait(lambda: _grown(api, namespace, "True"))
+
+
+@pytest.mark.nightly
+async def test_annotation_asks_for_a_backup_once(api: Client, namespace: str) -> None:
+    cr = make(ETCD, namespace, "asked", {"version": "3.6.16", "replicas": 1})
+    await create(api, [cr])
+    await wait_settled(api, [cr], "Starting")
+
+    asked: Json = {"metadata": {"annotations": {"mycompany.com/backup": "monday"}}}
+    await api.merge_patch(ETCD, namespace, "asked", asked)
+    job = await wait(lambda: api.get(JOB, namespace, "asked-monday"))
+
+    pod = job["spec"]["template"]["spec"]
+    assert pod["containers"][0]["command"] == ["etcdctl"]
+    assert pod["containers"][0]["resources"]["limits"] == {"cpu": "1", "memory": "1Gi"}
+    await wait(lambda: _is_told(api, namespace))
+    await api.get(CLAIM, namespace, "asked-backup")
+
+
+async def _is_told(api: Client, namespace: str) -> bool:
+    status = (await api.get(ETCD, namespace, "asked"))["status"]
+    return bool(status.get("backupRequest") == "monday")
 
 
 async def _grown(api: Client, namespace: str, status: str) -> Json:
