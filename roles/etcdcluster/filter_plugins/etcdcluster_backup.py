@@ -9,7 +9,6 @@ Json = dict[str, Any]
 
 _SHOWN = 100  # snapshots in a status
 _WORDS = 300  # of a container that failed
-_NO_WORDS = "the Job failed and did not say why"
 
 
 def etcdcluster_jobs(jobs: list[Json], part: str) -> list[Json]:
@@ -45,66 +44,9 @@ def etcdcluster_ended_at(job: Json) -> str:
     return str(status.get("completionTime") or status["conditions"][-1]["lastTransitionTime"])
 
 
-def etcdcluster_backup_said(said: Json) -> Json:
-    """Of a status, what is about backups."""
-    fields = ("lastBackup", "lastGoodBackup", "backups")
-    return {field: said[field] for field in fields if said.get(field)}
-
-
-def etcdcluster_backup_status(
-    job: Json, pods: list[Json], read: list[Json], said: Json, volume: str = ""
-) -> Json:
-    """What the status tells of backups, after `job` ended.
-
-    `pods` are the Job's, `read` what its containers printed (`{item, log}`), `said` is the status so
-    far: a backup that fails must not hide the last good one. `volume` is the uid of the claim.
-    """
-    logs = {each["item"]: each.get("log") or "" for each in read}
-    succeeded = etcdcluster_job_state(job) == "succeeded"
-    name = f"{job['metadata']['name']}.db"
-    wrong = "" if succeeded else etcdcluster_pods_words(pods) or _job_words(job)
-    checked = _checked(logs) if succeeded else {}
-    wrong = wrong or checked.pop("wrong", "")
-    last = {
-        "snapshot": "" if wrong else name,
-        "time": etcdcluster_ended_at(job),
-        "result": "Failed" if wrong else "Succeeded",
-        "message": wrong,
-    }
-    told: Json = {"lastBackup": last}
-    if not wrong:
-        told["lastGoodBackup"] = {
-            "snapshot": name,
-            "time": last["time"],
-            "verified": False,
-        } | checked
-        told["lastGoodBackup"] |= {"volume": volume} if volume else {}
-    elif (said.get("lastBackup") or {}).get("result") == "Succeeded":
-        # Told by a release that knew of one backup only.
-        before = said.get("lastGoodBackup") or said["lastBackup"]
-        kept = ("snapshot", "time", "verified", "revision", "keys", "volume")
-        told["lastGoodBackup"] = {key: before[key] for key in kept if key in before}
-    if listed := _rows(logs.get("list", "")):
-        told["backups"] = listed
-    return told
-
-
-def _checked(logs: Json) -> Json:
-    """What the trial found; nothing where there was none."""
-    stored, restored = _read(logs.get("stored", "")), _read(logs.get("restored", ""))
-    if not isinstance(stored, dict) or not isinstance(restored, dict):
-        return {}
-    if stored.get("revision") != restored.get("revision"):
-        return {
-            "wrong": f"the snapshot has revision {stored.get('revision')}, and what is restored"
-            f" from it has {restored.get('revision')}"
-        }
-    return {"verified": True, "revision": stored["revision"], "keys": stored.get("totalKey", 0)}
-
-
-def _rows(text: str) -> list[Json]:
+def etcdcluster_rows(text: str) -> list[Json]:
     """What rclone lists, newest first."""
-    found = _read(text)
+    found = etcdcluster_printed(text)
     rows = [
         {"name": row["Name"], "time": _seconds(row["ModTime"]), "size": row["Size"]}
         for row in (found if isinstance(found, list) else [])
@@ -117,14 +59,14 @@ def _seconds(moment: str) -> str:
     return f"{moment[:19]}Z"
 
 
-def _read(text: str) -> Any:
+def etcdcluster_printed(text: str) -> Any:
     """The JSON in what a container printed, where there is any; lines of a log may be around it."""
     for line in [text, *text.splitlines()]:
         try:
             return json.loads(line)
         except ValueError:
             continue
-    return None
+    return {}
 
 
 def etcdcluster_pods_words(pods: list[Json]) -> str:
@@ -160,13 +102,6 @@ def _last_words(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     plain = [line for line in lines if not line.startswith(("{", "Usage:", "github.com/", "\t"))]
     return (plain or lines or [""])[-1][-_WORDS:]
-
-
-def _job_words(job: Json) -> str:
-    for condition in job["status"].get("conditions") or []:
-        if condition["type"] == "Failed":
-            return str(condition.get("message") or condition.get("reason") or _NO_WORDS)
-    return _NO_WORDS
 
 
 def etcdcluster_marked(found: list[Json], name: str, value: str) -> list[str]:
@@ -209,14 +144,14 @@ class FilterModule:
     def filters(self) -> dict[str, Any]:
         """Name to function."""
         return {
-            "etcdcluster_backup_said": etcdcluster_backup_said,
-            "etcdcluster_backup_status": etcdcluster_backup_status,
             "etcdcluster_containers": etcdcluster_containers,
             "etcdcluster_ended": etcdcluster_ended,
             "etcdcluster_ended_at": etcdcluster_ended_at,
             "etcdcluster_is_orphaned": etcdcluster_is_orphaned,
             "etcdcluster_job_state": etcdcluster_job_state,
             "etcdcluster_jobs": etcdcluster_jobs,
+            "etcdcluster_printed": etcdcluster_printed,
+            "etcdcluster_rows": etcdcluster_rows,
             "etcdcluster_pods_words": etcdcluster_pods_words,
             "etcdcluster_marked": etcdcluster_marked,
         }
