@@ -38,7 +38,7 @@ def kubectl(binaries: Binaries, cluster: Cluster) -> Kubectl:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        (volume(), volume(size=1), "size cannot shrink"),
+        (volume(), volume(size=1), "size cannot shrink below what the claim has"),
         (volume(), volume(storageClassName="fast"), "storageClassName cannot change"),
         (volume(accessModes=["ReadWriteOnce"]), volume(), "accessModes cannot change"),
         (volume(cloneFrom="a"), volume(cloneFrom="b"), "cloneFrom cannot change"),
@@ -68,3 +68,23 @@ def test_what_may_change_is_taken(kubectl: Kubectl, namespace: str) -> None:
     after = volume(cloneFrom="a", size=3, retainPolicy="Retain", snapshots=["one"])
 
     kubectl("-n", namespace, "replace", "-f", "-", stdin=json.dumps(after))
+
+
+def has(kubectl: Kubectl, namespace: str, capacity: str) -> None:
+    """As the operator reports it."""
+    status = json.dumps({"status": {"capacity": capacity}})
+    words = ("--subresource=status", "--type=merge", "--patch", status)
+    kubectl("-n", namespace, "patch", "demovolume", "x", *words)
+
+
+@pytest.mark.parametrize(("capacity", "back"), [("2Gi", 2), ("2Ti", 2048), ("2560Mi", 2)])
+def test_size_that_could_not_be_reached_goes_back_to_that_of_the_claim(
+    kubectl: Kubectl, namespace: str, capacity: str, back: int
+) -> None:
+    kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(volume(size=9000)))
+    has(kubectl, namespace, capacity)
+
+    smaller = json.dumps(volume(size=back - 1))
+    refused = kubectl.run("-n", namespace, "replace", "-f", "-", stdin=smaller)
+    assert "size cannot shrink below what the claim has" in refused.stderr
+    kubectl("-n", namespace, "replace", "-f", "-", stdin=json.dumps(volume(size=back)))

@@ -135,3 +135,77 @@ async def test_snapshots_whose_api_was_removed_are_not_served_rather_than_page_n
     await wait_reason(api, DEMO_VOLUME, namespace, "x", "SnapshotsNotServed")
     await api.merge_patch(DEMO_VOLUME, namespace, "back", {"spec": {"size": 2}})
     await wait_reason(api, DEMO_VOLUME, namespace, "back", "SnapshotsNotServed")
+
+
+@pytest.mark.nightly
+async def test_snapshots_of_a_retained_claim_outlive_the_volume(
+    api: Client, namespace: str
+) -> None:
+    async with snapshots_served(api):
+        await create(api, [volume(namespace, "x", retainPolicy="Retain", snapshots=["one"])])
+
+        async def has_owners(count: int) -> bool:
+            found = (await api.get(SNAPSHOT, namespace, "x-one"))["metadata"]
+            return len(found.get("ownerReferences", [])) == count
+
+        await wait(lambda: has_owners(0))
+        await api.merge_patch(DEMO_VOLUME, namespace, "x", {"spec": {"retainPolicy": "Delete"}})
+        await wait(lambda: has_owners(1))
+        await api.merge_patch(DEMO_VOLUME, namespace, "x", {"spec": {"retainPolicy": "Retain"}})
+        await wait(lambda: has_owners(0))
+
+        async def claim_has_no_owner() -> bool:
+            return "ownerReferences" not in (await api.get(CLAIM, namespace, "x"))["metadata"]
+
+        await wait(claim_has_no_owner)
+
+
+@pytest.mark.nightly
+async def test_scheduled_snapshot_is_made_and_those_beyond_keep_are_deleted(
+    api: Client, namespace: str
+) -> None:
+    async def made() -> list[Json]:
+        return await api.list_all(SNAPSHOT, namespace)
+
+    async def there_are(count: int) -> bool:
+        return len(await made()) == count
+
+    async with snapshots_served(api):
+        schedule = {"every": "6h", "keep": 2}
+        await create(api, [volume(namespace, "x", snapshotSchedule=schedule)])
+        await wait(lambda: there_are(1))
+        (first,) = await made()
+        labels = first["metadata"]["labels"]
+        for name in ("x-1", "x-2"):
+            await api.create(SNAPSHOT, {**make(SNAPSHOT, namespace, name, first["spec"])})
+            await api.merge_patch(SNAPSHOT, namespace, name, {"metadata": {"labels": labels}})
+        for each in await made():
+            ready = {"status": {"readyToUse": True}}
+            await api.merge_patch(
+                SNAPSHOT, namespace, each["metadata"]["name"], ready, subresource="status"
+            )
+        await api.merge_patch(
+            DEMO_VOLUME, namespace, "x", {"spec": {"snapshotSchedule": {"keep": 1}}}
+        )
+        await wait(lambda: there_are(1))
+        await wait_reason(api, DEMO_VOLUME, namespace, "x", "Bound")
+
+
+async def test_claim_without_a_volume_is_not_grown(api: Client, namespace: str) -> None:
+    growing = {**late_class(namespace), "allowVolumeExpansion": True}
+    await api.create(CLASS, growing)
+    await create(api, [volume(namespace, "x", storageClassName=namespace)])
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "WaitingForConsumer")
+    await api.merge_patch(DEMO_VOLUME, namespace, "x", {"spec": {"size": 2}})
+
+    async def is_seen() -> bool:
+        cr = await api.get(DEMO_VOLUME, namespace, "x")
+        rows = {row["type"]: row for row in cr["status"]["conditions"]}
+        is_new = cr["status"].get("observedGeneration") == cr["metadata"]["generation"]
+        return bool(is_new and rows["Running"]["reason"] == "Successful")
+
+    await wait(is_seen)
+    await wait_reason(api, DEMO_VOLUME, namespace, "x", "WaitingForConsumer")
+    claim = await api.get(CLAIM, namespace, "x")
+    assert claim["spec"]["resources"]["requests"]["storage"] == "1Gi"
+    await api.delete(CLASS, "", namespace)
