@@ -41,7 +41,8 @@ def podset_plan(
     template = _hash(wish["template"])
     alive = [pod for pod in staying if not _has_ended(pod)]
     alive.sort(key=lambda pod: _worth(pod, template))
-    keep, surplus = alive[: wish["replicas"]], alive[wish["replicas"] :]
+    most = wish["replicas"] + _surge(alive, wish)
+    keep, surplus = alive[:most], alive[most:]
     last = ended[-1] if ended and wish["replicas"] else None
     failure = _failure(ended, cr.get("status", {}), now)
     if last is not None and _is_outdated(last, template):
@@ -49,7 +50,9 @@ def podset_plan(
         failure |= {"failures": 0, "waiting": 0}
     rolled = _outdated_to_remove(keep, last, failure, wish, now)
     keep = [pod for pod in keep if pod not in rolled]
-    missing = wish["replicas"] - len(keep)
+    is_going_on = not (_is_paused(wish) or _is_halted(last, failure, wish))
+    more = _surge(keep, wish) if is_going_on else 0
+    missing = wish["replicas"] + more - len(keep)
     waiting = _waiting(failure, missing, now)
     created = _free_names(cr["metadata"]["name"], missing - waiting, taken)
     return {
@@ -70,7 +73,7 @@ def podset_verdict(plan: Json, cr: Json, wish: Json, now: str, why: str) -> Json
     ready = sum(is_ready(pod) for pod in plan["keep"])
     names = sorted([*map(_name, plan["keep"]), *plan["created"]])
     updated = len(names) - len(plan["outdated"])
-    is_rolling = bool(plan["outdated"]) and _is_rolling(wish)
+    is_rolling = _movable(plan["keep"], wish) > 0
     words = [f"{ready} of {replicas} pods are ready{f': {why}' if why else ''}"]
     if plan["outdated"]:
         words.append(f"{updated} of {len(names)} have the present template")
@@ -79,8 +82,10 @@ def podset_verdict(plan: Json, cr: Json, wish: Json, now: str, why: str) -> Json
     reason = "AllReady"
     if failure["waiting"]:
         reason = "BackOff"
-    elif ready != replicas or len(names) != replicas:
+    elif ready < replicas or len(names) < replicas or (not is_rolling and len(names) != ready):
         reason = "PodsPending"
+    elif is_rolling and _is_paused(wish):
+        reason = "RolloutPaused"
     elif is_rolling:
         reason = "RolloutHalted" if _is_halted(plan["last"], failure, wish) else "Rolling"
     return {
@@ -178,6 +183,22 @@ def _is_rolling(wish: Json) -> bool:
     return bool(wish["strategy"].get("type") == "RollingUpdate")
 
 
+def _is_paused(wish: Json) -> bool:
+    return bool(wish["strategy"].get("paused"))
+
+
+def _movable(pods: list[Json], wish: Json) -> int:
+    """How many pods of another template are to be replaced: all but those of the partition."""
+    outdated = sum(_is_outdated(pod, _hash(wish["template"])) for pod in pods)
+    is_rolling = _is_rolling(wish)
+    return max(outdated - int(wish["strategy"].get("partition", 0)), 0) if is_rolling else 0
+
+
+def _surge(pods: list[Json], wish: Json) -> int:
+    """How many pods there may be beyond the wanted number while others are replaced."""
+    return min(int(wish["strategy"].get("maxSurge", 0)), _movable(pods, wish))
+
+
 def _is_halted(last: Json | None, failure: Json, wish: Json) -> bool:
     """Whether a pod of the present template ended lately: no good one is given up for another."""
     return bool(failure["failures"] and last and not _is_outdated(last, _hash(wish["template"])))
@@ -191,7 +212,7 @@ def _outdated_to_remove(
     New pods that are not ready yet and pods that are missing count; ready pods are taken only while no
     more than that are unavailable at all.
     """
-    if not _is_rolling(wish) or _is_halted(last, failure, wish):
+    if not _is_rolling(wish) or _is_paused(wish) or _is_halted(last, failure, wish):
         return []
     template, strategy = _hash(wish["template"]), wish["strategy"]
     patience = timedelta(seconds=strategy.get("minReadySeconds", 0))
@@ -203,7 +224,7 @@ def _outdated_to_remove(
     most = strategy.get("maxUnavailable", 1)
     room = max(most - (wish["replicas"] - len(outdated) - is_new), 0)
     spare = max(min(most - (wish["replicas"] - len(available)), room - len(idle)), 0)
-    return idle[:room] + serving[:spare]
+    return (idle[:room] + serving[:spare])[: _movable(keep, wish)]
 
 
 def _is_ready_for(pod: Json, patience: timedelta, now: str) -> bool:

@@ -48,7 +48,7 @@ def kubectl(binaries: Binaries, cluster: Cluster) -> Kubectl:
         (volume(), volume(retainPolicy="Keep"), "Unsupported value"),
         (volume(), volume(snapshots=["Not A Name"]), "should match"),
         (pod_set(), pod_set(strategy={"type": "Recreate"}), "Unsupported value"),
-        (pod_set(), pod_set(strategy={"maxUnavailable": 0}), "greater than or equal to 1"),
+        (pod_set(), pod_set(strategy={"maxUnavailable": 0}), "must not both be 0"),
     ],
 )
 def test_what_cannot_work_is_refused_and_said_plainly(

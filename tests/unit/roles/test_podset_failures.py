@@ -186,3 +186,15 @@ def test_rollout_is_not_done_until_every_pod_has_the_present_template() -> None:
         "Rolling",
         1,
     )
+
+
+@pytest.mark.parametrize(
+    ("strategy", "reason"),
+    [({"paused": True}, "RolloutPaused"), ({"partition": 1}, "AllReady"), ({}, "Rolling")],
+)
+def test_rollout_that_was_stopped_says_by_what(strategy: Json, reason: str) -> None:
+    rolling = wish(2, type="RollingUpdate", minReadySeconds=700, **strategy)
+    pods = [pod("web-0"), pod("web-1", template="older")]
+    said = verdict(plan(pods, CR, rolling, NOW), CR, rolling, NOW, "")
+
+    assert said["reason"] == reason

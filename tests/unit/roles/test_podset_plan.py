@@ -150,6 +150,36 @@ def test_pods_that_are_not_ready_are_replaced_no_faster_than_max_unavailable_say
     assert step([*pods[1:], fresh], 5, type="RollingUpdate")["remove"] == []
 
 
+def test_surge_makes_new_pods_before_old_ones_go() -> None:
+    old = [pod(f"web-{number}", template="older") for number in range(3)]
+    careful: Json = {"type": "RollingUpdate", "maxUnavailable": 0, "maxSurge": 1}
+    made = step(old, 3, **careful)
+    assert (made["create"], made["remove"]) == (["web-3"], [])
+
+    made = step([*old, pod("web-3", ready=False)], 3, **careful)
+    assert (made["create"], made["remove"]) == ([], [])
+    made = step([*old, pod("web-3")], 3, **careful)
+    assert (made["create"], made["remove"]) == (["web-4"], ["web-0"])
+
+    done = [pod(f"web-{number}") for number in range(4)]
+    assert len(step(done, 3, **careful)["remove"]) == 1
+
+
+def test_partition_keeps_pods_of_the_old_template() -> None:
+    old = [pod(f"web-{number}", template="older") for number in range(3)]
+    some: Json = {"type": "RollingUpdate", "maxUnavailable": 3, "partition": 2}
+    assert step(old, 3, **some)["remove"] == ["web-0"]
+    assert step([pod("web-3"), *old[1:]], 3, **some)["remove"] == []
+
+
+def test_pause_replaces_nothing_and_still_scales() -> None:
+    old = [pod(f"web-{number}", template="older") for number in range(2)]
+    paused: Json = {"type": "RollingUpdate", "maxSurge": 1, "paused": True}
+    made = step(old, 2, **paused)
+    assert (made["create"], made["remove"]) == ([], [])
+    assert step(old, 3, **paused)["create"] == ["web-2"]
+
+
 def test_what_a_webhook_made_of_a_pod_replaces_nothing() -> None:
     mutated = pod("web-0")
     mutated["spec"] = {"containers": [{"name": "app", "image": "mirror/app"}, {"name": "sidecar"}]}
