@@ -6,6 +6,7 @@ is never removed or replaced.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -220,6 +221,15 @@ def etcdcluster_adopted(told: list[Json], volumes: Json) -> list[Json]:
     return [{**row, "volume": volumes.get(row["name"], row.get("volume", ""))} for row in told]
 
 
+def etcdcluster_text(found: list[Json], key: str) -> str:
+    """A text in the first Secret; empty where there is none."""
+    data = (found[0].get("data") or {}) if found else {}
+    try:
+        return base64.b64decode(data.get(key) or "").decode()
+    except ValueError:
+        return ""
+
+
 class FilterModule:
     """How Ansible finds the filters."""
 
@@ -232,5 +242,6 @@ class FilterModule:
             "etcdcluster_loss": etcdcluster_loss,
             "etcdcluster_members": etcdcluster_members,
             "etcdcluster_pods": etcdcluster_pods,
+            "etcdcluster_text": etcdcluster_text,
             "etcdcluster_told": etcdcluster_told,
         }

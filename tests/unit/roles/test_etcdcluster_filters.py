@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -14,6 +15,7 @@ list_as_told = role_filter("etcdcluster", "etcdcluster_list_as_told")
 told = role_filter("etcdcluster", "etcdcluster_told")
 rows_of = role_filter("etcdcluster", "etcdcluster_pods")
 alone = role_filter("etcdcluster", "etcdcluster_alone")
+text_of = role_filter("etcdcluster", "etcdcluster_text")
 loss = role_filter("etcdcluster", "etcdcluster_loss")
 adopted = role_filter("etcdcluster", "etcdcluster_adopted")
 
@@ -280,3 +282,15 @@ def test_volumes_that_were_exchanged_for_copies_are_the_members_once_a_person_sa
     assert (lost["kept"], lost["others"]) == ([], ["db-0", "db-1"])
     told_now = adopted(members(2), {f"db-{n}": f"copy-{n}" for n in range(2)})
     assert loss(told_now, copies)["kept"] == ["db-0", "db-1"]
+
+
+def test_text_of_a_secret_is_empty_where_there_is_none() -> None:
+    coded = {
+        "password": base64.b64encode("pässword".encode()).decode(),
+        "broken": "%",
+        "bytes": "/w==",
+    }
+    assert text_of([{"data": coded}], "password") == "pässword"
+    nothing: list[list[dict[str, Any]]] = [[], [{}], [{"data": None}], [{"data": coded}]]
+    for found in nothing:
+        assert text_of(found, "broken") == text_of(found, "bytes") == text_of(found, "other") == ""

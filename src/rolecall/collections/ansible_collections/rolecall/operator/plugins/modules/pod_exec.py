@@ -24,7 +24,7 @@ except ImportError:
     pass  # the module of kubernetes.core says what is missing
 
 DOCUMENTATION = r"""
-module: etcdcluster_exec
+module: pod_exec
 short_description: Run a program in a pod, with a line of input
 description:
   - As M(kubernetes.core.k8s_exec), and the program reads O(line) from its standard input.
@@ -58,7 +58,7 @@ author: The rolecall maintainers
 
 EXAMPLES = r"""
 - name: Give root a password
-  etcdcluster_exec:
+  rolecall.operator.pod_exec:
     namespace: default
     pod: db-0
     container: etcd
