@@ -1,4 +1,4 @@
-"""The edits that `docs/kinds/README.md` shows apply to the roles as they are, and touch YAML alone."""
+"""The edits that `docs/kinds/change-a-role.md` shows apply to the roles as they are, and touch YAML alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.unit.house.documents import ROOT
 
 _DIFF = re.compile(r"^```diff\n--- (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-EDITS = _DIFF.findall((ROOT / "docs/kinds/README.md").read_text())
+EDITS = _DIFF.findall((ROOT / "docs/kinds/change-a-role.md").read_text())
 
 
 def edited(text: str, diff: str) -> str:
