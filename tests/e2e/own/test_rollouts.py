@@ -55,8 +55,7 @@ async def test_release_that_no_node_takes_is_not_rolled_back_and_the_old_pods_st
 
     said = await wait_reason(api, APPOPERATOR, namespace, "wide", "PodsUnschedulable")
     assert "didn't match Pod's node affinity/selector" in said["message"]
-    edit = {"nodeSelector": None}
-    await api.merge_patch(APPOPERATOR, namespace, "wide", {"spec": edit})
+    await api.merge_patch(APPOPERATOR, namespace, "wide", {"spec": {"nodeSelector": None}})
     await wait_reason(api, APPOPERATOR, namespace, "wide", "Available")
     assert (await api.get(APPOPERATOR, namespace, "wide"))["status"]["currentImage"].endswith("7.7")
 
@@ -101,7 +100,8 @@ async def test_pod_has_what_the_spec_says_beside_its_container(api: Client, name
     await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "full", spec))
 
     async def template() -> Json:
-        return (await api.get(DEPLOYMENT, namespace, "full"))["spec"]["template"]
+        template: Json = (await api.get(DEPLOYMENT, namespace, "full"))["spec"]["template"]
+        return template
 
     made = await wait(template)
     pod = made["spec"]

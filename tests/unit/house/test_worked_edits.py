@@ -1,4 +1,4 @@
-"""The edits that `docs/kinds/change-a-role.md` shows apply to the roles as they are, and touch YAML alone."""
+"""The edits that `docs/kinds/change-a-role.md` shows apply to the roles as they are, in YAML alone."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_other_pattern_and_new_rule_are_named(checkout: Path) -> None:
     spec = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     spec["properties"]["name"]["pattern"] = "^a"
     rule = {"rule": "self < 9", "message": "too much"}
-    spec["properties"]["size"]["x-kubernetes-validations"].append(rule)
+    spec["properties"]["size"].setdefault("x-kubernetes-validations", []).append(rule)
 
     assert list(tool.incompatible(old, new)) == [
         "v1.spec.name: pattern was None, is ^a",
