@@ -33,7 +33,7 @@ MOST = {
     "PodSet": 3,
     "Machine": 4,
     "MachineOperation": 0,
-    "EtcdCluster": 11,
+    "EtcdCluster": 13,
 }
 _AT_WORK = ("running", "waiting")
 
