@@ -42,7 +42,7 @@ class Evaluator:
     def __init__(self, templar: Any, variables: Mapping[str, Any], more: Mapping[str, Any]) -> None:
         known = {**variables, **(more if AnsibleNativeEnvironment is None else wrap_var(more))}
         made = templar.copy_with_new_env(available_variables=known)
-        self._templar = made if AnsibleNativeEnvironment is None else _typed(made)
+        self._templar = made if AnsibleNativeEnvironment is None else _with_lookups_of(made)
 
     def value(self, written: Any) -> Any:
         """Of the type that the template makes."""
@@ -57,6 +57,14 @@ class Evaluator:
         if not isinstance(found, bool):
             raise TypeError(f"must be true or false, and is `{found}`")
         return found
+
+
+def _with_lookups_of(templar: Any) -> Any:
+    """Lookups see the variables of the templar that they were made for, which a copy shares."""
+    made = _typed(templar)
+    lookups = {"lookup": templar._lookup, "query": templar._query_lookup, "q": templar._query_lookup}
+    made.environment.globals = {**made.environment.globals, **lookups}
+    return made
 
 
 def _typed(templar: Any) -> Any:
