@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,22 @@ _shelf_refusals:
   - when: books == []
     reason: Empty
     message: a shelf has a book
+_shelf_renders: "{{ 1 | shelf_renders }}"
+_shelf_cost:
+  - when: _shelf_renders > 99
+  - when: _shelf_renders > 98
+  - renders: "{{ _shelf_renders }}"
 """
 PLUGIN = """\
 class FilterModule:
+    renders = 0
+
     def filters(self):
-        return {"shelf_doubled": lambda value: value * 2}
+        return {"shelf_doubled": lambda value: value * 2, "shelf_renders": self.count}
+
+    def count(self, value):
+        FilterModule.renders += value
+        return FilterModule.renders
 """
 
 
@@ -100,6 +112,26 @@ def test_tables_values_and_templates_are_as_expected(
     assert len(lines) == 1
     assert lines[0].startswith("6 states of 1 roles in ")
     assert lines[0].endswith(": all as expected")
+
+
+COST = """\
+- table: _shelf_cost
+  cases:
+    - name: first state
+      expect: {renders: 1}
+    - name: second state
+      expect: {renders: 2}
+"""
+
+
+@pytest.mark.skipif(
+    version("ansible-core").startswith("2.18"), reason="renders a variable wherever it is named"
+)
+def test_variable_is_rendered_once_for_all_rules_of_a_state(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, lines = _tried(project, COST, capsys)
+    assert code == 0, lines
 
 
 BAD = """\

@@ -11,16 +11,24 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
 from ansible.playbook.play import Play
-from ansible.plugins.loader import init_plugin_loader
+from ansible.plugins.loader import init_plugin_loader, lookup_loader
 from ansible.template import Templar
 from ansible.vars.manager import VariableManager
+from jinja2 import Environment
 
 _META = {"name": "sample", "namespace": "default"}
+# Of an environment of Jinja: how a template is read.
+_SYNTAX = (
+    *("block_start_string", "block_end_string", "variable_start_string", "variable_end_string"),
+    *("comment_start_string", "comment_end_string", "line_statement_prefix", "line_comment_prefix"),
+    *("trim_blocks", "lstrip_blocks", "keep_trailing_newline", "newline_sequence", "overlayed"),
+)
 
 
 def main() -> None:
@@ -40,7 +48,7 @@ def _tried(project: str, role: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "error": "",
         "tables": {name: list(_shown(variables.get(name))) for name in _tables(role)},
-        "cases": [_outcome(project, role["path"], variables, case) for case in role["cases"]],
+        "cases": list(_outcomes(project, role, variables)),
     }
 
 
@@ -73,9 +81,19 @@ def _shown(table: Any) -> Iterator[str]:
         yield f"{key}: {rule[key]}" if key else ""
 
 
-def _outcome(
-    project: str, role: str, variables: Mapping[str, Any], case: Mapping[str, Any]
-) -> dict[str, Any]:
+def _outcomes(
+    project: str, role: Mapping[str, Any], variables: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    loader = DataLoader()
+    loader.set_basedir(project)
+    known = {**variables, "ansible_search_path": [role["path"], project]}
+    templar = _OnceTemplar(loader=loader, variables=known)
+    with _templates_kept():
+        for case in role["cases"]:
+            yield _outcome(templar, known, case)
+
+
+def _outcome(templar: Any, known: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
     # Only now, as the collection loader is there.
     from ansible_collections.rolecall.operator.plugins.plugin_utils.rules import (  # noqa: PLC0415
         RuleTable,
@@ -85,10 +103,6 @@ def _outcome(
         trusted,
     )
 
-    loader = DataLoader()
-    loader.set_basedir(project)
-    known = {**variables, "ansible_search_path": [role, project]}
-    templar = Templar(loader=loader, variables=known)
     try:
         facts = dict(case["vars"])
         if case["facts_of"]:
@@ -102,6 +116,87 @@ def _outcome(
         return {"error": "", "made": json.loads(json.dumps(made, default=str))}
     except Exception as error:  # the table's author reads it, whatever it is
         return {"error": str(error), "made": None}
+
+
+class _OnceTemplar(Templar):
+    """Renders each variable once for all rules of a state; Ansible renders it wherever it is named.
+
+    With dictionaries as ansible-core itself has them from 2.19 on; where it has none, as Ansible does.
+    """
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        self._given = named["variables"]
+        self._once: dict[int, tuple[Any, Any]] = {}  # by which dictionary it is; that is kept, too
+
+    @property
+    def available_variables(self) -> Any:
+        """As they were given."""
+        return self._given
+
+    @available_variables.setter
+    def available_variables(self, variables: Any) -> None:
+        self._given = variables
+        if id(variables) not in self._once:
+            self._once[id(variables)] = (variables, _rendered_once(self, variables))
+        Templar.available_variables.fset(self, self._once[id(variables)][1])
+
+
+def _rendered_once(templar: Any, variables: Any) -> Any:
+    try:
+        from ansible._internal._templating import (  # noqa: PLC0415 - not there before 2.19
+            _engine,
+            _lazy_containers,
+        )
+
+        options = _engine.TemplateOptions.DEFAULT
+        with _engine.TemplateContext(
+            template_value="", templar=templar._engine, options=options, stop_on_template=False
+        ):
+            lazy = _lazy_containers._AnsibleLazyTemplateMixin._try_create(variables)
+        lazy._non_lazy_copy()
+    except (AttributeError, ImportError, TypeError):
+        return variables
+    # The lookup of templates copies all variables to the last leaf, and only adds to them.
+    of_templates = sys.modules[lookup_loader.get("template", class_only=True).__module__]
+    of_templates.deepcopy = lambda known: getattr(known, "_non_lazy_copy", known.copy)()
+    return lazy
+
+
+@contextmanager
+def _templates_kept() -> Iterator[None]:
+    """Compile each text once, as all states of a role use the same texts and filters.
+
+    Not those that have a backslash, which Ansible reads in two ways, and none where Jinja computes constants
+    when it compiles, as it does before ansible-core 2.19: their code may hold an answer of that moment.
+    """
+    kept: dict[tuple[Any, ...], Any] = {}
+    compile_text, compile_expression = Environment.compile, Environment.compile_expression
+
+    def is_kept(environment: Any, text: Any) -> bool:
+        return isinstance(text, str) and "\\" not in text and not environment.optimized
+
+    def text_once(self: Any, source: Any, *args: Any, **named: Any) -> Any:
+        if args or named or not is_kept(self, source):
+            return compile_text(self, source, *args, **named)
+        key = (str.__str__(source), type(self), *(getattr(self, name) for name in _SYNTAX))
+        if key not in kept:
+            kept[key] = compile_text(self, source)
+        return kept[key]
+
+    def expression_once(self: Any, source: Any, *args: Any) -> Any:
+        if self.overlayed or not is_kept(self, source):
+            return compile_expression(self, source, *args)
+        key = (str.__str__(source), self, *args)
+        if key not in kept:
+            kept[key] = compile_expression(self, source, *args)
+        return kept[key]
+
+    Environment.compile, Environment.compile_expression = text_once, expression_once
+    try:
+        yield
+    finally:
+        Environment.compile, Environment.compile_expression = compile_text, compile_expression
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ templated once more: a template that is one expression keeps its value as it is,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
 
@@ -40,23 +41,39 @@ class Evaluator:
     """Evaluates what a role's author wrote, in the variables of a task and some more."""
 
     def __init__(self, templar: Any, variables: Mapping[str, Any], more: Mapping[str, Any]) -> None:
-        known = {**variables, **(more if AnsibleNativeEnvironment is None else wrap_var(more))}
-        made = templar.copy_with_new_env(available_variables=known)
-        self._templar = made if AnsibleNativeEnvironment is None else _with_lookups_of(made)
+        if AnsibleNativeEnvironment is None:
+            # The same templar, as a copy would look up each filter again.
+            self._templar, self._known = templar, {**variables, **more}
+            return
+        self._known = {**variables, **wrap_var(more)}
+        made = templar.copy_with_new_env(available_variables=self._known)
+        self._templar = _with_lookups_of(made)
 
     def value(self, written: Any) -> Any:
         """Of the type that the template makes."""
-        return self._templar.template(written)
+        with self._in_their_place():
+            return self._templar.template(written)
 
     def is_true(self, condition: Any) -> bool:
         """As the `when` of a task, and strictly a boolean, as from ansible-core 2.19 on."""
         if AnsibleNativeEnvironment is None:
-            return bool(self._templar.evaluate_conditional(condition))
+            with self._in_their_place():
+                return bool(self._templar.evaluate_conditional(condition))
         is_text = isinstance(condition, str)
         found = self.value("{{ " + condition + " }}") if is_text else condition
         if not isinstance(found, bool):
             raise TypeError(f"must be true or false, and is `{found}`")
         return found
+
+    @contextmanager
+    def _in_their_place(self) -> Iterator[None]:
+        """The templar's own variables are back afterwards."""
+        before = self._templar.available_variables
+        self._templar.available_variables = self._known
+        try:
+            yield
+        finally:
+            self._templar.available_variables = before
 
 
 def _with_lookups_of(templar: Any) -> Any:
