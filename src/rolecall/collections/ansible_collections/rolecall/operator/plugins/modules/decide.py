@@ -7,21 +7,14 @@ DOCUMENTATION = r"""
 module: decide
 short_description: Take the first rule of a table whose condition holds
 description:
-  - A rule table is a list of maps in a role's C(vars/). C(when) of a rule is a condition as a task has it;
-    a rule without one always holds, and is the last. Register the result to use the other keys of the rule.
+  - The last rule has no C(when). Register the result to use the other keys of the rule.
   - Only the rule that is taken is templated. Values keep the types that their templates make, with each
     version of ansible-core.
   - C(rolecall test --rules) tries the tables of a project without a cluster.
+extends_documentation_fragment: rolecall.operator.rules
 options:
   rules:
-    description: Name of the variable that holds the table.
-    type: str
     required: true
-  facts:
-    description:
-      - Further variables for the rules. They are evaluated once, so put in here what is expensive.
-    type: dict
-    default: {}
 author: The rolecall maintainers
 attributes:
   check_mode:

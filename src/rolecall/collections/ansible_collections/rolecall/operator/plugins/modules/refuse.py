@@ -10,6 +10,9 @@ description:
   - Ends the block with a failure that M(rolecall.operator.report_failure) writes to the condition C(Ready)
     with O(reason) and O(message).
   - Use it for what only a person can change, such as an object of that name that belongs to somebody else.
+  - Of a table in O(rules), each rule has C(reason) and C(message). All rules that hold are refusals; their
+    messages are joined, and the first gives the reason. Where none holds, nothing is refused.
+extends_documentation_fragment: rolecall.operator.rules
 options:
   reason:
     description: Reason of C(Ready), one word in camel case, such as V(NameTaken). Needed without O(rules).
@@ -17,17 +20,6 @@ options:
   message:
     description: What is refused, why, and the way out. Needed without O(rules).
     type: str
-  rules:
-    description:
-      - In place of O(reason) and O(message), the name of a variable that holds a rule table, as
-        M(rolecall.operator.decide) takes it; each rule has C(when), C(reason) and C(message).
-      - All rules that hold are refusals. Their messages are joined, and the first gives the reason. Where
-        none holds, nothing is refused.
-    type: str
-  facts:
-    description: Further variables for the rules.
-    type: dict
-    default: {}
 author: The rolecall maintainers
 attributes:
   check_mode:

@@ -12,6 +12,9 @@ description:
   - The object is read once. Nothing is written where nothing would change.
   - Numbers and booleans keep their types with each version of ansible-core.
   - Do not give this task C(no_log). A status is readable anyway, and the engine could not read O(again).
+  - Of a table in O(rules), what the first rule that holds has in O(ready), O(reason), O(message), O(again)
+    and so on is reported.
+extends_documentation_fragment: rolecall.operator.rules
 options:
   ready:
     description:
@@ -83,15 +86,6 @@ options:
             reason or its message changes.
           - Without it, each report counts as once more.
         type: str
-  rules:
-    description:
-      - Name of a variable that holds a rule table, as M(rolecall.operator.decide) takes it. What the first
-        rule that holds has in O(ready), O(reason), O(message), O(again) and so on is reported.
-    type: str
-  facts:
-    description: Further variables for the rules.
-    type: dict
-    default: {}
   cr:
     description:
       - Another object that is told about, whole, as a task has read it.

@@ -248,6 +248,7 @@ def _builder(
     )
 
 
+# Also in `rolecall.certificates`: a collection works without the engine, which in turn imports none.
 def _key_usage(*, signs: bool) -> x509.KeyUsage:
     return x509.KeyUsage(
         digital_signature=True,
