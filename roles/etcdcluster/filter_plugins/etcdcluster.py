@@ -7,7 +7,6 @@ is never removed or replaced.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import re
 from typing import Any
@@ -23,36 +22,52 @@ def etcdcluster_members(
 ) -> list[Json]:
     """Members in order of their numbers, from what `member list` and `endpoint status` print.
 
-    `volumes` maps a pod's name to the uid of its claim, `known` are the members as status told them
-    last, and `lag` is how many entries a healthy one may lack. A member that never started has no name
-    yet; its address tells which pod it is for. `number` is -1 for a member that is not ours.
+    Without a list they are those that are `known`, as status told them last. `volumes` maps a pod to
+    the uid of its claim, and `lag` is how many entries a healthy one may lack. A member that never
+    started has no name yet; its address tells which pod it is for. `number` is -1 for a member that is
+    not ours, `told` is what status tells, and `size` is 0 where a member does not answer.
     """
     states = _states(status_json)
     newest = max((int(state.get("raftIndex", 0)) for state in states.values()), default=0)
-    before = {member["id"]: member.get("volume", "") for member in known}
+    before = {member["id"]: member for member in known}
+    as_known = [{"ID": int(member["id"], 16), "name": member["name"]} for member in known]
     members = []
-    for row in json.loads(list_json)["members"]:
+    for row in json.loads(list_json)["members"] if list_json else as_known:
         member_id = _id(row["ID"])
-        state = states.get(member_id, {})
+        state, last = states.get(member_id, {}), before.get(member_id, {})
         url = next(iter(row.get("peerURLs") or []), "")
         pod = row.get("name") or _pod_of(url)
-        volume, last = volumes.get(pod, ""), before.get(member_id, "")
+        volume, had = volumes.get(pod, ""), last.get("volume", "")
+        version, healthy = state.get("version", ""), _is_healthy(state, newest, lag)
+        member = {
+            "name": pod,
+            "id": member_id,
+            "healthy": healthy,
+            "learner": bool(row.get("isLearner")),
+            "version": version,
+            "volume": volume,
+        }
+        # A volume that was lost is still known when the others are well enough to replace its member,
+        # and a member that does not answer counts in what the cluster can go back to.
+        kept = {"volume": volume if healthy else had, "version": version or last.get("version", "")}
+        size, used = int(state.get("dbSize", 0)), int(state.get("dbSizeInUse", 0))
         members.append(
-            {
-                "name": pod,
-                "id": member_id,
+            member
+            | {
+                "told": member | kept,
                 "number": _number(pod, name),
                 "url": url,
-                "healthy": _is_healthy(state, newest, lag),
                 "started": bool(row.get("name")),
-                "learner": bool(row.get("isLearner")),
                 "leader": bool(state) and _id(state.get("leader", 0)) == member_id,
-                "version": state.get("version", ""),
                 "storage": state.get("storageVersion", ""),
                 "goes_back": (state.get("downgradeInfo") or {}).get("targetVersion", ""),
-                "volume": volume,
                 # By its id: the member that came in its place would be replaced again and again.
-                "lost_volume": bool(last and volume and volume != last),
+                "lost_volume": bool(had and volume and volume != had),
+                "is_full": any(_FULL in str(error) for error in state.get("errors") or []),
+                "quota": int(state.get("dbSizeQuota", 0)),
+                "size": size,
+                "used": used,
+                "unused_percent": (size - used) * 100 / size if size else 0,
             }
         )
     return sorted(members, key=lambda one: (one["number"] < 0, one["number"], one["name"]))
@@ -68,22 +83,6 @@ def _is_healthy(state: Json, newest: int, lag: int) -> bool:
         return False
     behind = newest - int(state.get("raftAppliedIndex", newest))
     return behind <= min(lag, newest * (1 - _CAUGHT_UP))
-
-
-def etcdcluster_list_as_told(status_json: str, said: Json, wanted: int, name: str) -> str:
-    """What `member list` would print, where it need not be asked; empty where it must be.
-
-    That is while the cluster was healthy when it was told last, and each member that was told answers
-    and is ours: of others the address counts.
-    """
-    told = said.get("members", [])
-    ready = next((one for one in said.get("conditions", []) if one["type"] == "Ready"), {})
-    is_as_told = set(_states(status_json)) == {member["id"] for member in told}
-    is_ours = all(_number(member["name"], name) >= 0 for member in told)
-    is_well = ready.get("reason") == "Healthy" and ready.get("status") == "True"
-    if not (is_as_told and is_ours and is_well and len(told) == wanted):
-        return ""
-    return json.dumps({"members": [{"ID": int(m["id"], 16), "name": m["name"]} for m in told]})
 
 
 def _states(text: str) -> Json:
@@ -110,34 +109,13 @@ def _number(pod: str, name: str) -> int:
     return int(found[1]) if found else -1
 
 
-def etcdcluster_told(members: list[Json], known: list[Json]) -> list[Json]:
-    """Members as status tells them.
-
-    A member that is not healthy keeps the volume that it was last healthy with: that is how a lost
-    volume is still known when the others are well enough to replace the member. One that does not
-    answer keeps its version, so that it counts in what the cluster can go back to.
-    """
-    before = {member["id"]: member for member in known}
-    told = []
-    for member in members:
-        last = before.get(member["id"], {})
-        kept = {
-            "volume": member["volume"] if member["healthy"] else last.get("volume", ""),
-            "version": member["version"] or last.get("version", ""),
-        }
-        fields = ("name", "id", "healthy", "learner")
-        told.append({field: member[field] for field in fields} | kept)
-    return told
-
-
 def etcdcluster_alone(asked: list[Json]) -> list[Json]:
-    """How far members got that were asked one by one, newest first: `{name, term, index}`."""
-    found = []
-    for each in asked:
-        for state in _states(each.get("stdout") or "").values():
-            term, index = int(state.get("raftTerm", 0)), int(state.get("raftIndex", 0))
-            found.append({"name": each["item"], "term": term, "index": index})
-    return sorted(found, key=lambda one: (one["term"], one["index"]), reverse=True)
+    """What members said of themselves that were asked one by one, with their names."""
+    return [
+        {"name": each["item"], "raftTerm": 0, "raftIndex": 0} | state
+        for each in asked
+        for state in _states(each.get("stdout") or "").values()
+    ]
 
 
 def etcdcluster_pods(
@@ -158,20 +136,17 @@ def etcdcluster_pods(
         labels = pod["metadata"].get("labels", {})
         annotations = pod["metadata"].get("annotations") or {}
         others = [member for member in members if member["name"] != name]
+        true = [one["type"] for one in status.get("conditions") or [] if one["status"] == "True"]
+        containers = status.get("containerStatuses") or []
+        running = [one["name"] for one in containers if "running" in one.get("state", {})]
         rows.append(
             {
                 "name": name,
                 "number": int(name.rpartition("-")[2]),
                 "is_old": bool(latest) and labels.get("controller-revision-hash", "") != latest,
                 "is_going": "deletionTimestamp" in pod["metadata"],
-                "is_ready": any(
-                    one["type"] == "Ready" and one["status"] == "True"
-                    for one in status.get("conditions") or []
-                ),
-                "runs": any(
-                    one["name"] == "etcd" and "running" in one.get("state", {})
-                    for one in status.get("containerStatuses") or []
-                ),
+                "is_ready": "Ready" in true,
+                "runs": "etcd" in running,
                 "healthy": of.get(name, {}).get("healthy", False),
                 "leader": of.get(name, {}).get("leader", False),
                 "is_alone": bool(members)
@@ -190,35 +165,18 @@ def _tag(pod: Json) -> str:
     return found[1] if found else ""
 
 
-def etcdcluster_loss(told: list[Json], claims: list[Json]) -> Json:
-    """What is left of members that status knows: `{voters, kept, others, code}`.
+def etcdcluster_loss(told: list[Json], there: Json) -> Json:
+    """What is left of members that status knows: `{voters, kept, others, adopted}`.
 
-    `kept` are voters whose volume is there, `others` those where there is another, such as a copy.
-    `code` names this loss: a person who answers it must have read it, and the same answer does not
-    count for the next one.
+    `there` maps a pod's name to the uid of its claim. `kept` are voters whose volume is there, `others`
+    those where there is another, such as a copy; `adopted` are all, with the volumes that are there.
     """
-    there = {
-        claim["metadata"]["name"].removeprefix("data-"): claim["metadata"]["uid"]
-        for claim in claims
-        if "deletionTimestamp" not in claim["metadata"]
-        and claim.get("status", {}).get("phase") != "Lost"
-    }
     voters = [member for member in told if not member.get("learner")]
-    kept = [
-        member["name"]
-        for member in voters
-        if member["name"] in there
-        and (member.get("volume") or there[member["name"]]) == there[member["name"]]
-    ]
-    known = ",".join(sorted(f"{row.get('id', '')}={row.get('volume', '')}" for row in told))
-    code = hashlib.sha256(known.encode()).hexdigest()[:8]
-    others = [name for each in voters if (name := each["name"]) in there and name not in kept]
-    return {"voters": len(voters), "kept": kept, "others": others, "code": code}
-
-
-def etcdcluster_adopted(told: list[Json], volumes: Json) -> list[Json]:
-    """The members as told, with the volumes that are there now."""
-    return [{**row, "volume": volumes.get(row["name"], row.get("volume", ""))} for row in told]
+    found = [member for member in voters if member["name"] in there]
+    kept = [row["name"] for row in found if row.get("volume") in (None, "", there[row["name"]])]
+    others = [row["name"] for row in found if row["name"] not in kept]
+    adopted = [row | {"volume": there.get(row["name"], row.get("volume", ""))} for row in told]
+    return {"voters": len(voters), "kept": kept, "others": others, "adopted": adopted}
 
 
 def etcdcluster_text(found: list[Json], key: str) -> str:
@@ -235,13 +193,8 @@ class FilterModule:
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
-        return {
-            "etcdcluster_adopted": etcdcluster_adopted,
-            "etcdcluster_alone": etcdcluster_alone,
-            "etcdcluster_list_as_told": etcdcluster_list_as_told,
-            "etcdcluster_loss": etcdcluster_loss,
-            "etcdcluster_members": etcdcluster_members,
-            "etcdcluster_pods": etcdcluster_pods,
-            "etcdcluster_text": etcdcluster_text,
-            "etcdcluster_told": etcdcluster_told,
-        }
+        ours = (
+            *(etcdcluster_alone, etcdcluster_loss, etcdcluster_members, etcdcluster_pods),
+            etcdcluster_text,
+        )
+        return {each.__name__: each for each in ours}

@@ -1,62 +1,45 @@
-"""Filters that read what became of backups: Jobs, their pods, and what containers printed."""
+"""Filters that read what became of backups: schedules, Jobs, pods, and what containers printed."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 Json = dict[str, Any]
 
-_SHOWN = 100  # snapshots in a status
+_ENDS = {"Complete": "succeeded", "Failed": "failed"}
 _WORDS = 300  # of a container that failed
 
-
-def etcdcluster_jobs(jobs: list[Json], part: str) -> list[Json]:
-    """Those Jobs with this part, oldest first, which are not on their way out."""
-    found = [
-        job
-        for job in jobs
-        if job["metadata"]["labels"].get("mycompany.com/part") == part
-        and not job["metadata"].get("deletionTimestamp")
-    ]
-    return sorted(found, key=lambda job: str(job["metadata"].get("creationTimestamp", "")))
+# Of cron.
+_NAMES = "SUN MON TUE WED THU FRI SAT", " JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"
+_RANGES = (0, 59), (0, 23), (1, 31), (1, 12), (0, 6)
+_DAYS = 5 * 366  # a leap year comes at least so often, but for 1900 and 2100
 
 
-def etcdcluster_job_state(job: Json) -> str:
-    """`succeeded`, `failed` or `active`; empty where there is no Job."""
-    if not job:
-        return ""
-    for condition in job.get("status", {}).get("conditions") or []:
-        if condition["status"] == "True" and condition["type"] in ("Complete", "Failed"):
-            return "succeeded" if condition["type"] == "Complete" else "failed"
-    return "active"
-
-
-def etcdcluster_ended(jobs: list[Json]) -> Json:
-    """The backup that ended last; empty where none has."""
-    ended = [job for job in jobs if etcdcluster_job_state(job) in ("succeeded", "failed")]
-    return max(ended, key=etcdcluster_ended_at, default={})
-
-
-def etcdcluster_ended_at(job: Json) -> str:
-    """When a Job ended."""
-    status: Json = job["status"]
-    return str(status.get("completionTime") or status["conditions"][-1]["lastTransitionTime"])
+def etcdcluster_jobs(jobs: list[Json]) -> list[Json]:
+    """Jobs, oldest first, with their `state` (succeeded, failed or active) and when they `ended`."""
+    found = []
+    for job in sorted(jobs, key=lambda each: str(each["metadata"].get("creationTimestamp", ""))):
+        status = job.get("status", {})
+        conditions = [one for one in status.get("conditions") or [] if one["status"] == "True"]
+        states = [_ENDS[one["type"]] for one in conditions if one["type"] in _ENDS]
+        told = {"state": "active", "ended": ""}
+        if states:
+            ended = status.get("completionTime") or status["conditions"][-1]["lastTransitionTime"]
+            told = {"state": states[0], "ended": ended}
+        found.append({**job, **told})
+    return found
 
 
 def etcdcluster_rows(text: str) -> list[Json]:
-    """What rclone lists, newest first."""
+    """What rclone lists; times without fractions, which sort wrongly beside those that have none."""
     found = etcdcluster_printed(text)
-    rows = [
-        {"name": row["Name"], "time": _seconds(row["ModTime"]), "size": row["Size"]}
+    return [
+        {"name": row["Name"], "time": f"{row['ModTime'][:19]}Z", "size": row["Size"]}
         for row in (found if isinstance(found, list) else [])
     ]
-    return sorted(rows, key=lambda row: str(row["time"]), reverse=True)[:_SHOWN]
-
-
-def _seconds(moment: str) -> str:
-    """Without fractions, which sort wrongly beside times that have none; in UTC."""
-    return f"{moment[:19]}Z"
 
 
 def etcdcluster_printed(text: str) -> Any:
@@ -71,19 +54,18 @@ def etcdcluster_printed(text: str) -> Any:
 
 def etcdcluster_pods_words(pods: list[Json]) -> str:
     """Why the pods of a Job failed or do not start, in the words of the container at fault."""
-    for pod in reversed(pods):
-        status: Json = pod.get("status", {})
-        containers = [
-            *(status.get("initContainerStatuses") or []),
-            *(status.get("containerStatuses") or []),
-        ]
-        for container in containers:
+    said = (words for pod in reversed(pods) for words in _pod_words(pod.get("status", {})))
+    return next(filter(None, said), "")
+
+
+def _pod_words(status: Json) -> Iterator[str]:
+    for kind in ("initContainerStatuses", "containerStatuses"):
+        for container in status.get(kind) or []:
             if words := _container_words(container):
-                return f"`{container['name']}`: {words}"
-        for condition in status.get("conditions") or []:
-            if condition["type"] == "PodScheduled" and condition["status"] == "False":
-                return str(condition.get("message", ""))[:_WORDS]
-    return ""
+                yield f"`{container['name']}`: {words}"
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            yield str(condition.get("message", ""))[:_WORDS]
 
 
 def _container_words(container: Json) -> str:
@@ -113,29 +95,40 @@ def etcdcluster_marked(found: list[Json], name: str, value: str) -> list[str]:
     ]
 
 
-def etcdcluster_containers(specs: list[Json], wanted: list[str]) -> list[str]:
-    """Of these containers, those that the pods have."""
-    names = {
-        container["name"]
-        for spec in specs
-        for container in [*(spec.get("initContainers") or []), *spec["containers"]]
-    }
-    return [name for name in wanted if name in names]
+def etcdcluster_due(schedule: str, now: float) -> str:
+    """The last moment up to `now` (seconds since 1970) that cron's `schedule` names, in UTC."""
+    fields = schedule.split()
+    minutes, hours, days, months, weekdays = map(_numbers, fields, _RANGES)
+    is_either = fields[2][0] not in "*?" and fields[4][0] not in "*?"
+    end = datetime.fromtimestamp(now, UTC)
+    for back in range(_DAYS):
+        day = end - timedelta(days=back)
+        fits = (day.day in days, day.isoweekday() % 7 in weekdays)
+        if day.month not in months or not (any(fits) if is_either else all(fits)):
+            continue
+        for hour in sorted(hours, reverse=True):
+            for minute in sorted(minutes, reverse=True):
+                moment = day.replace(hour=hour, minute=minute, second=0, microsecond=0)
+                if moment <= end:
+                    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return ""
 
 
-def etcdcluster_is_orphaned(cr: Json, budgets: list[Json]) -> bool:
-    """Whether the CR is deleted in the way that leaves its objects there.
+def _numbers(field: str, limits: tuple[int, int]) -> set[int]:
+    """What one field of cron stands for."""
+    found: set[int] = set()
+    for part in field.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = span.partition("-")
+        low = limits[0] if first in ("*", "?") else _number(first)
+        high = limits[1] if first in ("*", "?") or (step and not last) else _number(last or first)
+        found.update(range(low, high + 1, int(step or 1)))
+    return found
 
-    The garbage collector takes the CR out of all their owners, which it does to no object that belongs
-    to the CR alone when it deletes: the disruption budget is such a one.
-    """
-    metadata = cr["metadata"]
-    if "orphan" in (metadata.get("finalizers") or []):
-        return True
-    return any(
-        metadata["uid"] not in [owner["uid"] for owner in owners]
-        for owners in (budget["metadata"].get("ownerReferences") or [] for budget in budgets)
-    )
+
+def _number(text: str) -> int:
+    names = next((each.split(" ") for each in _NAMES if text.upper() in each.split(" ")), None)
+    return names.index(text.upper()) if names else int(text)
 
 
 class FilterModule:
@@ -143,15 +136,8 @@ class FilterModule:
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
-        return {
-            "etcdcluster_containers": etcdcluster_containers,
-            "etcdcluster_ended": etcdcluster_ended,
-            "etcdcluster_ended_at": etcdcluster_ended_at,
-            "etcdcluster_is_orphaned": etcdcluster_is_orphaned,
-            "etcdcluster_job_state": etcdcluster_job_state,
-            "etcdcluster_jobs": etcdcluster_jobs,
-            "etcdcluster_printed": etcdcluster_printed,
-            "etcdcluster_rows": etcdcluster_rows,
-            "etcdcluster_pods_words": etcdcluster_pods_words,
-            "etcdcluster_marked": etcdcluster_marked,
-        }
+        ours = (
+            *(etcdcluster_due, etcdcluster_jobs, etcdcluster_marked, etcdcluster_pods_words),
+            *(etcdcluster_printed, etcdcluster_rows),
+        )
+        return {each.__name__: each for each in ours}

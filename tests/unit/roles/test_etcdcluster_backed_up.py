@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.roles.filters import role_filter
 
-due = role_filter("etcdcluster", "etcdcluster_due", "etcdcluster_backed_up")
+due = role_filter("etcdcluster", "etcdcluster_due", "etcdcluster_backup")
 
 NOW = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC).timestamp()  # a Tuesday
 

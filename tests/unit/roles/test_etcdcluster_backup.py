@@ -11,23 +11,18 @@ def _filter(name: str) -> Any:
     return role_filter("etcdcluster", f"etcdcluster_{name}", "etcdcluster_backup")
 
 
-ended = _filter("ended")
-is_orphaned = _filter("is_orphaned")
-jobs_of = _filter("jobs")
-job_state = _filter("job_state")
+read_jobs = _filter("jobs")
+marked = _filter("marked")
 pods_words = _filter("pods_words")
+rows_of = _filter("rows")
 
 THEN = "2027-01-15T07:00:00Z"  # an hour before
 
 
-def job(name: str, state: str = "succeeded", at: str = THEN, **labels: str) -> dict[str, Any]:
-    kind = {"succeeded": "Complete", "failed": "Failed"}.get(state)
+def job(name: str, *conditions: str, at: str = THEN, **status: str) -> dict[str, Any]:
+    found = [{"type": each, "status": "True", "lastTransitionTime": at} for each in conditions]
     metadata = {"name": name, "creationTimestamp": at}
-    condition = {"type": kind, "status": "True", "lastTransitionTime": at}
-    return {
-        "metadata": metadata | {"labels": {"mycompany.com/part": "backup"} | labels},
-        "status": {"conditions": [condition]} if kind else {"active": 1},
-    }
+    return {"metadata": metadata, "status": {"conditions": found} | status}
 
 
 def failed_pod(container: str, log: str, code: int = 1) -> dict[str, Any]:
@@ -35,22 +30,23 @@ def failed_pod(container: str, log: str, code: int = 1) -> dict[str, Any]:
     return {"status": {"initContainerStatuses": [{"name": container, "state": ending}]}}
 
 
-def test_job_that_ended_last_counts_and_not_one_that_goes() -> None:
-    going = job("going", at="2027-01-15T09:00:00Z")
-    going["metadata"]["deletionTimestamp"] = THEN
-    late = job("late", "failed", at="2027-01-15T08:00:00Z")
-    restore = job("db-0-restore", **{"mycompany.com/part": "restore"})
-
-    found = jobs_of([late, job("early"), going, restore], "backup")
-
-    assert [each["metadata"]["name"] for each in found] == ["early", "late"]
-    assert ended(found) == late
-    assert ended([]) == {}
-    assert (job_state({}), job_state(late), job_state(job("x", "active"))) == (
-        "",
-        "failed",
-        "active",
+def test_jobs_are_read_oldest_first_with_what_became_of_them() -> None:
+    later = "2027-01-15T08:00:00Z"
+    suspended = {"type": "Complete", "status": "False", "lastTransitionTime": later}
+    running = {"metadata": {"name": "new"}, "status": {"conditions": [suspended]}}
+    found = read_jobs(
+        [
+            job("late", "FailureTarget", "Failed", at=later),
+            job("early", "SuccessCriteriaMet", "Complete", completionTime="2027-01-15T07:30:00Z"),
+            running,
+        ]
     )
+
+    assert [(each["metadata"]["name"], each["state"], each["ended"]) for each in found] == [
+        ("new", "active", ""),
+        ("early", "succeeded", "2027-01-15T07:30:00Z"),
+        ("late", "failed", later),
+    ]
 
 
 def test_pod_that_cannot_start_says_why() -> None:
@@ -64,11 +60,17 @@ def test_pod_that_cannot_start_says_why() -> None:
     assert pods_words([]) == ""
 
 
-def test_objects_that_belong_to_the_cr_no_more_are_orphaned() -> None:
-    cr: dict[str, Any] = {"metadata": {"uid": "u1", "finalizers": ["mycompany.com/last-backup"]}}
-    owned = {"metadata": {"ownerReferences": [{"uid": "u1"}]}}
+def test_volumes_are_found_by_an_annotation() -> None:
+    metadata = [
+        {"name": "mine", "annotations": {"mark": "a"}},
+        {"name": "theirs", "annotations": {"mark": "b"}},
+        {"name": "plain", "annotations": None},
+        {"name": "bare"},
+    ]
+    assert marked([{"metadata": each} for each in metadata], "mark", "a") == ["mine"]
 
-    assert not is_orphaned(cr, [owned])
-    assert not is_orphaned(cr, [])  # deleted by the garbage collector, in the foreground
-    assert is_orphaned(cr, [{"metadata": {}}])
-    assert is_orphaned({"metadata": cr["metadata"] | {"finalizers": ["orphan"]}}, [owned])
+
+def test_listed_times_have_no_fractions() -> None:
+    text = '[{"Name": "a.db", "ModTime": "2027-01-15T06:00:00.123Z", "Size": 20}]'
+    assert rows_of(text) == [{"name": "a.db", "time": "2027-01-15T06:00:00Z", "size": 20}]
+    assert rows_of("{}") == rows_of("no log") == []

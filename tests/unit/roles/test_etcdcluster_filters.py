@@ -11,13 +11,10 @@ import pytest
 from tests.unit.roles.filters import role_filter
 
 read = role_filter("etcdcluster", "etcdcluster_members")
-list_as_told = role_filter("etcdcluster", "etcdcluster_list_as_told")
-told = role_filter("etcdcluster", "etcdcluster_told")
 rows_of = role_filter("etcdcluster", "etcdcluster_pods")
 alone = role_filter("etcdcluster", "etcdcluster_alone")
 text_of = role_filter("etcdcluster", "etcdcluster_text")
 loss = role_filter("etcdcluster", "etcdcluster_loss")
-adopted = role_filter("etcdcluster", "etcdcluster_adopted")
 
 
 def members_of(
@@ -44,33 +41,44 @@ def members(count: int) -> list[dict[str, Any]]:
     return [member(number) for number in range(count)]
 
 
-def test_unhealthy_member_keeps_the_volume_it_was_last_healthy_with() -> None:
-    found = [member(0), member(1, healthy=False, volume="other")]
+def listed(*numbers: int) -> str:
+    """What etcd lists, with ids as `member` has them."""
+    return json.dumps({"members": [{"ID": n * 16 + 10, "name": f"db-{n}"} for n in numbers]})
 
-    assert [row["volume"] for row in told(found, members(2))] == ["v0", "v1"]
+
+def told(found: Any) -> Any:
+    return [row["told"] for row in found]
+
+
+def test_unhealthy_member_keeps_the_volume_it_was_last_healthy_with() -> None:
+    known = [member(0), member(1)]
+    states = json.dumps([state(10), state(26, leader=0)])
+    now = {"db-0": "other", "db-1": "other"}
+
+    found = members_of(listed(0, 1), states, "db", now, known=known)
+
+    assert [row["volume"] for row in told(found)] == ["other", "v1"]
 
 
 def test_member_that_came_in_place_of_a_lost_one_is_not_replaced_again_and_again() -> None:
     # Seen first while the claim of the lost member still goes, then with a claim of its own.
-    fresh = {"id": "b", "started": False, "healthy": False, "learner": True}
-    known = told([member(0), member(1, **fresh, volume="that goes")], members(2))
-    assert [row["volume"] for row in known] == ["v0", ""]
+    fresh = json.dumps({"members": [{"ID": 11, "peerURLs": ["http://db-1.x:2380"]}]})
+    known = told(members_of(fresh, "", "db", {"db-1": "that goes"}, known=members(2)))
+    assert [row["volume"] for row in known] == [""]
 
-    listed = json.dumps({"members": [{"ID": 11, "peerURLs": ["http://db-1.x:2380"]}]})
     for before in (known, members(2)):
-        (found,) = members_of(listed, "", "db", {"db-1": "its own"}, known=before)
+        (found,) = members_of(fresh, "", "db", {"db-1": "its own"}, known=before)
         assert not found["lost_volume"]
 
 
 def test_volume_that_is_another_one_is_lost() -> None:
-    listed = json.dumps({"members": [{"ID": 0x1A, "name": "db-1"}]})
     for volume, is_lost in (("other", True), ("v1", False), ("", False)):
-        (found,) = members_of(listed, "", "db", {"db-1": volume}, known=members(2))
+        (found,) = members_of(listed(1), "", "db", {"db-1": volume}, known=members(2))
         assert found["lost_volume"] is is_lost
 
 
 def test_members_are_read_from_what_etcdctl_prints() -> None:
-    listed = {
+    printed = {
         "members": [
             {"ID": 2**63 + 11, "name": "db-1", "peerURLs": ["http://db-1.db-peer.ns.svc:2380"]},
             {"ID": 10, "name": "db-0", "peerURLs": ["http://db-0.db-peer.ns.svc:2380"]},
@@ -79,7 +87,7 @@ def test_members_are_read_from_what_etcdctl_prints() -> None:
     }
     states = [{"Status": {"header": {"member_id": 10}, "leader": 10, "version": "3.6.16"}}]
 
-    found = members_of(json.dumps(listed), json.dumps(states), "db", {"db-0": "v0"})
+    found = members_of(json.dumps(printed), json.dumps(states), "db", {"db-0": "v0"})
 
     assert [(m["name"], m["id"], m["healthy"], m["started"], m["learner"]) for m in found] == [
         ("db-0", "a", True, True, False),
@@ -92,9 +100,7 @@ def test_members_are_read_from_what_etcdctl_prints() -> None:
 
 @pytest.mark.parametrize("nothing", ["", "null", "[]"])
 def test_members_are_listed_where_none_could_be_asked(nothing: str) -> None:
-    listed = {"members": [{"ID": 1, "name": "db-0", "peerURLs": ["http://db-0.x:2380"]}]}
-
-    assert [m["healthy"] for m in members_of(json.dumps(listed), nothing, "db", {})] == [False]
+    assert [m["healthy"] for m in members_of(listed(0), nothing, "db", {})] == [False]
 
 
 def state(number: int, **changes: Any) -> dict[str, Any]:
@@ -128,43 +134,30 @@ def test_member_is_healthy_that_knows_a_leader_and_has_what_the_others_have(
     assert [one["healthy"] for one in found] == [True, is_healthy]
 
 
-SAID = {
-    "members": [{"name": f"db-{n}", "id": format(10 + n, "x")} for n in range(3)],
-    "conditions": [{"type": "Ready", "status": "True", "reason": "Healthy"}],
-}
-
-
 def test_members_of_a_healthy_cluster_are_known_without_listing_them() -> None:
+    known = [{"name": f"db-{n}", "id": format(10 + n, "x")} for n in range(3)]
     states = json.dumps([state(number) for number in (10, 11, 12)])
 
-    listed = list_as_told(states, SAID, 3, "db")
+    found = members_of("", states, "db", {}, known=known)
 
-    assert [m["name"] for m in members_of(listed, states, "db", {})] == ["db-0", "db-1", "db-2"]
-
-
-@pytest.mark.parametrize(
-    ("answering", "said", "wanted"),
-    [
-        ((10, 11), SAID, 3),
-        ((10, 11, 13), SAID, 3),
-        ((10, 11, 12), SAID, 5),
-        ((10, 11, 12), SAID | {"conditions": []}, 3),
-        ((), {}, 3),
-        ((10,), SAID | {"members": [{"name": "mirror", "id": "a"}]}, 1),
-    ],
-)
-def test_members_are_listed_whenever_they_may_have_changed(
-    answering: tuple[int, ...], said: dict[str, Any], wanted: int
-) -> None:
-    states = json.dumps([state(number) for number in answering])
-
-    assert list_as_told(states, said, wanted, "db") == ""
+    assert [(m["name"], m["healthy"]) for m in found] == [(f"db-{n}", True) for n in range(3)]
 
 
 def test_member_that_is_down_keeps_the_version_that_it_ran_last() -> None:
-    before = [member(0, version="3.7.1")]
+    found = members_of(listed(1), "", "db", {}, known=[member(1, version="3.7.1")])
 
-    assert told([member(0, version="", healthy=False)], before)[0]["version"] == "3.7.1"
+    assert (found[0]["version"], told(found)[0]["version"]) == ("", "3.7.1")
+
+
+def test_file_of_a_member_is_read_with_its_quota_and_alarm() -> None:
+    full = {"errors": ["memberID:10 alarm:NOSPACE "], "dbSizeQuota": 300}
+    states = json.dumps([state(10, dbSize=200, dbSizeInUse=50, **full)])
+
+    one, silent = members_of(listed(0, 1), states, "db", {})
+
+    keys = ("size", "used", "unused_percent", "quota", "is_full")
+    assert [one[key] for key in keys] == [200, 50, 75, 300, True]
+    assert [silent[key] for key in keys] == [0, 0, 0, 0, False]
 
 
 FOREIGN = ["backup", "db", "db-x", "db-01", "db--1", "10.0.0.7", "other-0", "db-1-more", "fd00::7"]
@@ -250,38 +243,23 @@ def test_image_that_a_webhook_names_otherwise_has_the_version_of_its_tag_or_memb
     assert rows_of([pod(0, image)], SET, [], last)[0]["version"] == version
 
 
-def test_member_that_got_furthest_comes_first() -> None:
-    def asked(name: str, **counts: int) -> dict[str, Any]:
-        return {"item": name, "stdout": json.dumps([state(1, **counts)])}
-
+def test_members_that_were_asked_one_by_one_say_how_far_they_got() -> None:
     found = alone(
         [
-            asked("db-0", raftTerm=3, raftIndex=7),
+            {"item": "db-0", "stdout": json.dumps([state(1, raftTerm=3, raftIndex=7)])},
             {"item": "db-1", "msg": "timed out"},
-            asked("db-2", raftTerm=3, raftIndex=70),
-            asked("db-3", raftTerm=2, raftIndex=700),
+            {"item": "db-2", "stdout": '[{"Status": {"header": {"member_id": 1}}}]'},
         ]
     )
-    assert [(one["name"], one["index"]) for one in found] == [
-        ("db-2", 70),
-        ("db-0", 7),
-        ("db-3", 700),
-    ]
-
-
-def test_answer_to_a_loss_does_not_count_for_the_next_one() -> None:
-    before, after = members(2), [member(0), member(1, id="9")]
-    assert loss(before, [])["code"] != loss(after, [])["code"]
-    assert loss(before, [])["code"] == loss(list(reversed(before)), [])["code"]
+    keys = ("name", "raftTerm", "raftIndex")
+    assert [tuple(one[key] for key in keys) for one in found] == [("db-0", 3, 7), ("db-2", 0, 0)]
 
 
 def test_volumes_that_were_exchanged_for_copies_are_the_members_once_a_person_says_so() -> None:
-    names = [{"name": f"data-db-{n}", "uid": f"copy-{n}"} for n in range(2)]
-    copies = [{"metadata": name} for name in names]
+    copies = {f"db-{n}": f"copy-{n}" for n in range(2)}
     lost = loss(members(2), copies)
     assert (lost["kept"], lost["others"]) == ([], ["db-0", "db-1"])
-    told_now = adopted(members(2), {f"db-{n}": f"copy-{n}" for n in range(2)})
-    assert loss(told_now, copies)["kept"] == ["db-0", "db-1"]
+    assert loss(lost["adopted"], copies)["kept"] == ["db-0", "db-1"]
 
 
 def test_text_of_a_secret_is_empty_where_there_is_none() -> None:
