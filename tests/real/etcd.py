@@ -197,6 +197,7 @@ class Witness:
                 self._ask("/v3/kv/put", {"key": coded("witness"), "value": value})
             except REFUSALS as error:
                 self.refused.append(f"{time.monotonic() - accepted_at:.2f} s: {error}")
+                self._context = self.etcd.context()  # its Secret may have changed
                 continue
             now = time.monotonic()
             self.longest_gap_s = max(self.longest_gap_s, now - accepted_at)

@@ -189,12 +189,8 @@ def etcdcluster_text(found: list[Json], key: str) -> str:
 
 
 class FilterModule:
-    """How Ansible finds the filters."""
+    """How Ansible finds the filters: all functions here that have the role's name."""
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
-        ours = (
-            *(etcdcluster_alone, etcdcluster_loss, etcdcluster_members, etcdcluster_pods),
-            etcdcluster_text,
-        )
-        return {each.__name__: each for each in ours}
+        return {name: each for name, each in globals().items() if name.startswith("etcdcluster_")}

@@ -11,8 +11,6 @@ Json = dict[str, Any]
 
 _ENDS = {"Complete": "succeeded", "Failed": "failed"}
 _WORDS = 300  # of a container that failed
-
-# Of cron.
 _NAMES = "SUN MON TUE WED THU FRI SAT", " JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"
 _RANGES = (0, 59), (0, 23), (1, 31), (1, 12), (0, 6)
 _DAYS = 5 * 366  # a leap year comes at least so often, but for 1900 and 2100
@@ -59,6 +57,8 @@ def etcdcluster_pods_words(pods: list[Json]) -> str:
 
 
 def _pod_words(status: Json) -> Iterator[str]:
+    if status.get("phase") == "Failed" and status.get("reason"):
+        yield _said(status)  # by its node: evicted, preempted, past its deadline
     for kind in ("initContainerStatuses", "containerStatuses"):
         for container in status.get(kind) or []:
             if words := _container_words(container):
@@ -75,8 +75,12 @@ def _container_words(container: Json) -> str:
         return _last_words(ended.get("message", "")) or f"exit code {ended['exitCode']}"
     waiting: Json = state.get("waiting") or {}
     if waiting.get("reason") not in (None, "", "PodInitializing", "ContainerCreating"):
-        return f"{waiting['reason']}: {waiting.get('message', '')}"[:_WORDS]
+        return _said(waiting)
     return ""
+
+
+def _said(told: Json) -> str:
+    return f"{told['reason']}: {told.get('message', '')}"[:_WORDS]
 
 
 def _last_words(log: str) -> str:
@@ -132,12 +136,8 @@ def _number(text: str) -> int:
 
 
 class FilterModule:
-    """How Ansible finds the filters."""
+    """How Ansible finds the filters: all functions here that have the role's name."""
 
     def filters(self) -> dict[str, Any]:
         """Name to function."""
-        ours = (
-            *(etcdcluster_due, etcdcluster_jobs, etcdcluster_marked, etcdcluster_pods_words),
-            *(etcdcluster_printed, etcdcluster_rows),
-        )
-        return {each.__name__: each for each in ours}
+        return {name: each for name, each in globals().items() if name.startswith("etcdcluster_")}

@@ -1,4 +1,4 @@
-"""What an EtcdCluster goes on with when its volumes cannot get the size that is asked for."""
+"""What an EtcdCluster goes on with when a quota refuses larger volumes or the pods of backups."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ async def test_refused_growth_of_volumes_stops_nothing_else_and_can_be_taken_bac
     assert "exceeded quota" in refused["message"]
     assert "storageSize" in refused["message"]
     assert "take it back to 1Gi" in refused["message"]
+    assert "backupSize" in refused["message"]
 
     first = (await api.get(SET, namespace, "grow"))["metadata"]["uid"]
     await api.delete(SET, namespace, "grow")
@@ -45,6 +46,28 @@ async def test_refused_growth_of_volumes_stops_nothing_else_and_can_be_taken_bac
     back = {"spec": {"storageSize": "1Gi", "backupSize": "1Gi"}}
     await api.merge_patch(ETCD, namespace, "grow", back)
     await wait(lambda: _grown(api, namespace, "True"))
+
+
+@pytest.mark.nightly
+async def test_quota_that_refuses_the_pods_of_a_backup_is_told_with_the_field_that_fits_it(
+    api: Client, namespace: str
+) -> None:
+    cr = make(ETCD, namespace, "busy", SPEC)
+    await create(api, [cr])
+    await wait_settled(api, [cr], "Starting")
+    hard = {"hard": {"limits.memory": "512Mi"}}
+    await api.create(QUOTA, make(QUOTA, namespace, "compute", hard))
+    await _ask_for_backup(api, namespace, "large")
+
+    blocked = await wait(lambda: _backed_up(api, namespace, "BackupBlocked"))
+    assert "exceeded quota: compute" in blocked["message"]
+    assert "spec.backupResources" in blocked["message"]
+
+    less = {"limits": {"cpu": "100m", "memory": "64Mi"}, "requests": {"memory": "64Mi"}}
+    await api.merge_patch(ETCD, namespace, "busy", {"spec": {"backupResources": less}})
+    await api.delete(JOB, namespace, "busy-large")
+    await _ask_for_backup(api, namespace, "small")
+    await wait(lambda: _backed_up(api, namespace, "BackedUp"))
 
 
 @pytest.mark.nightly
@@ -62,6 +85,18 @@ async def test_annotation_asks_for_a_backup_once(api: Client, namespace: str) ->
     assert pod["containers"][0]["resources"]["limits"] == {"cpu": "1", "memory": "1Gi"}
     await wait(lambda: _is_told(api, namespace))
     await api.get(CLAIM, namespace, "asked-backup")
+
+
+async def _ask_for_backup(api: Client, namespace: str, name: str) -> None:
+    asked: Json = {"metadata": {"annotations": {"mycompany.com/backup": name}}}
+    await api.merge_patch(ETCD, namespace, "busy", asked)
+    await wait(lambda: api.get(JOB, namespace, f"busy-{name}"))
+
+
+async def _backed_up(api: Client, namespace: str, reason: str) -> Json:
+    found = condition(await api.get(ETCD, namespace, "busy"), "BackedUp")
+    assert found["reason"] == reason
+    return found
 
 
 async def _is_told(api: Client, namespace: str) -> bool:

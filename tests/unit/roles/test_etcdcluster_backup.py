@@ -57,6 +57,10 @@ def test_pod_that_cannot_start_says_why() -> None:
     assert pods_words([pod]) == "`list`: ErrImagePull: rclone:1: not found"
     assert pods_words([{"status": {"conditions": [cannot]}}]) == "0/2 nodes are available"
     assert pods_words([failed_pod("restore", "", 2)]) == "`restore`: exit code 2"
+    evicted = {"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."}
+    killed = {"terminated": {"exitCode": 137}}
+    statuses = {"containerStatuses": [{"name": "restore", "state": killed}], "conditions": [cannot]}
+    assert pods_words([{"status": evicted | statuses}]) == "Evicted: The node was low on memory."
     assert pods_words([]) == ""
 
 
