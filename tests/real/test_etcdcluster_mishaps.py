@@ -58,13 +58,13 @@ def test_full_database_takes_writes_again_by_room_and_by_a_larger_quota(world: W
     etcd.apply(
         version=VERSION,
         replicas=1,
-        quotaBackendBytes="8Mi",
+        quotaBackendBytes="16Mi",
         defragment={"above": 10, "largerThan": "1Mi"},
     )
     etcd.wait_healthy(1, VERSION)
     _fill_up(etcd)
     told = _wait_said(etcd, "writes are refused")
-    assert (told["reason"], "its quota is 8Mi" in told["message"]) == ("DatabaseFull", True)
+    assert (told["reason"], "its quota is 16Mi" in told["message"]) == ("DatabaseFull", True)
     assert etcd.get("large-0"), "reads go on"
 
     last = etcd.ask("/v3/kv/deleterange", {"key": coded("large-"), "range_end": coded("large.")})
@@ -74,7 +74,7 @@ def test_full_database_takes_writes_again_by_room_and_by_a_larger_quota(world: W
 
     _fill_up(etcd)
     _wait_said(etcd, "writes are refused")
-    world.patch("etcdcluster", "full", {"spec": {"quotaBackendBytes": "32Mi"}})
+    world.patch("etcdcluster", "full", {"spec": {"quotaBackendBytes": "48Mi"}})
     etcd.wait_healthy(1, VERSION)
     etcd.put("written", "with a larger quota")
 
