@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.roles.filters import role_filter
-
 Json = dict[str, Any]
 
 NOW = "2026-01-01T00:10:00Z"
-PRESENT: Json = {
-    "metadata": {"labels": {"app": "web"}},
-    "spec": {"containers": [{"name": "app", "image": "app:2"}]},
-}
+PRESENT = "present"  # the hash of the present template
 CR: Json = {
     "apiVersion": "apps.rolecall.dev/v1alpha1",
     "kind": "PodSet",
@@ -20,31 +15,19 @@ CR: Json = {
 }
 
 
-def wish(replicas: int, **strategy: Any) -> Json:
-    """What the role takes from the spec."""
-    return {"replicas": replicas, "template": PRESENT, "strategy": strategy}
-
-
-def template_mark() -> str:
-    """The mark that a pod of the present template carries."""
-    made = role_filter("podset", "podset_plan")([], CR, wish(1), NOW)["create"][0]
-    return str(made["metadata"]["labels"]["apps.rolecall.dev/template"])
-
-
 def pod(
     name: str,
     *,
     ready: bool = True,
     phase: str = "Running",
-    created: str = "01",
+    created: str = "00:01",
     going: bool = False,
     uid: str = "u-1",
-    template: str | None = None,
+    template: str = PRESENT,
 ) -> Json:
-    """A pod of the first minute of the year; of the present template unless told otherwise."""
-    since = f"2026-01-01T00:00:{created}Z"
-    mark = template_mark() if template is None else template
-    labels = {"apps.rolecall.dev/podset": uid, "apps.rolecall.dev/template": mark}
+    """A pod of the first hour of the year; of the present template unless the test says otherwise."""
+    since = f"2026-01-01T00:{created}Z"
+    labels = {"apps.rolecall.dev/podset": uid, "apps.rolecall.dev/template": template}
     metadata: Json = {"name": name, "namespace": "shop", "creationTimestamp": since}
     metadata |= {"labels": {key: text for key, text in labels.items() if text}}
     metadata["ownerReferences"] = [{"uid": uid, "controller": True}]
