@@ -153,6 +153,15 @@ class Lanes:
         self._remove(chosen.key)
         return chosen
 
+    def remove(self, key: Key) -> Waiting | None:
+        """Let a key wait no more; returns how it waited."""
+        urgency = self._urgencies.get(key)
+        if urgency is None:
+            return None
+        waiting = self._lanes[key.gvk][urgency].keys[key]
+        self._remove(key)
+        return waiting
+
     def drop(self, is_dropped: Callable[[Key], bool]) -> None:
         """Let keys wait no more."""
         for key in [key for key in self._urgencies if is_dropped(key)]:

@@ -20,7 +20,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from rolecall.clock import Clock
@@ -73,6 +74,8 @@ class Queue:
         # a lane as well.
         self._hands: dict[Key, _Reason | None] = {}
         self._slots = RunSlots(limits)
+        self._held: set[Key] = set()  # of those in hand: they have no slot, as they have no run
+        self._holders: dict[Key, deque[asyncio.Future[None]]] = {}  # who waits to hold a key
         self._waits = {urgency: Waits() for urgency in Urgency}
         # While workers wait here, no key that they could take is in a lane: `_serve` sees to that.
         self._takers: deque[asyncio.Future[Turn]] = deque()
@@ -122,11 +125,39 @@ class Queue:
                 self._give_back(taker.result())
             raise
 
+    @asynccontextmanager
+    async def held(self, key: Key) -> AsyncIterator[None]:
+        """Have a key in hand without a run: no turn of it begins while the context lasts.
+
+        Waits until its turn is over. Who waits to hold it goes before the next turn.
+        """
+        if key in self._hands:
+            given: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._holders.setdefault(key, deque()).append(given)
+            try:
+                await given
+            except asyncio.CancelledError:
+                if given.done() and not given.cancelled():
+                    self.done(key)
+                raise
+        else:
+            self._hold(key, None)
+        try:
+            yield
+        finally:
+            self.done(key)
+
     def done(self, key: Key) -> None:
         """Put a key down; it waits again at once if it was added while in hand."""
         again = self._hands.pop(key)
-        self._slots.put_down(key)
-        if again is not None:
+        if key in self._held:
+            self._held.remove(key)
+        else:
+            self._slots.put_down(key)
+        if (holder := self._next_holder(key)) is not None:
+            self._hold(key, again)
+            holder.set_result(None)
+        elif again is not None:
             self._put(key, again)
         if not self._hands:
             self._drained.set()
@@ -212,6 +243,23 @@ class Queue:
             max_runs=self._most_runs(),
             max_waiting=self._limits.max_waiting,
         )
+
+    def _hold(self, key: Key, again: _Reason | None) -> None:
+        waiting = self._lanes.remove(key)
+        if waiting is not None:
+            again = _more_urgent(again, (waiting.urgency, waiting.cause))
+        self._hands[key] = again
+        self._held.add(key)
+        self._drained.clear()
+
+    def _next_holder(self, key: Key) -> asyncio.Future[None] | None:
+        waiting = self._holders.get(key, deque())
+        while waiting and waiting[0].done():
+            waiting.popleft()
+        holder = waiting.popleft() if waiting else None
+        if not waiting:
+            self._holders.pop(key, None)
+        return holder
 
     def _put(self, key: Key, reason: _Reason) -> None:
         if key in self._hands:
