@@ -10,7 +10,7 @@ from rolecall.proxy.owners import names_owner, owner_patch, tie_for
 from rolecall.proxy.protobuf import object_in_protobuf
 from rolecall.proxy.read_only import is_review
 from rolecall.proxy.request_info import RequestInfo, parse_request_info
-from rolecall.proxy.server import Proxy
+from rolecall.proxy.server import ProcessAccess, Proxy
 from rolecall.proxy.worlds import ApiServer, PlayRequest, Said, World
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "FollowRun",
     "Owner",
     "PlayRequest",
+    "ProcessAccess",
     "Proxy",
     "RequestInfo",
     "RunFollower",

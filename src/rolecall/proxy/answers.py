@@ -17,6 +17,7 @@ _REASONS = {
     405: "MethodNotAllowed",
     408: "Timeout",
     413: "RequestEntityTooLarge",
+    422: "Invalid",
     415: "UnsupportedMediaType",
     500: "InternalError",
     502: "ServiceUnavailable",

@@ -19,7 +19,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from rolecall.proxy.run_credentials import RunCredential
+from rolecall.proxy.run_credentials import ProcessCredential, RunCredential
 
 _TEMPLATE = """\
 apiVersion: v1
@@ -44,14 +44,17 @@ current-context: {context}
 """
 
 
-def write_kubeconfig(credential: RunCredential, port: int, folder: Path | None = None) -> Path:
-    """Write a run's kubeconfig, readable by its owner only, and return its path."""
+def write_kubeconfig(
+    credential: RunCredential | ProcessCredential, port: int, folder: Path | None = None
+) -> Path:
+    """Write a kubeconfig, readable by its owner only, and return its path."""
+    namespace = credential.owner.namespace if isinstance(credential, RunCredential) else ""
     login = f"{credential.user_name}:{credential.password}"
     text = _TEMPLATE.format(
         server=json.dumps(f"http://{login}@localhost:{port}"),
         user_name=json.dumps(credential.user_name),
         password=json.dumps(credential.password),
-        context=json.dumps(f"{credential.owner.namespace}/proxy-server"),
+        context=json.dumps(f"{namespace}/proxy-server"),
     )
     descriptor, path = tempfile.mkstemp(prefix="kubeconfig", dir=folder)  # made 0600
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

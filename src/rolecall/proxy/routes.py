@@ -17,6 +17,7 @@ from rolecall.kube import Client, Resource
 from rolecall.proxy.adoption import Adoption, WasOwned, never_owned
 from rolecall.proxy.answers import refusal
 from rolecall.proxy.bodies import JSON
+from rolecall.proxy.conditions import may_write_conditions, writes_conditions
 from rolecall.proxy.creates import Creates, may_create
 from rolecall.proxy.dependent_finder import DependentFinder, DependentSink
 from rolecall.proxy.discovery_documents import DiscoveryDocuments, changes_kinds
@@ -26,6 +27,7 @@ from rolecall.proxy.forward import (
     OnBytes,
     body_to_send,
     pass_answer,
+    receive_body,
 )
 from rolecall.proxy.read_only import why_refused
 from rolecall.proxy.run_credentials import RunCredential
@@ -87,7 +89,8 @@ class Routes:
             return await join(exchange, self._forwarder)
         if exchange.method in {"GET", "HEAD"}:
             return await self._read(exchange)
-        answer = await self._write(exchange)
+        write = self._write_checked if may_write_conditions(exchange) else self._write
+        answer = await write(exchange)
         if changes_kinds(exchange):
             self._forget_kinds_of(exchange)
         return answer
@@ -124,6 +127,23 @@ class Routes:
                 return await pass_answer(exchange, response)
             note = partial(self._adoption.note_written, exchange, body, response.content_type)
             return await pass_answer(exchange, response, on_written=note)
+
+    async def _write_checked(self, exchange: Exchange) -> web.StreamResponse:
+        body = await receive_body(exchange)
+        if why := await self._why_not_its_conditions(exchange, body):
+            return refusal(422, why)
+        async with self._forwarder.send(exchange, body) as response:
+            return await pass_answer(exchange, response)
+
+    async def _why_not_its_conditions(self, exchange: Exchange, body: bytes) -> str:
+        resource = await self._find_resource(exchange)
+        kind = (resource.gvk.group, resource.gvk.kind) if resource is not None else ("", "")
+        if kind not in exchange.credential.conditions_kept or not writes_conditions(body):
+            return ""
+        return (
+            f"`status.conditions` of {kind[1]} are the operator's; write another field of status, and"
+            " of it alone, by a patch"
+        )
 
     async def _search_for(self, exchange: Exchange) -> OnBytes | None:
         info = exchange.info

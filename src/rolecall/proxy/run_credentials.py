@@ -15,11 +15,13 @@ import asyncio
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rolecall.acting import RightToAct, acting_for, current_hand
+from rolecall.gvk import Gvk
 from rolecall.proxy.following import RunFollower
 from rolecall.proxy.identity import (
     Owner,
@@ -33,6 +35,8 @@ from rolecall.proxy.worlds import World
 from rolecall.watches import Watch
 
 _PASSWORD_BYTES = 24
+# CRs whose requests a process made lately; a request keeps its credential while it is open.
+_MOST_REMEMBERED = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +59,8 @@ class RunCredential:
     unowned: dict[str, str] = field(default_factory=dict, repr=False)
     follower: RunFollower = field(default_factory=RunFollower, repr=False)
     world: World | None = field(default=None, repr=False)  # answers in place of the API server
+    # Group and kind of CRs whose conditions it must leave alone.
+    conditions_kept: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False)
     # The right to act for its CR, by which each of its requests is answered.
     hand: RightToAct | None = field(default_factory=current_hand, repr=False)
 
@@ -76,9 +82,64 @@ class RunCredential:
             self.open_requests.discard(task)
 
 
+class ProcessCredential:
+    """The right of a process that acts for many CRs, and says for which with each request.
+
+    The user name is the identity of that CR, as in a run's credential; any other stands for none, and
+    what is made then has no owner of ours.
+    """
+
+    def __init__(self, name: str, watches: Mapping[Gvk, Watch], hand: RightToAct) -> None:
+        """With at least one watch; requests for no CR count for the first."""
+        self.name = name
+        self.user_name = name
+        self.password = secrets.token_urlsafe(_PASSWORD_BYTES)
+        self._watches, self._hand = watches, hand
+        self._conditions_kept = frozenset((gvk.group, gvk.kind) for gvk in watches)
+        self._by_user: OrderedDict[str, RunCredential] = OrderedDict()
+
+    def of(self, user_name: str) -> RunCredential:
+        """For the CR that is named."""
+        credential = self._by_user.get(user_name)
+        if credential is None:
+            credential = self._by_user[user_name] = self._for(decode_identity(user_name))
+            self._forget_oldest()
+        else:
+            self._by_user.move_to_end(user_name)
+        return credential
+
+    @property
+    def open_requests(self) -> set[asyncio.Task[object]]:
+        """Those of all CRs."""
+        return {task for each in self._by_user.values() for task in each.open_requests}
+
+    def _for(self, owner: Owner | None) -> RunCredential:
+        watch = self._watches.get(owner.gvk) if owner is not None else None
+        if owner is None or watch is None:
+            watch = next(iter(self._watches.values()))
+            owner = Owner(watch.gvk, "", self.name, "")
+        return RunCredential(
+            self.name,
+            owner,
+            watch,
+            encode_identity(owner),
+            self.password,
+            conditions_kept=self._conditions_kept,
+            hand=self._hand,
+        )
+
+    def _forget_oldest(self) -> None:
+        for user_name in list(self._by_user)[: len(self._by_user) - _MOST_REMEMBERED]:
+            if not self._by_user[user_name].open_requests:
+                del self._by_user[user_name]
+
+
 class RunCredentials:
     def __init__(self) -> None:
-        self._by_digest: dict[bytes, RunCredential] = {}
+        self._by_digest: dict[bytes, RunCredential | ProcessCredential] = {}
+
+    def issue_to_process(self, credential: ProcessCredential) -> None:
+        self._by_digest[_digest_of(credential.password)] = credential
 
     def issue(  # noqa: PLR0913 - what a credential holds
         self,
@@ -106,7 +167,7 @@ class RunCredentials:
         self._by_digest[_digest_of(credential.password)] = credential
         return credential
 
-    def revoke(self, credential: RunCredential) -> None:
+    def revoke(self, credential: RunCredential | ProcessCredential) -> None:
         """End a credential and cut the requests that still use it."""
         self._by_digest.pop(_digest_of(credential.password), None)
         for task in list(credential.open_requests):
@@ -127,6 +188,8 @@ class RunCredentials:
             credential.password.encode(), password.encode()
         ):
             return None
+        if isinstance(credential, ProcessCredential):
+            return credential.of(user_name)
         # Python's client sends what the kubeconfig says; others may have re-encoded the identity.
         if user_name != credential.user_name and decode_identity(user_name) != credential.owner:
             return None

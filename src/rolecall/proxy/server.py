@@ -13,13 +13,15 @@ from __future__ import annotations
 import errno
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
+from rolecall.acting import RightToAct
 from rolecall.clock import Clock, SystemClock
 from rolecall.errors import InputError
 from rolecall.kube import Client
@@ -38,7 +40,11 @@ from rolecall.proxy.kubeconfig import write_kubeconfig
 from rolecall.proxy.request_info import has_dot_segment
 from rolecall.proxy.request_record import RequestRecord
 from rolecall.proxy.routes import Routes
-from rolecall.proxy.run_credentials import RunCredential, RunCredentials
+from rolecall.proxy.run_credentials import (
+    ProcessCredential,
+    RunCredential,
+    RunCredentials,
+)
 from rolecall.proxy.worlds import World
 from rolecall.reconcile import BegunRun, EventRecorder, RunAccess
 from rolecall.settings import ProxySettings
@@ -53,6 +59,15 @@ _LIMITS = HttpLimits(connections=1024, head_s=30.0, body_s=600.0)
 _NO_SUCH_ADDRESS = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 _FREE_PORT_ATTEMPTS = 20
 _SHUTDOWN_S = 1.0  # for answers that are being written; not 0, which means without limit
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessAccess:
+    """How a process reaches the API server; as its user name it says for which CR it asks."""
+
+    kubeconfig: Path
+    port: int
+    password: str = field(repr=False)
 
 
 class Proxy:
@@ -156,6 +171,24 @@ class Proxy:
         )
         async with self._access_by(credential, cr) as access:
             yield access
+
+    @asynccontextmanager
+    async def issue_access_to_process(
+        self, name: str, watches: Sequence[Watch], hand: RightToAct
+    ) -> AsyncIterator[ProcessAccess]:
+        """For a process that acts for CRs of these watches, as long as the context lasts.
+
+        `hand`: the right by which it writes. The conditions of these CRs are not its to write.
+        """
+        kinds = {watch.gvk: watch for watch in watches}
+        credential = ProcessCredential(name, kinds, hand)
+        self._run_credentials.issue_to_process(credential)
+        kubeconfig = write_kubeconfig(credential, self.port, self._settings.folder)
+        try:
+            yield ProcessAccess(kubeconfig, self.port, credential.password)
+        finally:
+            self._run_credentials.revoke(credential)
+            kubeconfig.unlink(missing_ok=True)
 
     @asynccontextmanager
     async def _access_by(
