@@ -12,7 +12,7 @@ and one broken extension server makes parts of it stale for all.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
 from rolecall.clock import Clock
@@ -107,7 +107,15 @@ def _parse(group: str, version: str, rows: list[Json]) -> _GroupVersion:
             namespaced=bool(row.get("namespaced")),
             verbs=frozenset(row.get("verbs") or ()),
             subresources=frozenset(subresources.get(plural, ())),
+            names=frozenset(_names(plural, row)),
         )
         parsed.by_plural[plural] = resource
         parsed.by_kind.setdefault(resource.gvk.kind, resource)
     return parsed
+
+
+def _names(plural: str, row: Json) -> Iterator[str]:
+    yield plural
+    yield str(row.get("singularName") or row["kind"].lower())
+    yield from (row.get("shortNames") or ())
+    yield from (row.get("categories") or ())

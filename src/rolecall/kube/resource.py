@@ -22,6 +22,7 @@ class Resource:
     namespaced: bool
     verbs: frozenset[str] = frozenset()
     subresources: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()  # plural, singular, short names, categories
 
     @property
     def is_watchable(self) -> bool:

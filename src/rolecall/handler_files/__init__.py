@@ -1,0 +1,15 @@
+"""Reads files of kopf handlers as text: which there are, for which kinds, and what is wrong."""
+
+from rolecall.handler_files.check import check_handlers, handler_files
+from rolecall.handler_files.kinds import AskedKind, KnownKind
+from rolecall.handler_files.read import HandlerFile, KopfHandler, read_handlers
+
+__all__ = [
+    "AskedKind",
+    "HandlerFile",
+    "KnownKind",
+    "KopfHandler",
+    "check_handlers",
+    "handler_files",
+    "read_handlers",
+]
