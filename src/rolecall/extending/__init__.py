@@ -2,6 +2,7 @@
 
 from rolecall.extending.elected import election_of
 from rolecall.extending.engine_ports import (
+    Act,
     EngineFacts,
     EnginePorts,
     KnownByPlace,
@@ -33,6 +34,7 @@ from rolecall.extending.last_runs import LastRuns
 from rolecall.reconcile import TurnView
 
 __all__ = [
+    "Act",
     "BackgroundPart",
     "BindAddress",
     "CommandView",

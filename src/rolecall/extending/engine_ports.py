@@ -44,6 +44,23 @@ def by_key(known: Mapping[Gvk, KnownByPlace]) -> dict[Key, KnownCr]:
 
 
 @dataclass(frozen=True, slots=True)
+class Act:
+    """What an extension did last for a CR beside its runs."""
+
+    name: str
+    place: str  # file and line
+    outcome: str  # succeeded, retry, failed or cancelled
+    why: str
+    seconds: float
+    at: datetime
+    failures: int = 0  # in a row
+
+    @property
+    def is_bad(self) -> bool:
+        return self.outcome in ("failed", "retry")
+
+
+@dataclass(frozen=True, slots=True)
 class EngineFacts:
     """What does not change while an engine lives."""
 
@@ -66,5 +83,6 @@ class EnginePorts:
     leads: Callable[[], bool]  # whether this replica may write, maybe for a part of the CRs
     leader: Callable[[], str]  # who does where this replica does not; empty: not known
     reconcile: Callable[[Key, Cause], None]  # at once
+    acts: Callable[[], Mapping[Key, Sequence[Act]]]  # beside runs; a copy
     stop: Callable[[Key, str], None]  # its run in flight; and who asks for it
     division: KeyDivision | None = None  # None: one replica has all CRs

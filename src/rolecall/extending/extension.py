@@ -13,15 +13,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from rolecall.acting import RightToAct
 from rolecall.clock import Clock
 from rolecall.election import Election
-from rolecall.extending.engine_ports import EnginePorts
+from rolecall.extending.engine_ports import Act, EnginePorts
 from rolecall.extending.foreseen import CommandView, Foresee, Foreseen
 from rolecall.extending.last_runs import LastRuns
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.metrics import FigureRow, MetricSpec, ProbeCheck
-from rolecall.proxy import FollowRun, Owner, RunFollower, World
+from rolecall.proxy import FollowRun, Owner, ProcessAccess, RunFollower, World
 from rolecall.reactor import DependentInformers, Sink
 from rolecall.reconcile import (
     NOT_FOLLOWED,
@@ -47,6 +48,10 @@ T = TypeVar("T")
 BackgroundPart = Callable[[], Awaitable[None]]
 
 
+# How a process reaches the API server for CRs of these watches, by this right.
+IssueProcessAccess = Callable[
+    [str, Sequence[Watch], RightToAct], AbstractAsyncContextManager[ProcessAccess]
+]
 IssueWorldAccess = Callable[[str, Json, Watch, World], AbstractAsyncContextManager[RunAccess]]
 # The kubeconfig of a run, by its id, while the context lasts.
 IssueAccess = Callable[[str, Json, Watch], AbstractAsyncContextManager[RunAccess]]
@@ -106,6 +111,9 @@ class EngineView:
     runner: Runner
     issue_read_access: IssueAccess  # for a play that may only read
     issue_access_to_world: IssueWorldAccess  # for one that a world answers
+    issue_access_to_process: IssueProcessAccess
+    # No turn of a CR begins while the context lasts; waits until the one that has begun is over.
+    held: Callable[[Key], AbstractAsyncContextManager[None]]
     foresee: Foresee  # what all extensions would do after a run
     spec_keys: SpecKeyFilter
     findings_in_flight: FindInFlight
@@ -245,6 +253,10 @@ class Extension:
 
     def run_again(self, key: Key) -> None:
         """The last run of a CR says nothing of the next: it was stopped, or left something to do."""
+
+    def acts(self) -> Mapping[Key, Sequence[Act]]:
+        """What it did last for each CR, beside runs; a copy."""
+        return {}
 
     async def was_owned(self, owner: Owner, uid: str) -> bool:  # noqa: ARG002 - as above
         """Whether an object without an owner had this one, and gets it back when the run is over."""

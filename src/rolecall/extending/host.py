@@ -15,6 +15,7 @@ from functools import partial
 from rolecall.clock import Clock
 from rolecall.errors import RolecallError
 from rolecall.extending.ended_turns import EndedTurns
+from rolecall.extending.engine_ports import Act
 from rolecall.extending.extension import (
     BackgroundPart,
     EndedTurn,
@@ -64,6 +65,7 @@ class Extensions:
         self._taking = self._overriding("instead_of_run")
         self._editing = self._overriding("condition_edit")
         self._skipping = self._overriding("why_no_run")
+        self._acting = self._overriding("acts")
 
     @asynccontextmanager
     async def opened(self, endpoints: Endpoints) -> AsyncIterator[None]:
@@ -125,6 +127,14 @@ class Extensions:
 
     def run_again(self, key: Key) -> None:
         self._tell(lambda each: each.run_again(key))
+
+    def acts(self) -> dict[Key, Sequence[Act]]:
+        acts: dict[Key, Sequence[Act]] = {}
+        for each in self._acting:
+            with self._costing_nothing(each):
+                for key, done in each.acts().items():
+                    acts[key] = (*acts.get(key, ()), *done)
+        return acts
 
     async def was_owned(self, owner: Owner, uid: str) -> bool:
         for each in self._loaded:

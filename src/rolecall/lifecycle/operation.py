@@ -86,7 +86,7 @@ async def drain(parts: EngineParts, is_patient: bool, reason: str) -> None:
 
 
 async def _take_turns(parts: EngineParts) -> None:
-    terms = [terms_of(watch) for watch in parts.base.watches]
+    terms = [terms_of(watch) for watch in parts.base.watches if watch.play]
     most = parts.plays.limits.max_runs + parts.plays.limits.max_waiting
     async with asyncio.TaskGroup() as tasks:
         warm_up = parts.base.supervisor.attempt(

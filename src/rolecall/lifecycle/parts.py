@@ -90,6 +90,8 @@ class EngineParts:
             runner=self.plays.runner,
             issue_read_access=self.plays.proxy.issue_read_access,
             issue_access_to_world=self.plays.proxy.issue_access_to_world,
+            issue_access_to_process=self.plays.proxy.issue_access_to_process,
+            held=self.plays.queue.held,
             foresee=self.base.extensions.foresee,
             spec_keys=self.plays.spec_keys,
             findings_in_flight=self.reconciler.findings_in_flight,
@@ -115,6 +117,7 @@ class EngineParts:
             leads=self.base.election.may_write,
             leader=lambda: self.base.election.leader,
             reconcile=self.plays.keys.add_at_once,
+            acts=self.base.extensions.acts,
             stop=self.reconciler.stop_run,
             division=self.base.election.division,
         )

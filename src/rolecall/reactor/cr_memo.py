@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rolecall.json_object import Json
+from rolecall.reactor.digest import without_notes
 from rolecall.reconcile import PAUSED_ANNOTATION
 from rolecall.workqueue import (
     CREATION,
@@ -43,7 +44,7 @@ def memo_of(metadata: Json, *, is_selected: bool = True, asking: Sequence[str] =
     return CrMemo(
         metadata.get("uid") or "",
         metadata.get("generation") or str(metadata.get("resourceVersion") or ""),
-        _digest(annotations),
+        _digest(without_notes(annotations)),
         str(annotations.get(PAUSED_ANNOTATION) or ""),
         "\n".join(str(annotations.get(each) or "") for each in asking),
         is_selected,

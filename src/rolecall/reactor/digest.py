@@ -29,6 +29,7 @@ _CONTROLLERS_NOTES = (
     "control-plane.alpha.kubernetes.io/",
     "deployment.kubernetes.io/",
     "endpoints.kubernetes.io/",
+    "handlers.rolecall.dev/",
     "pv.kubernetes.io/",
     "volume.beta.kubernetes.io/storage-provisioner",
     "volume.kubernetes.io/",
@@ -53,11 +54,18 @@ def digest_of(
     return hashlib.sha256(text).digest()[:8]
 
 
+def without_notes(annotations: Mapping[str, Any]) -> dict[str, Any]:
+    """The annotations that people or roles made."""
+    return {
+        key: value for key, value in annotations.items() if not key.startswith(_CONTROLLERS_NOTES)
+    }
+
+
 def _without_notes(metadata: dict[str, Any]) -> dict[str, Any]:
     found = metadata.pop("annotations", None)
     if not isinstance(found, dict):
         return metadata
-    kept = {key: value for key, value in found.items() if not key.startswith(_CONTROLLERS_NOTES)}
+    kept = without_notes(found)
     return {**metadata, "annotations": kept} if kept else metadata
 
 

@@ -17,6 +17,7 @@ from rolecall.watches.keys import ENTRY_KEYS, FINALIZER_KEYS
 from rolecall.watches.kind_lists import read_kind, read_kinds
 from rolecall.watches.model import Finalizer, Selector, Watch
 from rolecall.watches.overrides import EntryContext, concurrency, variable_name, verbosity
+from rolecall.watches.play import NO_PLAY
 from rolecall.watches.plays import read_play
 from rolecall.watches.selectors import is_qualified_name, read_selector
 
@@ -39,7 +40,12 @@ def read_entry(
     gvk = read_kind(fields)
     _check_kind(gvk, fields, report)
     _warn_without_effect(gvk, fields, report)
-    play = read_play(fields, context, report.error, report.warn)
+    asked = [each.read(fields, context, report) for each in extensions]
+    of_extensions = tuple(each for each in asked if each is not None)
+    needs_play = not any(each.replaces_play for each in of_extensions)
+    play = NO_PLAY
+    if needs_play or fields.text("role") or fields.text("playbook"):
+        play = read_play(fields, context, report.error, report.warn)
     period_s = fields.duration("reconcilePeriod")
     selector = fields.submap("selector")
     at_once = concurrency(gvk, context.environment, context.defaults, report)
@@ -72,11 +78,7 @@ def read_entry(
         ready_condition=_truth(fields, "readyCondition", default=True),
         spec_overrides_role=_truth(fields, "specOverridesRole", default=False),
         annotations=tuple(name for each in extensions for name in each.annotations),
-        of_extensions=tuple(
-            asked
-            for extension in extensions
-            if (asked := extension.read(fields, context, report)) is not None
-        ),
+        of_extensions=of_extensions,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Self
 
 from rolecall.documents import Fields, Report, YamlKey
@@ -39,6 +40,16 @@ class ExtensionKeys:
     def read(cls, fields: Fields, context: EntryContext, report: Report) -> Self | None:
         """What the entry says; None: nothing is asked for."""
         raise NotImplementedError
+
+    @property
+    def replaces_play(self) -> bool:
+        """Whether an entry needs neither role nor playbook beside them."""
+        return False
+
+    @property
+    def python_files(self) -> tuple[Path, ...]:
+        """Files of the project in Python that the engine starts in a process of their own."""
+        return ()
 
     @property
     def reading_plays(self) -> tuple[Play, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from rolecall.gvk import Gvk
@@ -66,7 +67,7 @@ class Watch:
     """One kind and all that the operator's author said of it."""
 
     gvk: Gvk
-    play: Play
+    play: Play  # falsy where something else acts in its place
     line: int = 0  # where the entry starts in watches.yaml, for messages
     vars: Mapping[str, Any] = field(default_factory=dict)
     finalizer: Finalizer | None = None
@@ -114,6 +115,11 @@ class Watch:
         return any(each.has_optional_runs for each in self.of_extensions)
 
     @property
+    def python_files(self) -> tuple[Path, ...]:
+        """Files in Python that act for its CRs, beside plays or in their place."""
+        return tuple(file for each in self.of_extensions for file in each.python_files)
+
+    @property
     def plays(self) -> tuple[Play, ...]:
         """All that may be run, for a CR or by an extension."""
         return (*self.cr_plays, *self.reading_plays)
@@ -122,7 +128,7 @@ class Watch:
     def cr_plays(self) -> tuple[Play, ...]:
         """All that may be run for a CR."""
         last = self.finalizer.play if self.finalizer is not None else None
-        return (self.play,) if last is None else (self.play, last)
+        return tuple(play for play in (self.play, last) if play)
 
     @property
     def reading_plays(self) -> tuple[Play, ...]:

@@ -15,3 +15,10 @@ class Play:
     # `namespace.collection.role` where the watch named it so: it then runs inside its collection,
     # so that short names of that collection's modules resolve.
     fqcn: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether there is one at all: something else may act in its place."""
+        return self != NO_PLAY
+
+
+NO_PLAY = Play(Path(), is_role=False)

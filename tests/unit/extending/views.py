@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,8 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         runner=None,  # type: ignore[arg-type]
         issue_read_access=None,  # type: ignore[arg-type]
         issue_access_to_world=None,  # type: ignore[arg-type]
+        issue_access_to_process=None,  # type: ignore[arg-type]
+        held=lambda _: nullcontext(),
         foresee=foresee_nothing,
         spec_keys=AllKeys(),
         findings_in_flight=lambda _: {},

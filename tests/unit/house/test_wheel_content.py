@@ -20,6 +20,7 @@ from tests.unit.house.reach import Sources, reach
 # What no import names: programs of their own, and what is chosen by a name that is computed.
 STARTED = (
     "rolecall.__main__",
+    "rolecall.extensions.handlers.child.__main__",
     "rolecall.runner.stock.supervisor",
     "rolecall_warm.__main__",
     "rolecall.runner.warm.proof.__main__",

@@ -37,6 +37,7 @@ from rolecall_dev.checks.crds import (
     read_crds,
 )
 from rolecall_dev.checks.expressions import check_template_lookups
+from rolecall_dev.checks.handlers import check_handler_files
 from rolecall_dev.checks.module_docs import ModuleDocs
 from rolecall_dev.checks.modules import check_modules
 from rolecall_dev.checks.never_skipped import check_never_skipped
@@ -98,6 +99,8 @@ def check_project(project: Project) -> Checked:
         _plays(watches), project.environment, project.cwd, folder, findings, **strictly
     )
     crds = _crds(project, watches, findings)
+    findings.rule = "handlers"
+    check_handler_files(watches, crds, project.cwd, findings)
     versions = _check_crds(project, watches, crds, findings)
     conversions = _load_conversions(project, findings)
     if conversions is not None and watches:
@@ -221,7 +224,8 @@ def _check_crds(
         version = find_version(watch, crds, looked_in, file, findings)
         if version is not None:
             check_status(watch, version, findings)
-            check_spec_keys(watch, version, text_of(watch.play, project.cwd), findings)
+            if watch.play:
+                check_spec_keys(watch, version, text_of(watch.play, project.cwd), findings)
             findings.rule = "open-spec"
             check_open_spec(watch, version, findings)
             findings.rule = "argument-specs"

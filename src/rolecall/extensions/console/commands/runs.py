@@ -15,6 +15,7 @@ from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import Colour, screen_now
 from rolecall.clock import SystemClock
 from rolecall.history import KeptRun
+from rolecall.json_object import Json
 
 _OUTCOMES = {
     "running": Colour.CYAN,
@@ -30,6 +31,14 @@ _COLUMNS = (
     Column("TOOK", may_go=1),
     Column("CHANGED", least=7, may_go=2),
     Column("FAILED", least=10),
+)
+_HANDLER_COLUMNS = (
+    Column("HANDLER", least=8),
+    Column("AGE"),
+    Column("OUTCOME", colour=_OUTCOMES.get),
+    Column("TOOK", may_go=1),
+    Column("FAILURES", may_go=2),
+    Column("WHY", least=10),
 )
 _EPILOG = """\
 `rolecall logs KIND/NAME --run RUN` prints the output of one; the first characters of RUN are enough.
@@ -87,13 +96,32 @@ def show_runs(arguments: argparse.Namespace) -> int:
     if arguments.output == "json":
         named = {key: cr[key] for key in ("kind", "namespace", "name")}
         print(json.dumps({**named, "runs": [each.as_json() for each in runs]}, indent=2))
-    elif not runs:
+    elif not runs and not cr.get("handlers"):
         print(f"no run of {word} is kept")
     else:
         now = SystemClock().now()
         rows = [_row(each, now) for each in runs]
-        print("\n".join(table(_COLUMNS, rows, screen_now())))
+        lines = table(_COLUMNS, rows, screen_now()) if rows else []
+        if acts := cr.get("handlers"):
+            lines += [*([""] if rows else []), *_handlers(acts, now)]
+        print("\n".join(lines))
     return 0
+
+
+def _handlers(acts: Sequence[Json], now: datetime) -> list[str]:
+    """The last call of each handler."""
+    rows = [
+        (
+            act["name"],
+            since(act["at"], now),
+            act["outcome"],
+            seconds_text(act["seconds"]),
+            str(act["failures"]) if act["failures"] else "",
+            act["why"],
+        )
+        for act in acts
+    ]
+    return table(_HANDLER_COLUMNS, rows, screen_now())
 
 
 def _row(run: KeptRun, now: datetime) -> Sequence[str]:

@@ -245,6 +245,17 @@ def _facts(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "reason", str(last["reason"])
     if when := _next(cr, now):
         yield "next", when
+    for each in cr.get("handlers") or ():
+        yield "handler", _handler(each, now)
+
+
+def _handler(act: Json, now: datetime) -> str:
+    """The last call of one, and why it failed."""
+    took, ago = seconds_text(act["seconds"]), since(act["at"], now)
+    text = f"{act['name']} ({act['place']}) {act['outcome']} {ago} ago after {took}"
+    if act["failures"] > 1:
+        text += f", failure {act['failures']} in a row"
+    return f"{text}: {act['why']}" if act["why"] else text
 
 
 def _folded(title: str, text: str, screen: Screen) -> list[str]:

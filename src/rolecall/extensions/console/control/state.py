@@ -13,6 +13,7 @@ from typing import Any
 
 from rolecall.clock import Clock, time_text
 from rolecall.extending import (
+    Act,
     EngineFacts,
     EnginePorts,
     KnownByPlace,
@@ -42,6 +43,7 @@ class Snapshot:
     waiting: Sequence[Waiting]
     delayed: Sequence[Delayed]
     wall: Callable[[float], datetime]  # from the queue's clock to the one on the wall
+    acts: Mapping[Key, Sequence[Act]]  # beside runs
     holders: KeyHolders | None = None  # None: one replica has all CRs
 
     def as_json(self, last_runs: LastRuns) -> dict[str, Any]:
@@ -51,6 +53,7 @@ class Snapshot:
             {each.key: each for each in self.waiting},
             {each.key: each for each in self.delayed},
             self.wall,
+            self.acts,
             self.holders,
         ).as_json(self._engine(), last_runs)
 
@@ -62,7 +65,7 @@ class Snapshot:
         """
         waiting = {each.key: each for each in self.waiting}
         delayed = {each.key: each for each in self.delayed}
-        by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall, self.holders)
+        by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall, self.acts, self.holders)
 
         def told(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
             is_told = last_runs.is_known(key) or may_read()
@@ -113,6 +116,7 @@ class _Sorted:
     waiting: Mapping[Key, Waiting]
     delayed: Mapping[Key, Delayed]
     wall: Callable[[float], datetime]
+    acts: Mapping[Key, Sequence[Act]]
     holders: KeyHolders | None
 
     def as_json(self, engine: dict[str, Any], last_runs: LastRuns) -> dict[str, Any]:
@@ -150,6 +154,7 @@ class _Sorted:
             "urgency": waiting.urgency.name.lower() if waiting else None,
             "waiting_since": time_text(self.wall(waiting.since)) if waiting else None,
             "last": _last(last),
+            "handlers": [_act(each) for each in self.acts.get(key, ())],
             **self._next(key),
         }
 
@@ -207,8 +212,21 @@ def snapshot(ports: EnginePorts, wall: Wall) -> Snapshot:
         waiting=ports.waiting(),
         delayed=ports.delayed(),
         wall=wall.at,
+        acts=ports.acts(),
         holders=None if ports.division is None else KeyHolders(ports.division),
     )
+
+
+def _act(act: Act) -> dict[str, Any]:
+    return {
+        "name": act.name,
+        "place": act.place,
+        "outcome": act.outcome,
+        "why": act.why,
+        "seconds": act.seconds,
+        "at": time_text(act.at),
+        "failures": act.failures,
+    }
 
 
 def _last(run: KeptRun | None) -> dict[str, Any] | None:

@@ -135,6 +135,7 @@ class CrPages:
             await asker.reader.may_change(key),
             may_read_log,
             problems,
+            self._engine.acts().get(key, ()) if may_read_log else (),
             unseen,
         )
 

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from rolecall.clock import time_text
+from rolecall.extending import Act
 from rolecall.extensions.console.markup import environment, shortened
 from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.rows import STATES, Counts, CrRow, Query
@@ -96,6 +97,7 @@ class CrPage:
     may_change: bool = False
     may_read_log: bool = False
     problems: Sequence[str] = field(default_factory=tuple)
+    acts: Sequence[Act] = ()  # of handlers
     unseen: int = 0  # objects that were not looked at, because there are so many
 
 

@@ -62,6 +62,7 @@ class World:
             in_flight=lambda: self.in_flight,
             waiting=lambda: self.waiting,
             delayed=lambda: self.delayed,
+            acts=dict,
             leads=lambda: self.leads,
             leader=lambda: "the-other-pod",
             reconcile=lambda key, cause: self.asked.append((str(key), cause.text)),

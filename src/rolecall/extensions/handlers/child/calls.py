@@ -1,0 +1,187 @@
+"""Each call of a handler: it waits for its CR, acts in its name, and is reported when it ends.
+
+Handlers of changes and timers have their CR for themselves: no run of its role is in flight meanwhile,
+and no other such handler, unless the watch says `parallel: true`. A daemon lasts as long as its CR, and
+events and indices come before anything is decided, so these wait for nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kopf
+
+from rolecall.extensions.handlers.child.identity import Identities
+from rolecall.extensions.handlers.child.link import Link
+from rolecall.json_object import Json
+
+_WAITING = frozenset(
+    {"create", "update", "delete", "resume", "field", "timer", "subhandler", "run_ended"}
+)
+_LONGEST_WHY = 1000
+_has: ContextVar[str] = ContextVar("uid of the CR that this handler has", default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """One handler, as its decorator saw it."""
+
+    decorator: str
+    id: str
+    place: str  # file and line
+
+    @property
+    def waits(self) -> bool:
+        return self.decorator in _WAITING
+
+
+class Calls:
+    """Wraps the functions of handlers."""
+
+    def __init__(
+        self, link: Link, identities: Identities, parallel: frozenset[str], timeout_s: float
+    ) -> None:
+        """`parallel`: the kinds, as `Kind.group`, whose handlers wait for nobody."""
+        self._link, self._identities = link, identities
+        self._parallel, self._timeout_s = parallel, timeout_s
+        self._loop = asyncio.get_running_loop()
+        self.running: dict[int, tuple[Registered, Json, float]] = {}
+
+    def wrapped(self, fn: Callable[..., Any], handler: Registered) -> Callable[..., Any]:
+        """The same function, as kopf is to call it."""
+        if _is_async(fn):
+
+            @functools.wraps(fn)
+            async def call(*args: Any, **named: Any) -> Any:
+                body = named["body"]
+                held = await self._hold(handler, body)
+                try:
+                    with self._told(handler, named):
+                        async with asyncio.timeout(self._timeout_s if handler.waits else None):
+                            return await fn(*args, **named)
+                finally:
+                    self._let_go(held)
+
+            return call
+
+        @functools.wraps(fn)
+        def call_in_thread(*args: Any, **named: Any) -> Any:
+            held = None
+            if _is_in_thread(self._loop):
+                holding = self._hold(handler, named["body"])
+                held = asyncio.run_coroutine_threadsafe(holding, self._loop).result()
+            try:
+                with self._told(handler, named):
+                    return fn(*args, **named)
+            finally:
+                self._let_go(held)
+
+        return call_in_thread
+
+    async def _hold(self, handler: Registered, body: Mapping[str, Any]) -> int | None:
+        """Wait until its CR is free, where the handler needs it for itself."""
+        ref, uid = ref_of(body), body["metadata"].get("uid", "")
+        is_parallel = f"{ref['kind']}.{ref['group']}" in self._parallel
+        if not handler.waits or is_parallel or _has.get() == uid:
+            return None
+        answer = await self._link.ask({"tells": "hold", "cr": ref, **_of(handler)})
+        number: int = answer["answers"]
+        return number
+
+    def _let_go(self, held: int | None) -> None:
+        if held is not None:
+            self._link.tell({"tells": "let go", "number": held})
+
+    @contextmanager
+    def _told(self, handler: Registered, named: Json) -> Iterator[None]:
+        """Tell the engine when the call begins and how it ends."""
+        ref, began = ref_of(named["body"]), time.monotonic()
+        self.running[id(named)] = handler, ref, began
+        before = _has.set(named["body"]["metadata"].get("uid", "") if handler.waits else "")
+        outcome, why, trace = "succeeded", "", ""
+        try:
+            with self._identities.acting_for(named["body"]):
+                yield
+            self._check_conditions(handler, named)
+        except kopf.TemporaryError as error:
+            outcome, why = "retry", str(error)
+            raise
+        except asyncio.CancelledError as error:
+            outcome, why = "cancelled", str(error)
+            raise
+        except TimeoutError as error:
+            outcome = "failed"
+            why = str(error) or f"it took longer than {self._timeout_s:g} s, and was ended"
+            raise
+        except Exception as error:
+            outcome, why = "failed", f"{type(error).__name__}: {error}"
+            if not isinstance(error, (kopf.PermanentError, kopf.AdmissionError)):
+                why, trace = f"{_place_of(error)}{why}", traceback.format_exc()
+            raise
+        finally:
+            _has.reset(before)
+            del self.running[id(named)]
+            seconds = time.monotonic() - began
+            ended = {"outcome": outcome, "why": why[:_LONGEST_WHY], "seconds": round(seconds, 6)}
+            ended |= {"trace": trace, "retry": named.get("retry") or 0}
+            self._link.tell({"tells": "called", "cr": ref, **_of(handler), **ended})
+
+    def _check_conditions(self, handler: Registered, named: Json) -> None:
+        status = getattr(named.get("patch"), "status", None)
+        if status is not None and "conditions" in status:
+            del status["conditions"]
+            raise kopf.PermanentError(
+                f"{handler.place}: it wrote `status.conditions`, the operator's; write another"
+                " field of status"
+            )
+
+
+def _is_async(fn: Any) -> bool:
+    while not inspect.iscoroutinefunction(fn):
+        inner = fn.func if isinstance(fn, functools.partial) else getattr(fn, "__wrapped__", None)
+        if inner is None:
+            return False
+        fn = inner
+    return True
+
+
+def _is_in_thread(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is not loop
+    except RuntimeError:
+        return True
+
+
+def _of(handler: Registered) -> Json:
+    return {"handler": handler.id, "decorator": handler.decorator, "place": handler.place}
+
+
+def ref_of(body: Mapping[str, Any]) -> Json:
+    group, _, version = body["apiVersion"].rpartition("/")
+    metadata = body["metadata"]
+    return {
+        "group": group,
+        "version": version,
+        "kind": body["kind"],
+        "namespace": metadata.get("namespace") or "",
+        "name": metadata.get("name") or "",
+    }
+
+
+def _place_of(error: BaseException) -> str:
+    """The innermost line of the project's own code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [each for each in frames if each.filename.startswith(f"{Path.cwd()}/")]
+    ours = [each for each in ours if "site-packages" not in each.filename]
+    return f"{os.path.relpath(ours[-1].filename)}:{ours[-1].lineno}: " if ours else ""

@@ -1,0 +1,45 @@
+"""What handlers log goes to the engine, which prints it as its own; kopf's own chatter stays here."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import kopf
+
+from rolecall.extensions.handlers.child.link import Link
+
+_KOPF = str(Path(kopf.__file__).parent)
+# Each failure of a handler is told when its call ends: once, with its place.
+_TOLD_OTHERWISE = ("execution.py", "daemons.py")
+
+
+class ToEngine(logging.Handler):
+    def __init__(self, link: Link, password: str, *, is_debug: bool) -> None:
+        super().__init__()
+        self._link, self._password, self._is_debug = link, password, is_debug
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.pathname.startswith(_KOPF):
+            is_told = record.pathname.endswith(_TOLD_OTHERWISE)
+            if (record.levelno < logging.WARNING or is_told) and not self._is_debug:
+                return
+        message = record.getMessage()
+        if record.exc_info and record.exc_info[1] is not None:
+            message += f": {type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
+        self._link.tell(
+            {
+                "tells": "logged",
+                "level": record.levelno,
+                "message": message.replace(self._password, "***"),
+                "cr": getattr(record, "k8s_ref", None),
+            }
+        )
+
+
+def log_to(link: Link, password: str, *, is_debug: bool) -> None:
+    """From now on; `is_debug`: all that kopf logs as well."""
+    root = logging.getLogger()
+    root.handlers[:] = [ToEngine(link, password, is_debug=is_debug)]
+    root.setLevel(logging.DEBUG if is_debug else logging.INFO)
+    logging.getLogger("asyncio").setLevel(logging.INFO)

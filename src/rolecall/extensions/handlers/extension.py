@@ -1,0 +1,198 @@
+"""Starts the process of handlers where this replica leads, and keeps it running."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Self
+
+from rolecall.errors import ClusterError, Problem
+from rolecall.extending import Act, BackgroundPart, Endpoints, EngineView, Extension
+from rolecall.extensions.handlers.figures import HANDLER_METRICS, HandlerFigures
+from rolecall.extensions.handlers.flags import HandlerFlags
+from rolecall.extensions.handlers.keys import HandlersKeys
+from rolecall.extensions.handlers.session import CHANGED, HandlersSession
+from rolecall.handler_files import KnownKind, check_handlers, handler_files
+from rolecall.log_fields import log_fields
+from rolecall.reconcile import EndedRun, Outcome, TakenTurn, TurnView
+from rolecall.watches import Watch
+from rolecall.workqueue import Key
+
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
+_STOOD_S = 60.0  # after so long, its next end is the first again
+_LOOK_S = 2.0
+_logger = logging.getLogger(__name__)
+_Stamp = tuple[tuple[str, int, int], ...]
+
+
+class HandlersExtension(Extension):
+    name = "handlers"
+    watch_keys = HandlersKeys
+    metrics = HANDLER_METRICS
+
+    def __init__(self, engine: EngineView, watches: Sequence[Watch]) -> None:
+        super().__init__(engine)
+        self._watches = watches
+        self._flags = engine.settings.extension(HandlerFlags)
+        self._figures = HandlerFigures(engine.metrics, engine.clock)
+        self._session: HandlersSession | None = None
+        self._running: asyncio.Task[str] | None = None
+        self._note = ""
+        self._is_ending = False
+        self._are_kinds_new = False  # a CRD came, changed or went
+
+    @classmethod
+    def begin(cls, engine: EngineView) -> Self | None:
+        watches = [watch for watch in engine.watches if watch.extension(HandlersKeys) is not None]
+        return cls(engine, watches) if watches else None
+
+    @asynccontextmanager
+    async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
+        endpoints.notes["handlers"] = lambda: self._note
+        yield
+
+    def parts(self) -> Mapping[str, BackgroundPart]:
+        return {"process": self._keep}
+
+    def on_leading_change(self) -> None:
+        if not self.engine.election.leads():
+            self._end()
+
+    def on_kinds_change(self) -> None:
+        self._are_kinds_new = True
+
+    def begin_end(self) -> None:
+        self._is_ending = True
+        self._end()
+
+    async def stop(self) -> None:
+        if self._running is not None:
+            await asyncio.wait({self._running})
+
+    async def instead_of_run(self, turn: TurnView, taken: TakenTurn) -> Outcome | None:  # noqa: ARG002
+        if turn.watch.play:
+            return None
+        return Outcome(why="handlers alone act for it")
+
+    async def run_ended(self, run: EndedRun) -> None:
+        if self._session is not None and run.watch in self._watches:
+            self._session.run_ended(run)
+
+    async def on_gone(self, key: Key) -> None:
+        self._figures.forget(key)
+
+    def acts(self) -> Mapping[Key, Sequence[Act]]:
+        return self._figures.acts()
+
+    async def _keep(self) -> None:
+        await self.engine.election.while_leading(self._while_leading)
+
+    async def _while_leading(self) -> None:
+        pause_s = _FIRST_PAUSE_S
+        while not self._is_over:
+            stamp, kinds = self._stamp(), await self._kinds()
+            if not kinds:
+                self._note = "handlers wait for the CRDs of their kinds"
+                await self.engine.clock.sleep(_LOOK_S)
+                continue
+            if not await self._is_fit(kinds):
+                await self._wait_for_change(stamp)
+                continue
+            began = self.engine.clock.monotonic()
+            why = await self._one_life([watch for watch, _ in kinds], stamp)
+            if self._is_over:
+                return
+            if self._session is not None and self._session.broken:
+                self._note = self._session.broken
+                await self._wait_for_change(stamp)
+                continue
+            if why == CHANGED:
+                _logger.info("handlers are started anew, as their files or kinds changed")
+                continue
+            if self.engine.clock.monotonic() - began > _STOOD_S:
+                pause_s = _FIRST_PAUSE_S
+            self._note = f"the process of handlers ended: {why}"
+            _logger.error(
+                "the process of handlers ended, and is started again; roles go on",
+                extra=log_fields(why=why, again_in_s=pause_s),
+            )
+            await self.engine.clock.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._is_ending or not self.engine.election.leads()
+
+    async def _one_life(self, watches: Sequence[Watch], stamp: _Stamp) -> str:
+        async def has_changed() -> bool:
+            if self._are_kinds_new:
+                self._are_kinds_new = False
+                if [watch for watch, _ in await self._kinds()] != watches:
+                    return True
+            return self._stamp() != stamp
+
+        self._note = ""
+        self._session = HandlersSession(self.engine, watches, self._figures, self._flags)
+        living = self._session.run(has_changed)
+        self._running = asyncio.create_task(living, name="handlers")
+        try:
+            await asyncio.wait({self._running})
+        except asyncio.CancelledError:
+            self._end()
+            await asyncio.wait({self._running})
+            raise
+        return "" if self._running.cancelled() else self._running.result()
+
+    def _end(self) -> None:
+        """Once: what ends takes a moment, and must not be cancelled meanwhile."""
+        if self._running is not None and not self._running.cancelling():
+            self._running.cancel()
+
+    async def _is_fit(self, kinds: Sequence[tuple[Watch, KnownKind]]) -> bool:
+        """Whether handlers may start; what is wrong with their files is told, each with its line."""
+        asked: dict[Path, list[KnownKind]] = {}
+        for watch, known in kinds:
+            for file in watch.python_files:
+                asked.setdefault(file, []).append(known)
+        _, problems = await asyncio.to_thread(check_handlers, asked, Path.cwd())
+        for problem in problems:
+            _tell(problem)
+        errors = [problem for problem in problems if not problem.is_warning]
+        self._note = f"no handler runs: {errors[0].place}: {errors[0].what}" if errors else ""
+        return not errors
+
+    async def _kinds(self) -> list[tuple[Watch, KnownKind]]:
+        """Those that the API server serves now."""
+        found = []
+        for watch in self._watches:
+            try:
+                resource = await self.engine.client.discovery.by_gvk(watch.gvk)
+            except ClusterError:
+                continue
+            found.append((watch, KnownKind(watch.gvk, resource.names)))
+        return found
+
+    async def _wait_for_change(self, stamp: _Stamp) -> None:
+        while self._stamp() == stamp:
+            await self.engine.clock.sleep(_LOOK_S)
+
+    def _stamp(self) -> _Stamp:
+        """Size and time of all files, as they are now."""
+        paths = [path for watch in self._watches for path in watch.python_files]
+        found = []
+        for file in handler_files(paths):
+            try:
+                seen = file.stat()
+            except OSError:
+                continue
+            found.append((str(file), seen.st_mtime_ns, seen.st_size))
+        return tuple(found)
+
+
+def _tell(problem: Problem) -> None:
+    level = logging.WARNING if problem.is_warning else logging.ERROR
+    what = problem.what if problem.is_warning else f"{problem.what}; no handler runs, roles go on"
+    _logger.log(level, "%s", what, extra=log_fields(place=problem.place, way_out=problem.hint))

@@ -1,0 +1,105 @@
+"""What calls of handlers came to: metrics, log lines, and the last ones of each CR."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rolecall.clock import Clock
+from rolecall.extending import Act, MetricsView
+from rolecall.json_object import Json
+from rolecall.log_fields import log_fields
+from rolecall.metrics import MetricKind, MetricSpec
+from rolecall.workqueue import Key
+
+_LABELS = ("GVK", "handler")
+CALLS = MetricSpec(
+    "rolecall_handler_calls_total",
+    MetricKind.COUNTER,
+    (*_LABELS, "result"),
+    "Calls of kopf handlers that ended, by `succeeded`, `retry`, `failed` or `cancelled`.",
+)
+SECONDS = MetricSpec(
+    "rolecall_handler_seconds",
+    MetricKind.HISTOGRAM,
+    _LABELS,
+    "Seconds that calls of kopf handlers took.",
+    (0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0),
+)
+MEMORY = MetricSpec(
+    "rolecall_handlers_memory_bytes",
+    MetricKind.GAUGE,
+    (),
+    "Memory of the process of kopf handlers; 0 where none runs here.",
+)
+STARTS = MetricSpec(
+    "rolecall_handlers_starts_total",
+    MetricKind.COUNTER,
+    (),
+    "How often the process of kopf handlers was started.",
+)
+HANDLER_METRICS = (CALLS, SECONDS, MEMORY, STARTS)
+# CRs whose calls are remembered, and series: the ids are those of the project's functions.
+_MOST_CRS = 10_000
+_logger = logging.getLogger(__name__)
+
+
+class HandlerFigures:
+    def __init__(self, metrics: MetricsView, clock: Clock) -> None:
+        self._metrics, self._clock = metrics, clock
+        self._last: OrderedDict[Key, Sequence[Act]] = OrderedDict()
+
+    def started(self) -> None:
+        self._metrics.of(STARTS).inc()
+
+    def memory(self, size: int) -> None:
+        self._metrics.of(MEMORY).set(size)
+
+    def called(self, key: Key, told: Json) -> None:
+        """A call ended; a failure is logged once, until it is another one."""
+        handler, outcome = told["handler"], told["outcome"]
+        labels = {"GVK": str(key.gvk), "handler": handler}
+        self._metrics.of(CALLS, **labels, result=outcome).inc()
+        self._metrics.of(SECONDS, **labels).observe(told["seconds"])
+        known = self._last.get(key, ())
+        before = next((act for act in known if act.name == handler), None)
+        act = Act(handler, told["place"], outcome, told["why"], told["seconds"], self._clock.now())
+        if act.is_bad:
+            act = replace(act, failures=(before.failures if before else 0) + 1)
+        self._remember(key, (*(each for each in known if each is not before), act))
+        self._log(key, act, before, told)
+
+    def acts(self) -> Mapping[Key, Sequence[Act]]:
+        """The last call of each handler of each CR; a copy."""
+        return dict(self._last)
+
+    def forget(self, key: Key) -> None:
+        self._last.pop(key, None)
+
+    def _remember(self, key: Key, acts: Sequence[Act]) -> None:
+        self._last[key] = acts
+        self._last.move_to_end(key)
+        if len(self._last) > _MOST_CRS:
+            self._last.popitem(last=False)
+
+    def _log(self, key: Key, act: Act, before: Act | None, told: Json) -> None:
+        about = {**_about(key), "handler": act.name, "place": act.place}
+        if act.is_bad and (before is None or before.why != act.why):
+            is_asked = act.outcome == "retry"
+            what = "handler asks for another try" if is_asked else "handler failed"
+            level = logging.WARNING if is_asked else logging.ERROR
+            _logger.log(level, what, extra=log_fields(**about, why=act.why))
+            if told["trace"]:
+                _logger.debug("handler failed:\n%s", told["trace"])
+        elif before is not None and before.failures and not act.is_bad:
+            fields = log_fields(**about, failures=before.failures)
+            _logger.info("handler succeeds again", extra=fields)
+        elif _logger.isEnabledFor(logging.DEBUG):
+            fields = log_fields(**about, outcome=act.outcome, seconds=act.seconds)
+            _logger.debug("handler called", extra=fields)
+
+
+def _about(key: Key) -> dict[str, object]:
+    return {"kind": key.gvk.kind, "namespace": key.namespace, "name": key.name}

@@ -1,0 +1,229 @@
+"""One life of the process of handlers, from its start to its end, and what it asks meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from rolecall.extending import EngineView
+from rolecall.extensions.handlers.figures import HandlerFigures
+from rolecall.extensions.handlers.flags import HandlerFlags
+from rolecall.extensions.handlers.keys import HandlersKeys
+from rolecall.extensions.handlers.process import HandlersProcess
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.log_fields import log_fields
+from rolecall.reconcile import EndedRun
+from rolecall.watches import Watch
+from rolecall.workqueue import Cause, Key
+
+CHANGED = "files or kinds changed"
+_LOOK_S = 1.0
+_LONG_S = 10.0  # a role that waits for longer is told of
+_SPARE_S = 5.0  # for a handler that is cancelled, before its process is
+_logger = logging.getLogger(__name__)
+
+
+class HandlersSession:
+    """`run` lasts as long as the process does."""
+
+    def __init__(
+        self,
+        engine: EngineView,
+        watches: Sequence[Watch],
+        figures: HandlerFigures,
+        flags: HandlerFlags,
+    ) -> None:
+        self._engine, self._watches, self._figures, self._flags = engine, watches, figures, flags
+        self._kinds = {(watch.gvk.group, watch.gvk.kind): watch.gvk for watch in watches}
+        self._process: HandlersProcess | None = None
+        self._holds: dict[int, tuple[asyncio.Task[None], asyncio.Event]] = {}
+        self._why_ended = ""
+        self.is_ready = False
+        self.broken = ""  # why the files cannot be imported
+
+    async def run(self, has_changed: Callable[[], Awaitable[bool]]) -> str:
+        """Returns why it ended."""
+        engine = self._engine
+        issue = engine.issue_access_to_process
+        async with issue("handlers", self._watches, _Leads(engine)) as access:
+            environment = self._environment(access.kubeconfig)
+            asked = self._asked(access.port, access.password)
+            process = await HandlersProcess.start(asked, Path.cwd(), environment)
+            self._process = process
+            self._figures.started()
+            looking = asyncio.create_task(self._look(process, has_changed))
+            try:
+                async for told in process.told():
+                    self._take(told)
+                return self._why_ended or await process.how_it_ended()
+            finally:
+                looking.cancel()
+                self.is_ready = False
+                await self._end(process)
+
+    def run_ended(self, run: EndedRun) -> None:
+        """Tell the handlers that wait for it."""
+        if self._process is None or not self.is_ready:
+            return
+        result = run.result
+        self._process.tell(
+            {
+                "tells": "run ended",
+                "body": run.cr,
+                "succeeded": result.succeeded,
+                "message": "" if result.succeeded else result.reason_text,
+                "changed": len(result.changed_tasks),
+            }
+        )
+
+    async def _end(self, process: HandlersProcess) -> None:
+        self._process = None
+        for task, _ in self._holds.values():
+            task.cancel()
+        await process.close(self._take if self._engine.election.leads() else None)
+        self._figures.memory(0)
+
+    def _take(self, told: Json) -> None:
+        what = told["tells"]
+        if what == "ready":
+            self.is_ready = True
+            _logger.info("handlers are ready", extra=log_fields(pid=self._pid))
+        elif what == "broken":
+            place = f"{told['file']}:{told['line']}" if told["line"] else told["file"]
+            self.broken = f"{place}: {told['why']}"
+            _logger.error(
+                "handlers cannot be imported, so none runs; roles go on",
+                extra=log_fields(place=place, why=told["why"]),
+            )
+            _logger.debug("%s", told["trace"])
+        elif what == "logged":
+            self._log(told)
+        elif what == "hold":
+            self._hold(told)
+        elif what in ("let go", "gave up"):
+            self._let_go(told["number"], is_given_up=what == "gave up")
+        elif what == "unfinished":
+            cr = told["cr"]
+            about = {key: cr[key] for key in ("kind", "namespace", "name")}
+            _logger.warning(
+                "a handler did not end in time and was killed; a daemon must end when `stopped` is set",
+                extra=log_fields(**about, handler=told["handler"], place=told["place"]),
+            )
+        elif (key := self._key_of(told["cr"])) is not None:
+            if what == "called":
+                self._figures.called(key, told)
+            elif what == "reconcile":
+                self._engine.retry(key, Cause(str(told["why"])))
+
+    def _hold(self, told: Json) -> None:
+        key, number, let_go = self._key_of(told["cr"]), told["asks"], asyncio.Event()
+
+        async def hold() -> None:
+            try:
+                if key is None:
+                    self._answer(number)
+                    return
+                async with self._engine.held(key):
+                    self._answer(number)
+                    await self._until(let_go, key, told)
+            finally:
+                self._holds.pop(number, None)
+
+        self._holds[number] = (asyncio.create_task(hold(), name="hold for handler"), let_go)
+
+    async def _until(self, let_go: asyncio.Event, key: Key, told: Json) -> None:
+        """Wait for the end of a handler; one that takes too long is named, and then ended."""
+        about = {"kind": key.gvk.kind, "namespace": key.namespace, "name": key.name}
+        about |= {"handler": told["handler"], "place": told["place"]}
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONG_S):
+                await let_go.wait()
+                return
+        _logger.warning(
+            "a handler takes long, and no run of its object begins meanwhile",
+            extra=log_fields(**about, seconds=_LONG_S),
+        )
+        limit_s = self._flags.timeout_s
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s + _SPARE_S - _LONG_S if limit_s else None):
+                await let_go.wait()
+                return
+        self._kill(f"{told['place']}: handler `{told['handler']}` took longer than {limit_s:g} s")
+
+    def _answer(self, number: int) -> None:
+        if self._process is not None:
+            self._process.tell({"answers": number})
+
+    def _let_go(self, number: int, *, is_given_up: bool) -> None:
+        if (hold := self._holds.get(number)) is None:
+            return
+        task, let_go = hold
+        if is_given_up:
+            task.cancel()
+        else:
+            let_go.set()
+
+    async def _look(
+        self, process: HandlersProcess, has_changed: Callable[[], Awaitable[bool]]
+    ) -> None:
+        while True:
+            await self._engine.clock.sleep(_LOOK_S)
+            size = process.memory_bytes
+            self._figures.memory(size)
+            if self._flags.memory_bytes and size > self._flags.memory_bytes:
+                mib = size // 1024**2
+                self._kill(f"it took {mib} MiB, more than `--handlers-memory` allows")
+            elif await has_changed():
+                self._kill(CHANGED)
+
+    def _kill(self, why: str) -> None:
+        self._why_ended = why
+        if self._process is not None:
+            self._process.kill()
+
+    def _log(self, told: Json) -> None:
+        ref = told.get("cr") or {}
+        fields = {key: ref[key] for key in ("kind", "namespace", "name") if ref.get(key)}
+        _logger.log(told["level"], "%s", told["message"], extra=log_fields(**fields))
+
+    def _key_of(self, cr: Json) -> Key | None:
+        gvk: Gvk | None = self._kinds.get((cr["group"], cr["kind"]))
+        return Key(gvk, cr["namespace"], cr["name"]) if gvk is not None else None
+
+    @property
+    def _pid(self) -> int:
+        return self._process.pid if self._process is not None else 0
+
+    def _asked(self, port: int, password: str) -> Json:
+        asked = {watch.gvk: watch.extension(HandlersKeys) for watch in self._watches}
+        files = [str(file) for keys in asked.values() if keys for file in keys.files]
+        free = [gvk for gvk, keys in asked.items() if keys is not None and keys.is_parallel]
+        return {
+            "files": list(dict.fromkeys(files)),
+            "port": port,
+            "password": password,
+            "namespaces": list(self._engine.settings.reactor.namespaces),
+            "parallel": [f"{gvk.kind}.{gvk.group}" for gvk in free],
+            "is_debug": _logger.isEnabledFor(logging.DEBUG),
+            "timeout_s": self._flags.timeout_s or None,
+        }
+
+    def _environment(self, kubeconfig: Path) -> Mapping[str, str]:
+        """The engine's, with our kubeconfig for all clients, and no account of the pod."""
+        hidden = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+        kept = {name: text for name, text in self._engine.environment.items() if name not in hidden}
+        return {**kept, "KUBECONFIG": str(kubeconfig), "K8S_AUTH_KUBECONFIG": str(kubeconfig)}
+
+
+class _Leads:
+    """The right by which handlers write: there is one process of them for all replicas."""
+
+    def __init__(self, engine: EngineView) -> None:
+        self._engine = engine
+
+    def holds(self) -> bool:
+        return self._engine.election.leads()
