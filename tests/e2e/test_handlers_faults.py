@@ -1,0 +1,126 @@
+"""Handlers of kopf that cannot start, do not end, or are killed: roles go on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from rolecall.kube import Client
+from tests.e2e.conftest import StartEngine
+from tests.e2e.engine import PATIENCE_S, EngineProcess
+from tests.e2e.kinds import cr, install, is_successful
+from tests.e2e.test_handlers import BESIDE, KINDS, PROJECT, SITE, ticks
+from tests.fixtures.eventually import eventually, eventually_async
+
+
+@pytest.fixture(autouse=True)
+async def kinds(api: Client) -> None:
+    for definition in KINDS:
+        await install(api, definition)
+
+
+def child_of(engine: EngineProcess) -> int:
+    """The process of handlers, once it is ready."""
+    found = eventually(
+        lambda: re.findall(r"handlers are ready +pid=(\d+)", engine.log), timeout_s=PATIENCE_S
+    )
+    return int(found[-1])
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+async def test_killed_process_of_handlers_is_started_again_and_ends_with_the_operator(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    engine = start_engine(PROJECT).wait_ready()
+    first = child_of(engine)
+    os.kill(first, signal.SIGKILL)
+    eventually(lambda: child_of(engine) != first, timeout_s=PATIENCE_S)
+    assert "it was ended by SIGKILL" in engine.log
+    await api.create(SITE, cr(SITE, namespace))
+    await eventually_async(
+        lambda: api.get(SITE, namespace, "x"), lambda cr: ticks(cr) > 0, timeout_s=PATIENCE_S
+    )
+    second = child_of(engine)
+
+    engine.tell(signal.SIGKILL)
+
+    eventually(lambda: not is_alive(second), timeout_s=PATIENCE_S)
+
+
+async def test_daemon_that_never_ends_is_named_when_the_operator_stops(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    engine = start_engine(PROJECT).wait_ready()
+    child_of(engine)
+    await api.create(BESIDE, cr(BESIDE, namespace))
+    eventually(lambda: " tick " in engine.log, timeout_s=PATIENCE_S)
+
+    assert engine.stop() == 0
+
+    named = r"a handler did not end in time .*handler=stubborn place=handlers/beside.py:\d+"
+    assert re.search(named, engine.log)
+
+
+async def test_file_that_cannot_be_imported_is_told_with_its_line_and_read_again_once_mended(
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(PROJECT, folder)
+    file = folder / "handlers" / "site.py"
+    good = file.read_text()
+    file.write_text(good + "\nlimit = int('ten')\n")
+    engine = start_engine(folder).wait_ready()
+    line = len(good.splitlines()) + 2
+    eventually(lambda: "handlers cannot be imported" in engine.log, timeout_s=PATIENCE_S)
+    assert f"handlers/site.py:{line}" in engine.log
+    assert "ValueError" in engine.log
+    assert "Traceback" not in engine.log
+    await api.create(SITE, cr(SITE, namespace))
+    await eventually_async(
+        lambda: api.get(SITE, namespace, "x"), is_successful, timeout_s=PATIENCE_S
+    )
+
+    file.write_text(good)
+
+    child_of(engine)
+    await eventually_async(
+        lambda: api.get(SITE, namespace, "x"), lambda cr: ticks(cr) > 0, timeout_s=PATIENCE_S
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import nowhere_to_be_found", "`nowhere_to_be_found` is not installed here"),
+        ("@kopf.on.create('pods')\ndef made(**_): ...", "handler `made` is for `pods`"),
+        ("@kopf.on.login()\ndef login(**_): ...", "`kopf.on.login` is not supported"),
+        ("def tick(:", "is not Python"),
+    ],
+)
+async def test_file_of_handlers_with_a_fault_costs_no_role(
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path, text: str, told: str
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(PROJECT, folder)
+    file = folder / "handlers" / "site.py"
+    file.write_text(f"{file.read_text()}\n{text}\n")
+    engine = start_engine(folder).wait_ready()
+
+    eventually(lambda: told in engine.log, timeout_s=PATIENCE_S)
+
+    await api.create(SITE, cr(SITE, namespace))
+    await eventually_async(
+        lambda: api.get(SITE, namespace, "x"), is_successful, timeout_s=PATIENCE_S
+    )
+    assert "handlers are ready" not in engine.log
