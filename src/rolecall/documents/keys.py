@@ -19,6 +19,7 @@ class Form(Enum):
     DURATION = "duration"
     MAP = "map"
     TEXTS = "list of texts"
+    TEXT_OR_TEXTS = "text or list of texts"
     TEXT_MAP = "map of texts"
     FINALIZER = "finalizer"
     SELECTOR = "label selector"

@@ -82,6 +82,8 @@ ROWS: dict[str, Row] = {
     "leader-election-namespace": Row("ns", {"election.namespace": "ns", "namespace": "ns"}, _ELECT),
     "leader-elect-lease-duration": Row("70s", {"election.lease_s": 70.0}, _ELECT),
     "leader-elect-renew-deadline": Row("7s", {"election.renew_deadline_s": 7.0}, _ELECT),
+    "handlers-memory": Row("1Gi", {"HandlerFlags.memory_bytes": 1024**3}),
+    "handlers-timeout": Row("7m", {"HandlerFlags.timeout_s": 420.0}),
     "dev": Row("true", {"logs.is_dev": True, **_LOCAL_PAGE}),
     "log-format": Row("json", {"logs.is_json": True}),
     "ansible-log-events": Row("nothing", {"logs.ansible_events": "nothing"}),

@@ -14,6 +14,7 @@ import pytest
 
 from rolecall.errors import InputError, Problem, ProblemsError
 from rolecall.extending import Extension, found, watch_keys
+from rolecall.extensions.handlers.keys import HandlersKeys
 from rolecall.extensions.plan import PlanKeys
 from rolecall.extensions.prune import Prune
 from rolecall.extensions.reads import WatchReads
@@ -67,7 +68,8 @@ RULES = Row(
 
 def test_every_key_of_an_extension_has_a_row() -> None:
     keys = [key for each in watch_keys() for key in each.keys]
-    assert sorted(key.name for key in keys) == sorted({*ROWS, "maxSkip", "validate", "mutate"})
+    of_others = {"maxSkip", "validate", "mutate", "handlers", "parallel"}
+    assert sorted(key.name for key in keys) == sorted({*ROWS, *of_others})
     inside = [key.name for each in keys for key in each.inside]
     assert sorted(inside) == sorted([*OF_PRUNE, *OF_ADMISSION, *OF_ADMISSION, "rules"])
     assert [key.name for key in CONDITION_KEYS] == ["name", "expression"]
@@ -87,6 +89,15 @@ def test_longest_skip_is_read_beside_the_key_that_skips(project: Path) -> None:
     asked = read(project, skipUnchanged=True, maxSkip="7m").of_extensions
     assert asked == (SkipUnchanged(420.0),)
     assert read(project, maxSkip="7m").of_extensions == ()
+
+
+def test_files_of_handlers_are_read_beside_a_role_and_whether_they_wait(project: Path) -> None:
+    (project / "site.py").write_text("")
+    asked = read(project, handlers="site.py").extension(HandlersKeys)
+    assert asked == HandlersKeys((project / "site.py",))
+    asked = read(project, handlers=["site.py"], parallel=True).extension(HandlersKeys)
+    assert asked == HandlersKeys((project / "site.py",), is_parallel=True)
+    assert read(project, parallel=True).of_extensions == ()
 
 
 @pytest.mark.parametrize("name", OF_PRUNE)

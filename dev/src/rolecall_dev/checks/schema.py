@@ -133,6 +133,7 @@ def _value(key: YamlKey) -> Json:
         return _ref(key.name) if is_map else {"type": "array", "items": _map(key.inside)}
     if key.form in _NESTED:
         return _ref(_NESTED[key.form])
+    texts = {"type": "array", "items": _ref("text")}
     simple: dict[Form, Json] = {
         Form.REQUIREMENTS: {"type": "array", "items": _ref("requirement")},
         Form.KINDS: _KINDS,
@@ -142,7 +143,8 @@ def _value(key: YamlKey) -> Json:
         Form.WHOLE: _ref("whole"),
         Form.DURATION: _ref("duration"),
         Form.MAP: {"type": "object"},
-        Form.TEXTS: {"type": "array", "items": _ref("text")},
+        Form.TEXTS: texts,
+        Form.TEXT_OR_TEXTS: {"anyOf": [_ref("text"), texts]},
         Form.TEXT_MAP: {"type": "object", "additionalProperties": _ref("text")},
     }
     return simple[key.form]

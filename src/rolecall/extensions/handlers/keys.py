@@ -19,7 +19,7 @@ class HandlersKeys(ExtensionKeys):
     keys = (
         YamlKey(
             "handlers",
-            Form.TEXTS,
+            Form.TEXT_OR_TEXTS,
             "",
             "files or packages of kopf handlers, relative to the working directory, beside `role` or in"
             " place of it",
