@@ -50,6 +50,7 @@ NO_GUIDES = {
     "alerts": "says what to do once an alert called: tests/unit/bundle/test_alerts.py holds it to them",
     "admission": "tests/e2e/test_admission.py runs its example",
     "extensions": "tests/e2e/test_extension_example.py installs its example",
+    "handlers": "tests/e2e/test_handlers.py runs its example",
     "report": "has no commands: tests/play/test_report.py runs what it describes",
     "versions": "tests/unit/scaffold, tests/unit/checks and tests/apiserver/migration take its steps",
     "usage-and-traces": "tests/e2e/features/test_usage.py and test_traces.py run what it describes",
