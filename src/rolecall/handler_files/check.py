@@ -42,10 +42,8 @@ def handler_files(asked: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def check_handlers(
-    asked: Mapping[Path, Sequence[KnownKind]], root: Path
-) -> tuple[list[HandlerFile], list[Problem]]:
-    """Read files or packages, each with the kinds whose watches name it."""
+def check_handlers(asked: Mapping[Path, Sequence[KnownKind]], root: Path) -> list[Problem]:
+    """Read files or packages, each with the kinds whose watches name it; what is wrong with them."""
     read: list[HandlerFile] = []
     problems: list[Problem] = []
     for path, kinds in asked.items():
@@ -64,7 +62,7 @@ def check_handlers(
                 is_warning=True,
             )
         )
-    return read, problems
+    return problems
 
 
 def _problems_of(found: HandlerFile, kinds: Sequence[KnownKind], root: Path) -> Iterator[Problem]:

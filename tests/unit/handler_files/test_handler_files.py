@@ -37,7 +37,7 @@ def known(**_): ...
 def told(folder: Path, text: str, kind: KnownKind = WEBSITE) -> list[str]:
     file = folder / "handlers.py"
     file.write_text(text)
-    _, problems = check_handlers({file: [kind]}, folder)
+    problems = check_handlers({file: [kind]}, folder)
     return [str(problem).partition("\n")[0] for problem in problems]
 
 
@@ -123,7 +123,7 @@ def test_all_faults_of_a_package_are_told_at_once(tmp_path: Path) -> None:
     (package / "one.py").write_text("import kopf\n@kopf.on.create('pods')\ndef a(**_): ...\n")
     (package / "two.py").write_text("import kopf\n@kopf.on.create('nodes')\ndef b(**_): ...\n")
 
-    _, problems = check_handlers({package: [WEBSITE]}, tmp_path)
+    problems = check_handlers({package: [WEBSITE]}, tmp_path)
 
     assert [problem.place for problem in problems] == ["site/one.py:2", "site/two.py:2"]
 

@@ -25,7 +25,7 @@ def check_handler_files(
             asked.setdefault(file, []).append(_known(watch, crds))
     if not asked:
         return
-    _, problems = check_handlers(asked, cwd)
+    problems = check_handlers(asked, cwd)
     findings.problems.extend(replace(problem, rule=findings.rule) for problem in problems)
     if _is_divided(cwd):
         findings.notes.append(

@@ -22,7 +22,7 @@ def on_run_ended(kind: str) -> Callable[[Function], Function]:
     """Call the function when a run of a CR of this kind is over.
 
     It gets what kopf gives, as far as it is known: `name`, `namespace`, `uid`, `body`, and `succeeded`,
-    `message`, `changed` (how many tasks changed something), `cause`, `logger`.
+    `message`, `changed` (how many tasks changed something), `logger`.
     """
 
     def decorate(fn: Function) -> Function:

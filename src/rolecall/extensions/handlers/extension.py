@@ -20,12 +20,13 @@ from rolecall.log_fields import log_fields
 from rolecall.reconcile import EndedRun, Outcome, TakenTurn, TurnView
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
+from rolecall_base.file_stamp import Stamp, stamp_of
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _STOOD_S = 60.0  # after so long, its next end is the first again
 _LOOK_S = 2.0
 _logger = logging.getLogger(__name__)
-_Stamp = tuple[tuple[str, int, int], ...]
+_Stamp = dict[Path, Stamp | None]
 
 
 class HandlersExtension(Extension):
@@ -157,7 +158,7 @@ class HandlersExtension(Extension):
         for watch, known in kinds:
             for file in watch.python_files:
                 asked.setdefault(file, []).append(known)
-        _, problems = await asyncio.to_thread(check_handlers, asked, Path.cwd())
+        problems = await asyncio.to_thread(check_handlers, asked, Path.cwd())
         for problem in problems:
             _tell(problem)
         errors = [problem for problem in problems if not problem.is_warning]
@@ -180,16 +181,9 @@ class HandlersExtension(Extension):
             await self.engine.clock.sleep(_LOOK_S)
 
     def _stamp(self) -> _Stamp:
-        """Size and time of all files, as they are now."""
+        """All files, as they are now."""
         paths = [path for watch in self._watches for path in watch.python_files]
-        found = []
-        for file in handler_files(paths):
-            try:
-                seen = file.stat()
-            except OSError:
-                continue
-            found.append((str(file), seen.st_mtime_ns, seen.st_size))
-        return tuple(found)
+        return {file: stamp_of(file) for file in handler_files(paths)}
 
 
 def _tell(problem: Problem) -> None:

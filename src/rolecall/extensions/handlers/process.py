@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rolecall.json_object import Json
+from rolecall_base.processes import resident_bytes
 
 _PROGRAM = "rolecall.extensions.handlers.child"
 _LONGEST_LINE = 16 * 1024 * 1024
@@ -64,11 +65,7 @@ class HandlersProcess:
     @property
     def memory_bytes(self) -> int:
         """What it takes now; 0 once it is gone."""
-        try:
-            fields = Path(f"/proc/{self.pid}/statm").read_text().split()
-        except OSError:
-            return 0
-        return int(fields[1]) * os.sysconf("SC_PAGESIZE")
+        return resident_bytes(self.pid)
 
     def tell(self, document: Json) -> None:
         if not self._writer.is_closing():

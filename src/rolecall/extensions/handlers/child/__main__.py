@@ -56,7 +56,7 @@ async def main(fd: int) -> int:
     await asyncio.wait({running, listening}, return_when=asyncio.FIRST_COMPLETED)
     stop.set()
     await asyncio.wait({running}, timeout=_LET_FINISH_S)
-    for handler, cr, _ in calls.running.values():
+    for handler, cr in calls.running.values():
         link.tell({"tells": "unfinished", "cr": cr, "handler": handler.id, "place": handler.place})
     for task in (running, listening, waiting):
         task.cancel()

@@ -56,7 +56,7 @@ class Calls:
         self._link, self._identities = link, identities
         self._parallel, self._timeout_s = parallel, timeout_s
         self._loop = asyncio.get_running_loop()
-        self.running: dict[int, tuple[Registered, Json, float]] = {}
+        self.running: dict[int, tuple[Registered, Json]] = {}
 
     def wrapped(self, fn: Callable[..., Any], handler: Registered) -> Callable[..., Any]:
         """The same function, as kopf is to call it."""
@@ -107,7 +107,7 @@ class Calls:
     def _told(self, handler: Registered, named: Json) -> Iterator[None]:
         """Tell the engine when the call begins and how it ends."""
         ref, began = ref_of(named["body"]), time.monotonic()
-        self.running[id(named)] = handler, ref, began
+        self.running[id(named)] = handler, ref
         before = _has.set(named["body"]["metadata"].get("uid", "") if handler.waits else "")
         outcome, why, trace = "succeeded", "", ""
         try:
@@ -134,7 +134,7 @@ class Calls:
             del self.running[id(named)]
             seconds = time.monotonic() - began
             ended = {"outcome": outcome, "why": why[:_LONGEST_WHY], "seconds": round(seconds, 6)}
-            ended |= {"trace": trace, "retry": named.get("retry") or 0}
+            ended["trace"] = trace
             self._link.tell({"tells": "called", "cr": ref, **_of(handler), **ended})
 
     def _check_conditions(self, handler: Registered, named: Json) -> None:
