@@ -42,10 +42,15 @@ async def test_objects_of_crs_that_came_and_went_are_let_go(
             return True
         return False
 
+    async def is_idle() -> bool:
+        waiting = await engine.metric("rolecall_queue_depth")
+        return waiting + await engine.metric("controller_runtime_active_workers") == 0
+
     async def kept_after(first: int) -> Counter[str]:
         for number in range(first, first + CRS, 10):
             await asyncio.gather(*map(comes_and_goes, range(number, number + 10)))
         await eventually_async(lambda: is_gone(first + CRS - 1))
+        await eventually_async(is_idle)
         engine.plays.runs.clear()
         gc.collect()
         kinds = map(type, gc.get_objects())
