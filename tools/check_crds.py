@@ -5,8 +5,9 @@ the docs. One forgotten place is a bug that only a user meets.
 
 What: for each CRD in `crds/`, at the version that is stored: the watch, the role's defaults (each reads
 a field that exists, each with its meaning above it), its argument specs (one for each default and none
-more), the sample (valid against the schema), RBAC (kind, status), and the page in `docs/kinds/` (every
-field of spec and status named). And against the newest release tag, that the CRD breaks nobody: no
+more), the sample (valid against the schema), RBAC (kind, status), a description of every field of spec
+and status (`kubectl explain` shows it), and the page in `docs/kinds/` (it names every field, or
+`kubectl explain`). And against the newest release tag, that the CRD breaks nobody: no
 version, field or enum value gone, no new required field, no narrower bound, no other pattern or rule.
 
 How: `make check-crds`, or `python tools/check_crds.py [--against REVISION]`.
@@ -170,11 +171,16 @@ def _doc_problems(root: Path, crd: Json) -> Iterator[str]:
     if not pages:
         yield f"docs/kinds: no page is about {kind}"
         return
-    text = pages[0].read_text()
+    page, text = pages[0].name, pages[0].read_text()
     for part in ("spec", "status"):
-        fields = set(_schema(crd, part)["properties"]) - {"conditions", "observedGeneration"}
+        fields = _schema(crd, part)["properties"]
+        for field in sorted(name for name, schema in fields.items() if "description" not in schema):
+            yield f"crds: {part}.{field} of {kind} has no description, which `kubectl explain` shows"
+        if f"`kubectl explain {kind.lower()}.{part}`" in text:
+            continue
+        fields = set(fields) - {"conditions", "observedGeneration"}
         for field in sorted(field for field in fields if f"`{field}`" not in text):
-            yield f"docs/kinds/{pages[0].name}: does not name {part}.{field} of {kind}"
+            yield f"docs/kinds/{page}: does not name {part}.{field} of {kind}"
 
 
 def breaks(root: Path, against: str | None) -> Iterator[str]:

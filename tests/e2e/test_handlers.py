@@ -21,7 +21,8 @@ from tests.fixtures.eventually import eventually, eventually_async
 PROJECT = Path(__file__).parent / "handlers"
 SITE, ALONE, BESIDE = kind("Site"), kind("Alone"), kind("Beside")
 WEBSITE = Gvk("web.example.com", "v1", "Website")
-KINDS = [crd_for(gvk) for gvk in (SITE, ALONE, BESIDE)]
+OTHER = Gvk("other.rolecall.dev", "v1", "Site")  # has the plural of SITE
+KINDS = [crd_for(gvk) for gvk in (SITE, ALONE, BESIDE, OTHER)]
 SHARED_ENGINE = (PROJECT,)
 
 

@@ -6,13 +6,12 @@ from typing import Any
 def prefix_owner(mappings: list[Any], cr: Any) -> str:
     """The older Mapping, as `namespace/name`, that wants the same requests and lost to none."""
     winners: list[Any] = []
-    for each in sorted([cr, *(row for row in mappings if _age(row)[1:] != _age(cr)[1:])], key=_age):
+    older = (row for row in mappings if _age(row) < _age(cr) and _age(row)[1:] != _age(cr)[1:])
+    for each in [*sorted(older, key=_age), cr]:
         rival = next((won for won in winners if _collide(_claim(won), _claim(each))), None)
-        if each is cr:
-            return "/".join(_age(rival)[1:]) if rival else ""
         if rival is None and "deletionTimestamp" not in each["metadata"]:
             winners.append(each)
-    return ""
+    return "/".join(_age(rival)[1:]) if rival else ""
 
 
 def _age(cr: Any) -> tuple[str, ...]:

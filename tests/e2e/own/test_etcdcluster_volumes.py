@@ -49,7 +49,7 @@ async def test_refused_growth_of_volumes_stops_nothing_else_and_can_be_taken_bac
 
 
 @pytest.mark.nightly
-async def test_quota_that_refuses_the_pods_of_a_backup_is_told_with_the_field_that_fits_it(
+async def test_backup_that_a_quota_blocks_says_which_field_fits_it_and_is_made_anew_once_it_is_set(
     api: Client, namespace: str
 ) -> None:
     cr = make(ETCD, namespace, "busy", SPEC)
@@ -65,8 +65,7 @@ async def test_quota_that_refuses_the_pods_of_a_backup_is_told_with_the_field_th
 
     less = {"limits": {"cpu": "100m", "memory": "64Mi"}, "requests": {"memory": "64Mi"}}
     await api.merge_patch(ETCD, namespace, "busy", {"spec": {"backupResources": less}})
-    await api.delete(JOB, namespace, "busy-large")
-    await _ask_for_backup(api, namespace, "small")
+    await wait(lambda: _fits(api, namespace, "busy-large", "64Mi"))
     await wait(lambda: _backed_up(api, namespace, "BackedUp"))
 
 
@@ -91,6 +90,11 @@ async def _ask_for_backup(api: Client, namespace: str, name: str) -> None:
     asked: Json = {"metadata": {"annotations": {"mycompany.com/backup": name}}}
     await api.merge_patch(ETCD, namespace, "busy", asked)
     await wait(lambda: api.get(JOB, namespace, f"busy-{name}"))
+
+
+async def _fits(api: Client, namespace: str, job: str, memory: str) -> None:
+    pod = (await api.get(JOB, namespace, job))["spec"]["template"]["spec"]
+    assert {each["resources"]["limits"]["memory"] for each in pod["containers"]} == {memory}
 
 
 async def _backed_up(api: Client, namespace: str, reason: str) -> Json:

@@ -96,6 +96,12 @@ def test_this_checkout_agrees_with_itself() -> None:
             "version: v2\n  kind: Demo",
             "at v2, and not",
         ),
+        (
+            "crds/demovolumes.yaml",
+            "                size:\n                  description: ",
+            "                size:\n                  title: ",
+            "spec.size of DemoVolume has no description",
+        ),
         ("docs/kinds/demovolume.md", "`capacity`", "capacity", "does not name status.capacity"),
     ],
 )

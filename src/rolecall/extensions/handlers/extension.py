@@ -103,7 +103,7 @@ class HandlersExtension(Extension):
                 await self._wait_for_change(stamp)
                 continue
             began = self.engine.clock.monotonic()
-            why = await self._one_life([watch for watch, _ in kinds], stamp)
+            why = await self._one_life(kinds, stamp)
             if self._is_over:
                 return
             if self._session is not None and self._session.broken:
@@ -127,16 +127,16 @@ class HandlersExtension(Extension):
     def _is_over(self) -> bool:
         return self._is_ending or not self.engine.election.leads()
 
-    async def _one_life(self, watches: Sequence[Watch], stamp: _Stamp) -> str:
+    async def _one_life(self, kinds: Sequence[tuple[Watch, KnownKind]], stamp: _Stamp) -> str:
         async def has_changed() -> bool:
             if self._are_kinds_new:
                 self._are_kinds_new = False
-                if [watch for watch, _ in await self._kinds()] != watches:
+                if await self._kinds() != kinds:
                     return True
             return self._stamp() != stamp
 
         self._note = ""
-        self._session = HandlersSession(self.engine, watches, self._figures, self._flags)
+        self._session = HandlersSession(self.engine, kinds, self._figures, self._flags)
         living = self._session.run(has_changed)
         self._running = asyncio.create_task(living, name="handlers")
         try:

@@ -14,6 +14,7 @@ from rolecall.extensions.handlers.flags import HandlerFlags
 from rolecall.extensions.handlers.keys import HandlersKeys
 from rolecall.extensions.handlers.process import HandlersProcess
 from rolecall.gvk import Gvk
+from rolecall.handler_files import KnownKind
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.reconcile import EndedRun
@@ -33,11 +34,13 @@ class HandlersSession:
     def __init__(
         self,
         engine: EngineView,
-        watches: Sequence[Watch],
+        kinds: Sequence[tuple[Watch, KnownKind]],
         figures: HandlerFigures,
         flags: HandlerFlags,
     ) -> None:
-        self._engine, self._watches, self._figures, self._flags = engine, watches, figures, flags
+        self._engine, self._figures, self._flags = engine, figures, flags
+        self._watches = watches = [watch for watch, _ in kinds]
+        self._known = [known for _, known in kinds]
         self._kinds = {(watch.gvk.group, watch.gvk.kind): watch.gvk for watch in watches}
         self._process: HandlersProcess | None = None
         self._holds: dict[int, tuple[asyncio.Task[None], asyncio.Event]] = {}
@@ -207,6 +210,10 @@ class HandlersSession:
             "port": port,
             "password": password,
             "namespaces": list(self._engine.settings.reactor.namespaces),
+            "kinds": [
+                {"gvk": [gvk.group, gvk.version, gvk.kind], "names": sorted(names)}
+                for gvk, names in ((known.gvk, known.names) for known in self._known)
+            ],
             "parallel": [f"{gvk.kind}.{gvk.group}" for gvk in free],
             "is_debug": _logger.isEnabledFor(logging.DEBUG),
             "timeout_s": self._flags.timeout_s or None,

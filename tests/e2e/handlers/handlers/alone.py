@@ -8,20 +8,20 @@ from typing import Any
 import kopf
 
 
-@kopf.on.field("alones.e2e.rolecall.dev", field="spec.size")
+@kopf.on.field("alones", field="spec.size")
 async def resized(old: Any, new: Any, patch: kopf.Patch, **_: Any) -> None:
     """As plain kopf has it."""
     patch.status["resized"] = f"{old} to {new}"
 
 
-@kopf.on.delete("alones.e2e.rolecall.dev")
+@kopf.on.delete("alones")
 async def farewell(spec: kopf.Spec, **_: Any) -> None:
     """Holds up the deletion once."""
     if spec.get("size", 0) < 0:
         raise kopf.PermanentError("it never had a size")
 
 
-@kopf.daemon("alones.e2e.rolecall.dev")
+@kopf.daemon("alones")
 async def endless(**_: Any) -> None:
     """Never looks whether it should end."""
     await asyncio.Event().wait()

@@ -8,13 +8,13 @@ from typing import Any
 import kopf
 
 
-@kopf.timer("besides.e2e.rolecall.dev", interval=0.3)
+@kopf.timer("besides", interval=0.3)
 async def tick(logger: Any, **_: Any) -> None:
     """All the time."""
     logger.info("tick")
 
 
-@kopf.daemon("besides.e2e.rolecall.dev", cancellation_timeout=0.5)
+@kopf.daemon("besides", cancellation_timeout=0.5)
 def stubborn(**_: Any) -> None:
     """In a thread, which nobody can end."""
     threading.Event().wait()

@@ -10,7 +10,7 @@ from kubernetes import client, config
 from rolecall.extensions.handlers import on_run_ended, reconcile
 
 
-@kopf.timer("sites.e2e.rolecall.dev", interval=0.3)
+@kopf.timer("sites", interval=0.3)
 async def tick(
     patch: kopf.Patch, status: kopf.Status, logger: Any, spec: kopf.Spec, **_: Any
 ) -> None:
@@ -21,7 +21,7 @@ async def tick(
     patch.status["ticks"] = status.get("ticks", 0) + 1
 
 
-@kopf.on.create("sites.e2e.rolecall.dev")
+@kopf.on.create("sites")
 def make(name: str, namespace: str | None, **_: Any) -> None:
     """With a client, in a thread, and without a word of owners."""
     config.load_kube_config()
@@ -29,14 +29,14 @@ def make(name: str, namespace: str | None, **_: Any) -> None:
     client.CoreV1Api().create_namespaced_config_map(namespace, body)
 
 
-@kopf.on.field("sites.e2e.rolecall.dev", field="spec.ask")
+@kopf.on.field("sites", field="spec.ask")
 async def ask(new: Any, body: kopf.Body, **_: Any) -> None:
     """Ask for a run."""
     if new:
         reconcile(body, f"asked with {new}")
 
 
-@kopf.on.field("sites.e2e.rolecall.dev", field="spec.judge")
+@kopf.on.field("sites", field="spec.judge")
 def judge(new: Any, name: str, namespace: str | None, patch: kopf.Patch, **_: Any) -> None:
     """Write what is the operator's, past kopf."""
     if not new:

@@ -23,6 +23,8 @@ from rolecall.extensions.handlers.child.decorators import shown, wrap_decorators
 from rolecall.extensions.handlers.child.identity import Identities
 from rolecall.extensions.handlers.child.link import Link
 from rolecall.extensions.handlers.child.log import log_to
+from rolecall.gvk import Gvk
+from rolecall.handler_files import KnownKind
 from rolecall.json_object import Json
 
 NOTES = "handlers.rolecall.dev"  # of kopf's annotations, which do not wake a role
@@ -41,7 +43,8 @@ async def main(fd: int) -> int:
     identities = Identities(asked["port"], asked["password"])
     calls = Calls(link, identities, frozenset(asked["parallel"]), asked["timeout_s"])
     api.ask_by(lambda body, why: link.tell({"tells": "reconcile", "cr": ref_of(body), "why": why}))
-    wrap_decorators(calls)
+    kinds = [KnownKind(Gvk(*kind["gvk"]), frozenset(kind["names"])) for kind in asked["kinds"]]
+    wrap_decorators(calls, kinds)
     if problem := _imported(asked):
         link.tell({"tells": "broken", **problem})
         await link.flush()
