@@ -19,6 +19,7 @@ from rolecall.extending.extension import (
     Extension,
     IssueWorldAccess,
     MetricsView,
+    Reviewer,
 )
 from rolecall.extending.foreseen import (
     CommandView,
@@ -54,6 +55,7 @@ __all__ = [
     "KnownCr",
     "LastRuns",
     "MetricsView",
+    "Reviewer",
     "TurnView",
     "by_key",
     "election_of",

@@ -41,6 +41,7 @@ from rolecall.settings import Settings
 from rolecall.status import ConditionEdit
 from rolecall.supervisor import Supervisor
 from rolecall.watches import ExtensionKeys, Watch
+from rolecall.webhooks import Webhook
 from rolecall.workqueue import Cause, Key, Turn
 
 T = TypeVar("T")
@@ -53,6 +54,8 @@ IssueProcessAccess = Callable[
     [str, Sequence[Watch], RightToAct], AbstractAsyncContextManager[ProcessAccess]
 ]
 IssueWorldAccess = Callable[[str, Json, Watch, World], AbstractAsyncContextManager[RunAccess]]
+# The `AdmissionReview` with its `response`; raises `NoVerdictError`.
+Reviewer = Callable[[Json], Awaitable[Json]]
 # The kubeconfig of a run, by its id, while the context lasts.
 IssueAccess = Callable[[str, Json, Watch], AbstractAsyncContextManager[RunAccess]]
 
@@ -115,6 +118,7 @@ class EngineView:
     # No turn of a CR begins while the context lasts; waits until the one that has begun is over.
     held: Callable[[Key], AbstractAsyncContextManager[None]]
     foresee: Foresee  # what all extensions would do after a run
+    reviewer_of: Callable[[Webhook], Reviewer | None]
     spec_keys: SpecKeyFilter
     findings_in_flight: FindInFlight
     last_runs: LastRuns  # of each CR, as it is kept on disk
@@ -257,6 +261,10 @@ class Extension:
     def acts(self) -> Mapping[Key, Sequence[Act]]:
         """What it did last for each CR, beside runs; a copy."""
         return {}
+
+    def reviewer(self, webhook: Webhook) -> Reviewer | None:  # noqa: ARG002 - as above
+        """Who answers this question of the API server; None: not this extension, or a play."""
+        return None
 
     async def was_owned(self, owner: Owner, uid: str) -> bool:  # noqa: ARG002 - as above
         """Whether an object without an owner had this one, and gets it back when the run is over."""

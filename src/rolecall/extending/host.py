@@ -22,6 +22,7 @@ from rolecall.extending.extension import (
     Endpoints,
     EngineView,
     Extension,
+    Reviewer,
 )
 from rolecall.extending.foreseen import CommandView, Foreseen, foreseen_by
 from rolecall.extending.last_runs import LastRuns
@@ -31,6 +32,7 @@ from rolecall.proxy import FollowRun, Owner, RunFollower
 from rolecall.reconcile import BegunRun, EndedRun, Outcome, TakenTurn, TurnView
 from rolecall.runner import in_thread
 from rolecall.status import ConditionEdit
+from rolecall.webhooks import Webhook
 from rolecall.workqueue import Key, Turn
 
 # What the last turns' figures may take when the engine stops.
@@ -135,6 +137,10 @@ class Extensions:
                 for key, done in each.acts().items():
                     acts[key] = (*acts.get(key, ()), *done)
         return acts
+
+    def reviewer_of(self, webhook: Webhook) -> Reviewer | None:
+        found = (each.reviewer(webhook) for each in self._loaded)
+        return next((reviewer for reviewer in found if reviewer is not None), None)
 
     async def was_owned(self, owner: Owner, uid: str) -> bool:
         for each in self._loaded:

@@ -2,9 +2,10 @@
 
 from rolecall.handler_files.check import check_handlers, handler_files
 from rolecall.handler_files.kinds import AskedKind, KnownKind, asked_kind
-from rolecall.handler_files.read import HandlerFile, KopfHandler, read_handlers
+from rolecall.handler_files.read import REVIEWING, HandlerFile, KopfHandler, read_handlers
 
 __all__ = [
+    "REVIEWING",
     "AskedKind",
     "HandlerFile",
     "KnownKind",

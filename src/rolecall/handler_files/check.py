@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rolecall.errors import Problem
 from rolecall.handler_files.kinds import KnownKind
-from rolecall.handler_files.read import HandlerFile, KopfHandler, read_handlers
+from rolecall.handler_files.read import REVIEWING, HandlerFile, KopfHandler, read_handlers
 
 _HANDLING = frozenset(
     {
         *("create", "update", "delete", "resume", "field", "event"),
-        *("timer", "daemon", "index"),
+        *("timer", "daemon", "index", *REVIEWING),
     }
 )
 _OF_THE_PROCESS = frozenset({"startup", "cleanup"})
@@ -22,8 +22,6 @@ _OF_THE_PROCESS = frozenset({"startup", "cleanup"})
 _UNSUPPORTED = {
     "kopf.on.login": "the operator logs in, and handlers act through it: remove it",
     "kopf.on.probe": "the probes are the operator's: write a metric or a field of status instead",
-    "kopf.on.validate": "name a role or rules in `validate` of watches.yaml",
-    "kopf.on.mutate": "name a role in `mutate` of watches.yaml",
     "kopf.run": "the operator starts the handlers: remove it, or guard it by `if __name__`",
     "kopf.operator": "the operator starts the handlers: remove it",
     "kopf.spawn_tasks": "the operator starts the handlers: remove it",
@@ -117,6 +115,16 @@ def _of_handler(handler: KopfHandler, kinds: Sequence[KnownKind], file: str) -> 
             " it would never run",
             hint=hint,
         )
+    elif handler.decorator in REVIEWING and handler.kind is not None:
+        meant = [kind.gvk for kind in kinds if handler.kind.matches(kind)]
+        if not any(handler.kind.matches(KnownKind(gvk)) for gvk in meant):
+            yield Problem(
+                file,
+                handler.line,
+                f"handler `{handler.id}` names its kind as `{handler.kind}`, which is read before the"
+                " cluster is, so it would never be asked",
+                hint=f"name the kind: `{meant[0].kind}`",
+            )
 
 
 def _twins(handlers: Sequence[KopfHandler], root: Path) -> Iterator[Problem]:

@@ -33,7 +33,8 @@ class AskedKind:
         gvk = known.gvk
         names = {gvk.kind, *known.names}
         if not known.names:
-            names |= {gvk.kind.lower(), f"{gvk.kind.lower()}s"}
+            single = gvk.kind.lower()
+            names |= {single, f"{single}s", f"{single}es", f"{single[:-1]}ies"}
         is_group = self.group in (None, gvk.group)
         return is_group and self.version in (None, gvk.version) and self.name in names
 

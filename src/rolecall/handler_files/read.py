@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rolecall.handler_files.kinds import AskedKind, asked_kind
 
+REVIEWING = ("validate", "mutate")  # asked by the API server before an object is stored
 _EVERYTHING = "kopf.EVERYTHING"
 # What decorators are called where they are imported by themselves, and in `kopf.on`.
 _SHORT = {f"kopf.{name}": f"kopf.on.{name}" for name in ("daemon", "index", "timer")}
@@ -28,6 +30,10 @@ class KopfHandler:
     id: str
     kind: AskedKind | None = None  # None: it names none, or it cannot be told
     is_of_all: bool = False  # of every kind
+    # Of `validate` and `mutate`; empty: nothing that can be told from the text.
+    operations: tuple[str, ...] = ()
+    subresource: str = ""
+    ignores_failures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +151,7 @@ class _Reader(ast.NodeVisitor):
             f"{handler_id}/{of_field}" if of_field else handler_id,
             asked_kind(args, named) if is_plain else None,
             any(self._dotted(value) == _EVERYTHING for value in node.args),
+            **_of_webhook(node),
         )
 
     def _dotted(self, node: ast.expr) -> str:
@@ -159,3 +166,17 @@ class _Reader(ast.NodeVisitor):
 def _text(node: ast.expr) -> str | None:
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
     return node.value if is_text else None  # type: ignore[attr-defined]
+
+
+def _of_webhook(node: ast.Call) -> dict[str, Any]:
+    said = {each.arg: each.value for each in node.keywords}
+    operations = said.get("operations", said.get("operation"))
+    rows = (
+        operations.elts if isinstance(operations, ast.List | ast.Tuple | ast.Set) else [operations]
+    )
+    ignores = said.get("ignore_failures")
+    return {
+        "operations": tuple(text for row in rows if row is not None and (text := _text(row))),
+        "subresource": _text(said["subresource"]) or "" if "subresource" in said else "",
+        "ignores_failures": isinstance(ignores, ast.Constant) and ignores.value is True,
+    }

@@ -3,6 +3,7 @@
 from rolecall.webhooks.read import Admission, AdmissionKeys, AdmissionRule, validation_of
 from rolecall.webhooks.registrations import (
     CONVERT_PATH,
+    NoVerdictError,
     Webhook,
     conversion_of,
     not_by,
@@ -16,6 +17,7 @@ __all__ = [
     "Admission",
     "AdmissionKeys",
     "AdmissionRule",
+    "NoVerdictError",
     "Webhook",
     "conversion_of",
     "not_by",

@@ -12,6 +12,7 @@ from typing import Any, Self
 import yaml
 
 from rolecall.documents import Fields, Report
+from rolecall.gvk import Gvk
 from rolecall.watches import (
     EntryContext,
     ExtensionKeys,
@@ -23,6 +24,7 @@ from rolecall.watches import (
 )
 from rolecall.webhooks.cel import reads_request, reads_schema, why_wrong
 from rolecall.webhooks.keys import CEL_RULE_KEYS, CONDITION_KEYS, VALIDATE_KEYS, WEBHOOK_KEYS
+from rolecall.webhooks.registrations import Webhook
 
 _DEFAULT_S, _LONGEST_S = 10, 30
 _OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
@@ -84,6 +86,23 @@ class AdmissionKeys(ExtensionKeys):
     @property
     def reading_plays(self) -> tuple[Play, ...]:
         return tuple(play for _, play, _ in self.asked)
+
+    def webhooks(self, gvk: Gvk) -> Iterator[Webhook]:
+        """One for each of `validate` and `mutate` that has a play."""
+        for admission, _, is_mutating in self.asked:
+            yield Webhook(
+                is_mutating=is_mutating,
+                group=gvk.group,
+                version=gvk.version,
+                kind=gvk.kind,
+                operations=admission.operations,
+                subresources=admission.subresources,
+                failure_policy=admission.failure_policy,
+                timeout_s=admission.timeout_s,
+                match_conditions=admission.match_conditions,
+                namespace_selector=admission.namespace_selector,
+                object_selector=admission.object_selector,
+            )
 
 
 def validation_of(watch: Watch) -> Admission | None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+from rolecall.errors import RolecallError
+from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.watches import Watch
-from rolecall.webhooks.read import Admission, AdmissionKeys
 
 CONVERT_PATH = "/convert"
 # In place of the core group, which has no name.
@@ -53,32 +54,26 @@ class Webhook:
         return "mutate" if self.is_mutating else "validate"
 
 
+@runtime_checkable
+class AsksForReviews(Protocol):
+    """Keys of watches.yaml by which the API server asks before it stores objects of their kind."""
+
+    def webhooks(self, gvk: Gvk) -> Iterable[Webhook]: ...
+
+
+class NoVerdictError(RolecallError):
+    """No verdict came about: HTTP 500 with this text, so that `failurePolicy` decides."""
+
+
 def webhooks_of(watches: Iterable[Watch]) -> list[Webhook]:
-    """One for each `validate` and `mutate` that has a play; rules alone are the API server's job."""
-    asked = ((watch, watch.extension(AdmissionKeys)) for watch in watches)
+    """All that the API server asks; rules alone are its own job."""
     return [
-        _webhook(watch, admission, is_mutating=is_mutating)
-        for watch, keys in asked
-        if keys is not None
-        for admission, _, is_mutating in keys.asked
+        webhook
+        for watch in watches
+        for keys in watch.of_extensions
+        if isinstance(keys, AsksForReviews)
+        for webhook in keys.webhooks(watch.gvk)
     ]
-
-
-def _webhook(watch: Watch, admission: Admission, *, is_mutating: bool) -> Webhook:
-    gvk = watch.gvk
-    return Webhook(
-        is_mutating=is_mutating,
-        group=gvk.group,
-        version=gvk.version,
-        kind=gvk.kind,
-        operations=admission.operations,
-        subresources=admission.subresources,
-        failure_policy=admission.failure_policy,
-        timeout_s=admission.timeout_s,
-        match_conditions=admission.match_conditions,
-        namespace_selector=admission.namespace_selector,
-        object_selector=admission.object_selector,
-    )
 
 
 def conversion_of(client_config: Json) -> Json:

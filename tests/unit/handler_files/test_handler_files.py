@@ -84,7 +84,8 @@ def test_handlers_are_found_under_whatever_name_kopf_was_imported(tmp_path: Path
         ),
         (
             "import kopf\n@kopf.on.validate('ws')\ndef valid(**_): ...",
-            "handlers.py:2: `kopf.on.validate` is not supported beside roles",
+            "handlers.py:2: handler `valid` names its kind as `ws`, which is read before the cluster"
+            " is, so it would never be asked",
         ),
         (
             "import kopf\n@kopf.on.create('ws')\ndef made(**_): ...\nkopf.run()",

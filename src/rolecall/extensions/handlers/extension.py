@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 from rolecall.errors import ClusterError, Problem
-from rolecall.extending import Act, BackgroundPart, Endpoints, EngineView, Extension
+from rolecall.extending import Act, BackgroundPart, Endpoints, EngineView, Extension, Reviewer
 from rolecall.extensions.handlers.figures import HANDLER_METRICS, HandlerFigures
 from rolecall.extensions.handlers.flags import HandlerFlags
 from rolecall.extensions.handlers.keys import HandlersKeys
-from rolecall.extensions.handlers.session import CHANGED, HandlersSession
+from rolecall.extensions.handlers.session import CHANGED, HandlersEndedError, HandlersSession
 from rolecall.handler_files import KnownKind, check_handlers, handler_files
+from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.reconcile import EndedRun, Outcome, TakenTurn, TurnView
 from rolecall.watches import Watch
+from rolecall.webhooks import NoVerdictError, Webhook
 from rolecall.workqueue import Key
 from rolecall_base.file_stamp import Stamp, stamp_of
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _STOOD_S = 60.0  # after so long, its next end is the first again
 _LOOK_S = 2.0
+_SPARE_S = 0.5  # before the API server gives up
 _logger = logging.getLogger(__name__)
 _Stamp = dict[Path, Stamp | None]
 
@@ -39,7 +43,11 @@ class HandlersExtension(Extension):
         self._watches = watches
         self._flags = engine.settings.extension(HandlerFlags)
         self._figures = HandlerFigures(engine.metrics, engine.clock)
+        asked = [(watch.gvk, watch.extension(HandlersKeys)) for watch in watches]
+        self._keys = [(gvk, keys) for gvk, keys in asked if keys is not None]
+        self._webhooks = _by_path(each for gvk, keys in self._keys for each in keys.webhooks(gvk))
         self._session: HandlersSession | None = None
+        self._ready = asyncio.Event()
         self._running: asyncio.Task[str] | None = None
         self._note = ""
         self._is_ending = False
@@ -53,25 +61,30 @@ class HandlersExtension(Extension):
     @asynccontextmanager
     async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
         endpoints.notes["handlers"] = lambda: self._note
-        yield
+        try:
+            yield
+        finally:  # the webhook server is closed
+            self._end()
+            await self._until_ended()
 
     def parts(self) -> Mapping[str, BackgroundPart]:
         return {"process": self._keep}
 
     def on_leading_change(self) -> None:
-        if not self.engine.election.leads():
-            self._end()
+        if self._webhooks or not self.engine.election.leads():
+            self._end()  # to begin anew as one that acts, or as one that only answers
 
     def on_kinds_change(self) -> None:
         self._are_kinds_new = True
 
     def begin_end(self) -> None:
         self._is_ending = True
-        self._end()
+        if not self._webhooks:
+            self._end()
 
     async def stop(self) -> None:
-        if self._running is not None:
-            await asyncio.wait({self._running})
+        if not self._webhooks:
+            await self._until_ended()
 
     async def instead_of_run(self, turn: TurnView, taken: TakenTurn) -> Outcome | None:  # noqa: ARG002
         if turn.watch.play:
@@ -79,8 +92,12 @@ class HandlersExtension(Extension):
         return Outcome(why="handlers alone act for it")
 
     async def run_ended(self, run: EndedRun) -> None:
-        if self._session is not None and run.watch in self._watches:
+        leads = self.engine.election.leads()
+        if self._session is not None and leads and run.watch in self._watches:
             self._session.run_ended(run)
+
+    def reviewer(self, webhook: Webhook) -> Reviewer | None:
+        return partial(self._review, webhook) if webhook.path in self._webhooks else None
 
     async def on_gone(self, key: Key) -> None:
         self._figures.forget(key)
@@ -89,9 +106,13 @@ class HandlersExtension(Extension):
         return self._figures.acts()
 
     async def _keep(self) -> None:
-        await self.engine.election.while_leading(self._while_leading)
+        """Where it leads; everywhere, if the API server asks handlers."""
+        if self._webhooks:
+            await self._while_wanted()
+        else:
+            await self.engine.election.while_leading(self._while_wanted)
 
-    async def _while_leading(self) -> None:
+    async def _while_wanted(self) -> None:
         pause_s = _FIRST_PAUSE_S
         while not self._is_over:
             stamp, kinds = self._stamp(), await self._kinds()
@@ -110,8 +131,11 @@ class HandlersExtension(Extension):
                 self._note = self._session.broken
                 await self._wait_for_change(stamp)
                 continue
+            if not why:  # it leads now, or another replica does
+                continue
             if why == CHANGED:
                 _logger.info("handlers are started anew, as their files or kinds changed")
+                self._warn_of_new_webhooks()
                 continue
             if self.engine.clock.monotonic() - began > _STOOD_S:
                 pause_s = _FIRST_PAUSE_S
@@ -125,7 +149,21 @@ class HandlersExtension(Extension):
 
     @property
     def _is_over(self) -> bool:
-        return self._is_ending or not self.engine.election.leads()
+        return self._is_ending or not (self._webhooks or self.engine.election.leads())
+
+    async def _review(self, webhook: Webhook, review: Json) -> Json:
+        """Waits for a process that is about to be ready, as long as the API server waits."""
+        verb = "mutate" if webhook.is_mutating else "validate"
+        try:
+            async with asyncio.timeout(webhook.timeout_s - _SPARE_S):
+                while True:
+                    await self._ready.wait()
+                    assert self._session is not None, "it is ready"
+                    with suppress(HandlersEndedError):
+                        return await self._session.review(verb, review)
+        except TimeoutError:
+            why = self._note or f"`{verb}` of handlers took longer than {webhook.timeout_s} s"
+            raise NoVerdictError(why) from None
 
     async def _one_life(self, kinds: Sequence[tuple[Watch, KnownKind]], stamp: _Stamp) -> str:
         async def has_changed() -> bool:
@@ -136,14 +174,15 @@ class HandlersExtension(Extension):
             return self._stamp() != stamp
 
         self._note = ""
-        self._session = HandlersSession(self.engine, kinds, self._figures, self._flags)
+        self._session = HandlersSession(self.engine, kinds, self._figures, self._flags, self._ready)
         living = self._session.run(has_changed)
         self._running = asyncio.create_task(living, name="handlers")
         try:
             await asyncio.wait({self._running})
         except asyncio.CancelledError:
-            self._end()
-            await asyncio.wait({self._running})
+            if not self._webhooks:  # else it goes on until the webhook server is closed
+                self._end()
+                await self._until_ended()
             raise
         return "" if self._running.cancelled() else self._running.result()
 
@@ -151,6 +190,18 @@ class HandlersExtension(Extension):
         """Once: what ends takes a moment, and must not be cancelled meanwhile."""
         if self._running is not None and not self._running.cancelling():
             self._running.cancel()
+
+    def _warn_of_new_webhooks(self) -> None:
+        now = _by_path(each for gvk, keys in self._keys for each in keys.as_now().webhooks(gvk))
+        if now != self._webhooks:
+            _logger.warning(
+                "the API server is not told what `on.validate` and `on.mutate` ask for now; restart the"
+                " operator"
+            )
+
+    async def _until_ended(self) -> None:
+        if self._running is not None:
+            await asyncio.wait({self._running})
 
     async def _is_fit(self, kinds: Sequence[tuple[Watch, KnownKind]]) -> bool:
         """Whether handlers may start; what is wrong with their files is told, each with its line."""
@@ -184,6 +235,10 @@ class HandlersExtension(Extension):
         """All files, as they are now."""
         paths = [path for watch in self._watches for path in watch.python_files]
         return {file: stamp_of(file) for file in handler_files(paths)}
+
+
+def _by_path(webhooks: Iterable[Webhook]) -> dict[str, Webhook]:
+    return {webhook.path: webhook for webhook in webhooks}
 
 
 def _tell(problem: Problem) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from rolecall.clock import Clock
 from rolecall.extending import Act, MetricsView
+from rolecall.handler_files import REVIEWING
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.metrics import MetricKind, MetricSpec
@@ -19,7 +20,7 @@ CALLS = MetricSpec(
     "rolecall_handler_calls_total",
     MetricKind.COUNTER,
     (*_LABELS, "result"),
-    "Calls of kopf handlers that ended, by `succeeded`, `retry`, `failed` or `cancelled`.",
+    "Calls of kopf handlers that ended, by `succeeded`, `retry`, `failed`, `cancelled` or `denied`.",
 )
 SECONDS = MetricSpec(
     "rolecall_handler_seconds",
@@ -63,6 +64,9 @@ class HandlerFigures:
         labels = {"GVK": str(key.gvk), "handler": handler}
         self._metrics.of(CALLS, **labels, result=outcome).inc()
         self._metrics.of(SECONDS, **labels).observe(told["seconds"])
+        if told["decorator"] in REVIEWING:
+            self._log_review(key, told)  # of an object that may never come to be
+            return
         known = self._last.get(key, ())
         before = next((act for act in known if act.name == handler), None)
         act = Act(handler, told["place"], outcome, told["why"], told["seconds"], self._clock.now())
@@ -83,6 +87,14 @@ class HandlerFigures:
         self._last.move_to_end(key)
         if len(self._last) > _MOST_CRS:
             self._last.popitem(last=False)
+
+    def _log_review(self, key: Key, told: Json) -> None:
+        fields = {**_about(key), "handler": told["handler"], "place": told["place"]}
+        if told["outcome"] == "denied":
+            _logger.info("admission denied", extra=log_fields(**fields, message=told["why"]))
+        elif told["outcome"] != "succeeded":
+            _logger.error("handler failed", extra=log_fields(**fields, why=told["why"]))
+            _logger.debug("handler failed:\n%s", told["trace"])
 
     def _log(self, key: Key, act: Act, before: Act | None, told: Json) -> None:
         about = {**_about(key), "handler": act.name, "place": act.place}

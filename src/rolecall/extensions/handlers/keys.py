@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
 import yaml
 
 from rolecall.documents import Fields, Form, Report, YamlKey
+from rolecall.gvk import Gvk
+from rolecall.handler_files import REVIEWING, KnownKind, KopfHandler, handler_files, read_handlers
 from rolecall.watches import EntryContext, ExtensionKeys
+from rolecall.webhooks import Webhook
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class HandlersKeys(ExtensionKeys):
 
     files: tuple[Path, ...] = ()
     is_parallel: bool = False
+    # Those that the API server asks, as the files have them when the engine starts.
+    reviewing: tuple[KopfHandler, ...] = ()
 
     @classmethod
     def read(cls, fields: Fields, context: EntryContext, report: Report) -> Self | None:
@@ -64,7 +70,9 @@ class HandlersKeys(ExtensionKeys):
                 )
         if not files:
             report.error(line, "`handlers` names no file", hint="name one, or remove the key")
-        return cls(tuple(files), is_parallel)
+        reviewing = tuple(_reviewing(files))
+        _refuse_two_answers(fields, reviewing, report)
+        return cls(tuple(files), is_parallel, reviewing)
 
     @property
     def replaces_play(self) -> bool:
@@ -73,3 +81,48 @@ class HandlersKeys(ExtensionKeys):
     @property
     def python_files(self) -> tuple[Path, ...]:
         return self.files
+
+    def as_now(self) -> Self:
+        """With the handlers that the files have by now."""
+        return replace(self, reviewing=tuple(_reviewing(self.files)))
+
+    def webhooks(self, gvk: Gvk) -> Iterator[Webhook]:
+        """One for each of `validate` and `mutate` that a handler of the kind answers."""
+        of_kind = [
+            each for each in self.reviewing if each.kind and each.kind.matches(KnownKind(gvk))
+        ]
+        for verb in REVIEWING:
+            asked = [each for each in of_kind if each.decorator == verb]
+            if not asked:
+                continue
+            changing = ("CREATE", "UPDATE") if verb == "mutate" else ("CREATE", "UPDATE", "DELETE")
+            operations = [each.operations or changing for each in asked]
+            yield Webhook(
+                is_mutating=verb == "mutate",
+                group=gvk.group,
+                version=gvk.version,
+                kind=gvk.kind,
+                operations=tuple(dict.fromkeys(name for names in operations for name in names)),
+                subresources=tuple(
+                    dict.fromkeys(filter(None, (each.subresource for each in asked)))
+                ),
+                failure_policy="Ignore" if all(each.ignores_failures for each in asked) else "Fail",
+            )
+
+
+def _reviewing(files: Sequence[Path]) -> Iterator[KopfHandler]:
+    for file in handler_files([each for each in files if each.exists()]):
+        yield from (each for each in read_handlers(file).handlers if each.decorator in REVIEWING)
+
+
+def _refuse_two_answers(fields: Fields, reviewing: Sequence[KopfHandler], report: Report) -> None:
+    for verb in REVIEWING:
+        handler = next((each for each in reviewing if each.decorator == verb), None)
+        answered = fields.data(verb) if fields.submap(verb) is not None else {}
+        if handler is not None and answered.keys() & {"role", "playbook"}:
+            report.error(
+                fields.line_of(verb),
+                f"`{verb}` names a play, and handler `{handler.id}` ({handler.file.name}:"
+                f"{handler.line}) answers the same question",
+                hint="keep one of the two",
+            )

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from rolecall.extending import EngineView
@@ -19,13 +20,19 @@ from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.reconcile import EndedRun
 from rolecall.watches import Watch
+from rolecall.webhooks import NoVerdictError
 from rolecall.workqueue import Cause, Key
 
 CHANGED = "files or kinds changed"
 _LOOK_S = 1.0
 _LONG_S = 10.0  # a role that waits for longer is told of
 _SPARE_S = 5.0  # for a handler that is cancelled, before its process is
+_numbers = count(1)
 _logger = logging.getLogger(__name__)
+
+
+class HandlersEndedError(NoVerdictError):
+    """The process ended with a question; the next one may answer it."""
 
 
 class HandlersSession:
@@ -37,15 +44,29 @@ class HandlersSession:
         kinds: Sequence[tuple[Watch, KnownKind]],
         figures: HandlerFigures,
         flags: HandlerFlags,
+        ready: asyncio.Event,
     ) -> None:
+        """`ready` is set while its process takes questions."""
         self._engine, self._figures, self._flags = engine, figures, flags
         self._watches = watches = [watch for watch, _ in kinds]
         self._known = [known for _, known in kinds]
         self._kinds = {(watch.gvk.group, watch.gvk.kind): watch.gvk for watch in watches}
         self._process: HandlersProcess | None = None
         self._holds: dict[int, tuple[asyncio.Task[None], asyncio.Event]] = {}
+        self._reviews: dict[int, asyncio.Future[Json]] = {}
+        self._takes: dict[str, Callable[[Json], None]] = {
+            "ready": self._is_ready,
+            "broken": self._broken,
+            "logged": self._log,
+            "reviewed": self._reviewed,
+            "hold": self._hold,
+            "let go": lambda told: self._let_go(told["number"], is_given_up=False),
+            "gave up": lambda told: self._let_go(told["number"], is_given_up=True),
+            "unfinished": self._unfinished,
+        }
+        self._acts = engine.election.leads()  # else it only answers the API server
         self._why_ended = ""
-        self.is_ready = False
+        self._ready = ready
         self.broken = ""  # why the files cannot be imported
 
     async def run(self, has_changed: Callable[[], Awaitable[bool]]) -> str:
@@ -65,12 +86,12 @@ class HandlersSession:
                 return self._why_ended or await process.how_it_ended()
             finally:
                 looking.cancel()
-                self.is_ready = False
+                self._ready.clear()
                 await self._end(process)
 
     def run_ended(self, run: EndedRun) -> None:
         """Tell the handlers that wait for it."""
-        if self._process is None or not self.is_ready:
+        if self._process is None or not self._ready.is_set():
             return
         result = run.result
         self._process.tell(
@@ -83,44 +104,71 @@ class HandlersSession:
             }
         )
 
+    async def review(self, verb: str, review: Json) -> Json:
+        """The review with the handlers' answer; raises `NoVerdictError`."""
+        if self._process is None:
+            raise HandlersEndedError("the process of handlers ended")
+        number = next(_numbers)
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._reviews[number] = answer
+        try:
+            self._process.tell(
+                {"tells": "review", "number": number, "verb": verb, "review": review}
+            )
+            return await answer
+        finally:
+            del self._reviews[number]
+
+    def _reviewed(self, told: Json) -> None:
+        answer = self._reviews.get(told["number"])
+        if answer is None or answer.done():
+            return
+        if "review" in told:
+            answer.set_result(told["review"])
+        else:
+            answer.set_exception(NoVerdictError(told["why"]))
+
     async def _end(self, process: HandlersProcess) -> None:
         self._process = None
         for task, _ in self._holds.values():
             task.cancel()
-        await process.close(self._take if self._engine.election.leads() else None)
+        for answer in self._reviews.values():
+            if not answer.done():
+                answer.set_exception(HandlersEndedError("the process of handlers ended"))
+        may_finish = self._acts and self._engine.election.leads()
+        await process.close(self._take if may_finish else None)
         self._figures.memory(0)
 
     def _take(self, told: Json) -> None:
-        what = told["tells"]
-        if what == "ready":
-            self.is_ready = True
-            _logger.info("handlers are ready", extra=log_fields(pid=self._pid))
-        elif what == "broken":
-            place = f"{told['file']}:{told['line']}" if told["line"] else told["file"]
-            self.broken = f"{place}: {told['why']}"
-            _logger.error(
-                "handlers cannot be imported, so none runs; roles go on",
-                extra=log_fields(place=place, why=told["why"]),
-            )
-            _logger.debug("%s", told["trace"])
-        elif what == "logged":
-            self._log(told)
-        elif what == "hold":
-            self._hold(told)
-        elif what in ("let go", "gave up"):
-            self._let_go(told["number"], is_given_up=what == "gave up")
-        elif what == "unfinished":
-            cr = told["cr"]
-            about = {key: cr[key] for key in ("kind", "namespace", "name")}
-            _logger.warning(
-                "a handler did not end in time and was killed; a daemon must end when `stopped` is set",
-                extra=log_fields(**about, handler=told["handler"], place=told["place"]),
-            )
+        what, take = told["tells"], self._takes.get(told["tells"])
+        if take is not None:
+            take(told)
         elif (key := self._key_of(told["cr"])) is not None:
             if what == "called":
                 self._figures.called(key, told)
             elif what == "reconcile":
                 self._engine.retry(key, Cause(str(told["why"])))
+
+    def _is_ready(self, _: Json) -> None:
+        self._ready.set()
+        _logger.info("handlers are ready", extra=log_fields(pid=self._pid))
+
+    def _broken(self, told: Json) -> None:
+        place = f"{told['file']}:{told['line']}" if told["line"] else told["file"]
+        self.broken = f"{place}: {told['why']}"
+        _logger.error(
+            "handlers cannot be imported, so none runs; roles go on",
+            extra=log_fields(place=place, why=told["why"]),
+        )
+        _logger.debug("%s", told["trace"])
+
+    def _unfinished(self, told: Json) -> None:
+        cr = told["cr"]
+        about = {key: cr[key] for key in ("kind", "namespace", "name")}
+        _logger.warning(
+            "a handler did not end in time and was killed; a daemon must end when `stopped` is set",
+            extra=log_fields(**about, handler=told["handler"], place=told["place"]),
+        )
 
     def _hold(self, told: Json) -> None:
         key, number, let_go = self._key_of(told["cr"]), told["asks"], asyncio.Event()
@@ -215,6 +263,7 @@ class HandlersSession:
                 for gvk, names in ((known.gvk, known.names) for known in self._known)
             ],
             "parallel": [f"{gvk.kind}.{gvk.group}" for gvk in free],
+            "acts": self._acts,
             "is_debug": _logger.isEnabledFor(logging.DEBUG),
             "timeout_s": self._flags.timeout_s or None,
         }

@@ -5,27 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from rolecall.conversion import CONVERSIONS_FILE, Conversion, load_conversions
 from rolecall.extending import BackgroundPart, BindAddress, Endpoints, EngineView, Extension
 from rolecall.extensions.versions.admission.play_answers import PlayAnswers, Slots
+from rolecall.extensions.versions.admission.verdicts import counted
 from rolecall.extensions.versions.figures import VERSION_METRICS, VersionFigures
 from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.extensions.versions.migration.by_engine import EngineMigration
 from rolecall.extensions.versions.webhooks.routes import Asked
 from rolecall.extensions.versions.webhooks.server import WebhookServer
+from rolecall.json_object import Json
 from rolecall.listening import parse_address
 from rolecall.runner import claimed_beside_crs
 from rolecall.settings import Settings, read_capacity
 from rolecall.watches import Watch
-from rolecall.webhooks import AdmissionKeys, webhooks_of
+from rolecall.webhooks import AdmissionKeys, Webhook, webhooks_of
 
 
 class VersionsExtension(Extension):
     name = "versions"
     metrics = VERSION_METRICS
     watch_keys = AdmissionKeys
+    after = ("handlers",)  # they answer until nobody asks any more
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)
@@ -88,7 +92,18 @@ class VersionsExtension(Extension):
         folder = stack.enter_context(claimed_beside_crs(root, ".admission"))
         most = self._flags.max_admission_runs or math.ceil(read_capacity().cpus)
         answers = PlayAnswers(self.engine, Slots(folder, most), self._figures.admission_answered)
-        return Asked(self._conversions, webhooks, answers.answer)
+        return Asked(self._conversions, webhooks, partial(self._answer, answers))
+
+    async def _answer(self, plays: PlayAnswers, webhook: Webhook, review: Json) -> Json:
+        """By a play, where no other extension has a better answer."""
+        reviewer = self.engine.reviewer_of(webhook)
+        if reviewer is None:
+            return await plays.answer(webhook, review)
+        request, clock = review["request"], self.engine.clock
+        with counted(webhook, request, clock, self._figures.admission_answered) as verdict:
+            answered = await reviewer(review)
+            verdict.is_allowed(answered["response"]["allowed"])
+            return answered
 
     async def _migrate(self) -> None:
         engine = self.engine

@@ -15,7 +15,6 @@ import pytest
 
 from rolecall.extensions.versions.admission.answer_tasks import PlayAnswer
 from rolecall.extensions.versions.admission.play_answers import (
-    AdmissionFailedError,
     PlayAnswers,
     Slots,
 )
@@ -31,7 +30,7 @@ from rolecall.runner import (
     TaskFailure,
 )
 from rolecall.watches import Play, Watch
-from rolecall.webhooks import Admission, AdmissionKeys, Webhook, webhooks_of
+from rolecall.webhooks import Admission, AdmissionKeys, NoVerdictError, Webhook, webhooks_of
 from tests.fixtures.eventually import eventually_async
 from tests.unit.extending.views import engine_view
 
@@ -204,7 +203,7 @@ FAILURE = TaskFailure("boom\nhere", "check", "roles/x/tasks/main.yml:3", detail=
 )
 async def test_play_that_came_to_no_verdict_is_told(result: RunResult, told: str) -> None:
     plays = Plays(result)
-    with pytest.raises(AdmissionFailedError) as failure:
+    with pytest.raises(NoVerdictError) as failure:
         await plays.answer(MUTATE)
     assert failure.value.message.startswith("role `basket_admission`")
     assert told in failure.value.message
@@ -214,7 +213,7 @@ async def test_play_that_came_to_no_verdict_is_told(result: RunResult, told: str
 
 async def test_play_that_ends_by_nothing_is_given_up() -> None:
     plays = Plays(None)
-    with pytest.raises(AdmissionFailedError, match="took longer than the 1 s"):
+    with pytest.raises(NoVerdictError, match="took longer than the 1 s"):
         await plays.answer(VALIDATE)
     assert plays.ended == ["cancelled"]
 
@@ -228,7 +227,7 @@ async def test_play_whose_caller_hung_up_is_ended_and_its_place_is_free() -> Non
 
     await eventually_async(is_asked)
     waiting = asyncio.create_task(plays.answer(VALIDATE))
-    with pytest.raises(AdmissionFailedError, match="did not get its turn in 1 s") as failure:
+    with pytest.raises(NoVerdictError, match="did not get its turn in 1 s") as failure:
         await waiting
     assert "--max-admission-runs" in failure.value.hint
     asking.cancel()

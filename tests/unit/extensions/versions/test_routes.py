@@ -12,14 +12,13 @@ import pytest
 
 from rolecall.clock import SystemClock
 from rolecall.conversion import Conversion, VersionStep
-from rolecall.extensions.versions.admission.play_answers import AdmissionFailedError
 from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.extensions.versions.webhooks.publication import reach_of
 from rolecall.extensions.versions.webhooks.routes import Asked, WebhookRoutes
 from rolecall.json_object import Json
 from rolecall.listening import Address, served
 from rolecall.settings import Settings
-from rolecall.webhooks import Webhook, registration_of
+from rolecall.webhooks import NoVerdictError, Webhook, registration_of
 
 OURS = "system:serviceaccount:here:operator"
 WEBHOOK = Webhook(is_mutating=False, group="example.com", version="v1", kind="App")
@@ -29,7 +28,7 @@ STEPS = (VersionStep("v1", "v2"),)
 async def answer(webhook: Webhook, review: Json) -> Json:
     """Fails for objects that say so."""
     if review["request"].get("name") == "fails":
-        raise AdmissionFailedError("the play crashed")
+        raise NoVerdictError("the play crashed")
     return {"response": {"uid": review["request"]["uid"], "allowed": False}}
 
 

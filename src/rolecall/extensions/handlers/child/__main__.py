@@ -23,6 +23,7 @@ from rolecall.extensions.handlers.child.decorators import shown, wrap_decorators
 from rolecall.extensions.handlers.child.identity import Identities
 from rolecall.extensions.handlers.child.link import Link
 from rolecall.extensions.handlers.child.log import log_to
+from rolecall.extensions.handlers.child.reviews import Reviews
 from rolecall.gvk import Gvk
 from rolecall.handler_files import KnownKind
 from rolecall.json_object import Json
@@ -44,7 +45,8 @@ async def main(fd: int) -> int:
     calls = Calls(link, identities, frozenset(asked["parallel"]), asked["timeout_s"])
     api.ask_by(lambda body, why: link.tell({"tells": "reconcile", "cr": ref_of(body), "why": why}))
     kinds = [KnownKind(Gvk(*kind["gvk"]), frozenset(kind["names"])) for kind in asked["kinds"]]
-    wrap_decorators(calls, kinds)
+    reviews = Reviews(link)
+    wrap_decorators(calls, reviews, kinds, acts=asked["acts"])
     if problem := _imported(asked):
         link.tell({"tells": "broken", **problem})
         await link.flush()
@@ -52,10 +54,11 @@ async def main(fd: int) -> int:
     identities.install()
     _Watchdog().start()
     stop, ready = asyncio.Event(), asyncio.Event()
-    running = asyncio.create_task(_operate(asked, stop, ready))
+    running = asyncio.create_task(_operate(asked, reviews, stop, ready))
     waiting = asyncio.create_task(_when_ready(ready, link))
     ends = _Ends(calls)
-    listening = asyncio.create_task(link.listen(ends.take))
+    takes = {"run ended": ends.take, "review": reviews.take}
+    listening = asyncio.create_task(link.listen(lambda told: takes[told["tells"]](told)))
     await asyncio.wait({running, listening}, return_when=asyncio.FIRST_COMPLETED)
     stop.set()
     await asyncio.wait({running}, timeout=_LET_FINISH_S)
@@ -74,7 +77,9 @@ async def _when_ready(ready: asyncio.Event, link: Link) -> None:
     link.tell({"tells": "ready"})
 
 
-async def _operate(asked: Json, stop: asyncio.Event, ready: asyncio.Event) -> None:
+async def _operate(
+    asked: Json, reviews: Reviews, stop: asyncio.Event, ready: asyncio.Event
+) -> None:
     registry = kopf.get_default_registry()
     settings = kopf.OperatorSettings()
 
@@ -86,9 +91,9 @@ async def _operate(asked: Json, stop: asyncio.Event, ready: asyncio.Event) -> No
     @kopf.on.startup()
     async def ours(settings: kopf.OperatorSettings, **_: object) -> None:
         """After those of the project, which may set the rest."""
-        _set(settings)
+        _set(settings, reviews)
 
-    _set(settings)
+    _set(settings, reviews)
     settings.posting.level = logging.WARNING
     settings.scanning.disabled = True  # the engine starts this process anew when kinds come or go
     # A deletion waits for timers that wait for the end of a run: kopf looks once a minute by default.
@@ -106,12 +111,13 @@ async def _operate(asked: Json, stop: asyncio.Event, ready: asyncio.Event) -> No
     )
 
 
-def _set(settings: kopf.OperatorSettings) -> None:
+def _set(settings: kopf.OperatorSettings, reviews: Reviews) -> None:
     settings.persistence.finalizer = f"{NOTES}/finalizer"
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=NOTES, v1=False)
     settings.persistence.diffbase_storage = kopf.AnnotationsDiffBaseStorage(prefix=NOTES, v1=False)
     settings.process.ultimate_exiting_timeout = None
     settings.admission.managed = None
+    settings.admission.server = reviews.serve
 
 
 def _imported(asked: Json) -> Json:

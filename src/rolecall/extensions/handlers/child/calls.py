@@ -24,6 +24,7 @@ import kopf
 
 from rolecall.extensions.handlers.child.identity import Identities
 from rolecall.extensions.handlers.child.link import Link
+from rolecall.handler_files import REVIEWING
 from rolecall.json_object import Json
 
 _WAITING = frozenset(
@@ -120,14 +121,16 @@ class Calls:
         except asyncio.CancelledError as error:
             outcome, why = "cancelled", str(error)
             raise
+        except kopf.PermanentError as error:
+            outcome, why = "denied" if handler.decorator in REVIEWING else "failed", str(error)
+            raise
         except TimeoutError as error:
             outcome = "failed"
             why = str(error) or f"it took longer than {self._timeout_s:g} s, and was ended"
             raise
         except Exception as error:
-            outcome, why = "failed", f"{type(error).__name__}: {error}"
-            if not isinstance(error, (kopf.PermanentError, kopf.AdmissionError)):
-                why, trace = f"{_place_of(error)}{why}", traceback.format_exc()
+            outcome, why = "failed", f"{_place_of(error)}{type(error).__name__}: {error}"
+            trace = traceback.format_exc()
             raise
         finally:
             _has.reset(before)

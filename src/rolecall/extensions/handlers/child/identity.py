@@ -48,6 +48,8 @@ class Identities:
 
     def _header_for(self, body: Mapping[str, Any]) -> str:
         metadata = body["metadata"]
+        if "uid" not in metadata:  # the API server asks about it, and has not stored it
+            return ""
         owner = {key: body[key] for key in ("apiVersion", "kind")}
         owner |= {key: metadata[key] for key in ("name", "uid")}
         text = json.dumps({**owner, "Namespace": metadata.get("namespace", "")})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 
 import kopf
@@ -10,6 +11,8 @@ import kopf
 from rolecall.extensions.handlers.child.link import Link
 
 _KOPF = str(Path(kopf.__file__).parent)
+_LOGGERS = f"{_KOPF}/_core/actions/loggers.py"
+_PASSED_ON_BY = (_LOGGERS, logging.__file__, __file__)
 # Each failure of a handler is told when its call ends: once, with its place.
 _TOLD_OTHERWISE = ("execution.py", "daemons.py")
 
@@ -20,8 +23,8 @@ class ToEngine(logging.Handler):
         self._link, self._password, self._is_debug = link, password, is_debug
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.pathname.startswith(_KOPF):
-            is_told = record.pathname.endswith(_TOLD_OTHERWISE)
+        if (file := _file_of(record)).startswith(_KOPF):
+            is_told = file.endswith(_TOLD_OTHERWISE)
             if (record.levelno < logging.WARNING or is_told) and not self._is_debug:
                 return
         message = record.getMessage()
@@ -35,6 +38,16 @@ class ToEngine(logging.Handler):
                 "cr": getattr(record, "k8s_ref", None),
             }
         )
+
+
+def _file_of(record: logging.LogRecord) -> str:
+    """Who logged; loggers that kopf gives to events and webhooks name a file of kopf for all."""
+    if record.pathname != _LOGGERS:
+        return record.pathname
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename in _PASSED_ON_BY:
+        frame = frame.f_back
+    return frame.f_code.co_filename
 
 
 def log_to(link: Link, password: str, *, is_debug: bool) -> None:

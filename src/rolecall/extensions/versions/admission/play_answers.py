@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from rolecall.errors import RolecallError
 from rolecall.extending import EngineView
@@ -28,29 +27,19 @@ from rolecall.extensions.versions.admission.review import (
     review_of,
     variable_of,
 )
+from rolecall.extensions.versions.admission.verdicts import OnVerdict, counted
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
 from rolecall.runner import Ending, RunRequest, RunResult, terms_of
 from rolecall.watches import Watch
-from rolecall.webhooks import AdmissionKeys, Webhook
+from rolecall.webhooks import AdmissionKeys, NoVerdictError, Webhook
 
 _logger = logging.getLogger(__name__)
 # Before the API server's own limit: how long the play has, and how long it has to be ended.
 _SPARE_S, _LAST_S = 0.5, 0.1
 _LONGEST_REASON = 1000
 VARIABLE = "admission"  # the only one of the play, beside those of the watch
-
-
-class AdmissionFailedError(RolecallError):
-    """No verdict came about: HTTP 500 with this text, so that `failurePolicy` decides."""
-
-
-class OnVerdict(Protocol):
-    def __call__(
-        self, gvk: Gvk, *, review: str, operation: str, result: str, seconds: float
-    ) -> None:
-        """One request is answered; `result`: allowed, denied or failed."""
 
 
 class Slots:
@@ -119,7 +108,7 @@ class PlayAnswers:
         self._engine, self._slots, self._on_verdict = engine, slots, on_verdict
 
     async def answer(self, webhook: Webhook, review: Json) -> Json:
-        """The review with its response; raises `AdmissionFailedError` where the play came to none."""
+        """The review with its response; raises `NoVerdictError` where the play came to none."""
         began_s = self._engine.clock.monotonic()
         watch = self._watches[
             webhook.is_mutating, Gvk(webhook.group, webhook.version, webhook.kind)
@@ -131,22 +120,14 @@ class PlayAnswers:
             str(secrets.randbits(63)),
             began_s + webhook.timeout_s,
         )
-        result = "failed"
-        try:
-            answer = await self._answer(asked)
-            result = "allowed" if answer.is_allowed else "denied"
-        except AdmissionFailedError as failure:
-            _logger.error("admission came to no verdict", extra=asked.fields(error=failure.message))
-            raise
-        finally:
-            seconds = self._engine.clock.monotonic() - began_s
-            self._on_verdict(
-                watch.gvk,
-                review=asked.verb,
-                operation=asked.operation,
-                result=result,
-                seconds=seconds,
-            )
+        with counted(webhook, asked.request, self._engine.clock, self._on_verdict) as verdict:
+            try:
+                answer = await self._answer(asked)
+            except NoVerdictError as failure:
+                fields = asked.fields(error=failure.message)
+                _logger.error("admission came to no verdict", extra=fields)
+                raise
+            verdict.is_allowed(answer.is_allowed)
         if answer.is_allowed:
             _logger.debug("admission allowed", extra=asked.fields())
         else:
@@ -159,7 +140,7 @@ class PlayAnswers:
                 async with asyncio.timeout(self._left_s(asked) - _SPARE_S):
                     folder = await stack.enter_async_context(self._slots.taken())
             except TimeoutError:
-                raise AdmissionFailedError(
+                raise NoVerdictError(
                     f"{_named(asked)} did not get its turn in {asked.webhook.timeout_s} s",
                     hint="see `--max-admission-runs`, and how long its plays take",
                 ) from None
@@ -167,7 +148,7 @@ class PlayAnswers:
                 async with asyncio.timeout(self._left_s(asked) - _LAST_S):
                     result = await self._run(asked, folder)
             except TimeoutError:
-                raise AdmissionFailedError(
+                raise NoVerdictError(
                     f"{_named(asked)} took longer than the {asked.webhook.timeout_s} s that it has"
                 ) from None
         return _answer_of(asked, result)
@@ -180,7 +161,7 @@ class PlayAnswers:
                 access = await stack.enter_async_context(issuing)
             except (OSError, RolecallError) as error:
                 why = f"{_named(asked)} got no access to the API server: {error}"
-                raise AdmissionFailedError(why) from error
+                raise NoVerdictError(why) from error
             cr["metadata"] |= {"name": name_of(asked.request) or "-"}
             request = RunRequest(
                 run_id=asked.run_id,
@@ -220,11 +201,11 @@ def _stand_in(asked: _Asked, slot: str) -> Json:
 def _answer_of(asked: _Asked, result: RunResult) -> ReviewAnswer:
     answer = result.answer
     if result.ending is not Ending.FINISHED or not isinstance(answer, PlayAnswer):
-        raise AdmissionFailedError(_line(f"{_named(asked)}: {_why(result)}"))
+        raise NoVerdictError(_line(f"{_named(asked)}: {_why(result)}"))
     if answer.denials:
         return ReviewAnswer(denials=tuple(answer.denials), warnings=tuple(answer.warnings))
     if result.failures:
-        raise AdmissionFailedError(_line(f"{_named(asked)} failed: {_why(result)}"))
+        raise NoVerdictError(_line(f"{_named(asked)} failed: {_why(result)}"))
     return ReviewAnswer(warnings=tuple(answer.warnings), patch=_patch_of(asked, answer))
 
 
@@ -232,11 +213,11 @@ def _patch_of(asked: _Asked, answer: PlayAnswer) -> tuple[Json, ...]:
     if not asked.webhook.is_mutating:
         return ()
     if answer.unread:
-        raise AdmissionFailedError(f"{_named(asked)}: {answer.unread}")
+        raise NoVerdictError(f"{_named(asked)}: {answer.unread}")
     try:
         return tuple(json_patch(answer.patch, asked.request.get("object")))
     except PatchError as error:
-        raise AdmissionFailedError(f"{_named(asked)}: `admission_patch`: {error}") from error
+        raise NoVerdictError(f"{_named(asked)}: `admission_patch`: {error}") from error
 
 
 def _named(asked: _Asked) -> str:

@@ -13,7 +13,6 @@ from aiohttp import web
 from rolecall.clock import Clock
 from rolecall.conversion import Conversion
 from rolecall.errors import ClusterError
-from rolecall.extensions.versions.admission.play_answers import AdmissionFailedError
 from rolecall.extensions.versions.webhooks.bodies import (
     MEGABYTE,
     BodyBudget,
@@ -22,7 +21,7 @@ from rolecall.extensions.versions.webhooks.bodies import (
 )
 from rolecall.extensions.versions.webhooks.conversion_review import answer_conversions
 from rolecall.json_object import Json
-from rolecall.webhooks import CONVERT_PATH, Webhook
+from rolecall.webhooks import CONVERT_PATH, NoVerdictError, Webhook
 
 # The kind's name, whether all was converted, how many objects, and the seconds that it took.
 OnConversion = Callable[[str, bool, int, float], None]
@@ -108,7 +107,7 @@ class WebhookRoutes:
                 return _json(_let_through(review))
             try:
                 return _json(await answer_by(webhook, review))
-            except AdmissionFailedError as failure:
+            except NoVerdictError as failure:
                 return web.Response(status=500, text=f"{failure}\n")
 
         return answer
