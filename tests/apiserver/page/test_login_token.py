@@ -158,7 +158,7 @@ async def test_reader_with_such_a_token_sees_what_its_account_may_see(
         pause = f"{place('a', namespace)}/pause"
         told = await _form_token(page, token)
         assert (await page.asks(pause, {"form_token": told}, token=token)).code == 403
-    cluster.kubectl("delete", "website", "a", "-n", "default")
+    cluster.kubectl("delete", "websites.demo.example.com", "a", "-n", "default")
 
 
 async def _form_token(page: Shown, token: str) -> str:
