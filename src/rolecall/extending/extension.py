@@ -118,6 +118,7 @@ class EngineView:
     # No turn of a CR begins while the context lasts; waits until the one that has begun is over.
     held: Callable[[Key], AbstractAsyncContextManager[None]]
     foresee: Foresee  # what all extensions would do after a run
+    acted: Callable[[Key, Act], None]  # what an extension did, for those that follow it
     reviewer_of: Callable[[Webhook], Reviewer | None]
     spec_keys: SpecKeyFilter
     findings_in_flight: FindInFlight
@@ -257,6 +258,9 @@ class Extension:
 
     def run_again(self, key: Key) -> None:
         """The last run of a CR says nothing of the next: it was stopped, or left something to do."""
+
+    def acted(self, key: Key, act: Act) -> None:
+        """An extension did something for a CR, beside its runs."""
 
     def acts(self) -> Mapping[Key, Sequence[Act]]:
         """What it did last for each CR, beside runs; a copy."""

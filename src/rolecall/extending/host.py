@@ -67,6 +67,7 @@ class Extensions:
         self._taking = self._overriding("instead_of_run")
         self._editing = self._overriding("condition_edit")
         self._skipping = self._overriding("why_no_run")
+        self._following_acts = self._overriding("acted")
         self._acting = self._overriding("acts")
 
     @asynccontextmanager
@@ -129,6 +130,11 @@ class Extensions:
 
     def run_again(self, key: Key) -> None:
         self._tell(lambda each: each.run_again(key))
+
+    def acted(self, key: Key, act: Act) -> None:
+        for each in self._following_acts:
+            with self._costing_nothing(each):
+                each.acted(key, act)
 
     def acts(self) -> dict[Key, Sequence[Act]]:
         acts: dict[Key, Sequence[Act]] = {}

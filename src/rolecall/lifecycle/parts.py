@@ -93,6 +93,7 @@ class EngineParts:
             issue_access_to_process=self.plays.proxy.issue_access_to_process,
             held=self.plays.queue.held,
             foresee=self.base.extensions.foresee,
+            acted=self.base.extensions.acted,
             reviewer_of=self.base.extensions.reviewer_of,
             spec_keys=self.plays.spec_keys,
             findings_in_flight=self.reconciler.findings_in_flight,

@@ -45,6 +45,7 @@ def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> 
         issue_access_to_process=None,  # type: ignore[arg-type]
         held=lambda _: nullcontext(),
         foresee=foresee_nothing,
+        acted=lambda *_: None,
         reviewer_of=lambda _: None,
         spec_keys=AllKeys(),
         findings_in_flight=lambda _: {},

@@ -42,7 +42,7 @@ class HandlersExtension(Extension):
         super().__init__(engine)
         self._watches = watches
         self._flags = engine.settings.extension(HandlerFlags)
-        self._figures = HandlerFigures(engine.metrics, engine.clock)
+        self._figures = HandlerFigures(engine.metrics, engine.clock, engine.acted)
         asked = [(watch.gvk, watch.extension(HandlersKeys)) for watch in watches]
         self._keys = [(gvk, keys) for gvk, keys in asked if keys is not None]
         self._webhooks = _by_path(each for gvk, keys in self._keys for each in keys.webhooks(gvk))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rolecall.clock import Clock
@@ -48,8 +48,10 @@ _logger = logging.getLogger(__name__)
 
 
 class HandlerFigures:
-    def __init__(self, metrics: MetricsView, clock: Clock) -> None:
-        self._metrics, self._clock = metrics, clock
+    def __init__(
+        self, metrics: MetricsView, clock: Clock, on_act: Callable[[Key, Act], None]
+    ) -> None:
+        self._metrics, self._clock, self._on_act = metrics, clock, on_act
         self._last: OrderedDict[Key, Sequence[Act]] = OrderedDict()
 
     def started(self) -> None:
@@ -64,12 +66,13 @@ class HandlerFigures:
         labels = {"GVK": str(key.gvk), "handler": handler}
         self._metrics.of(CALLS, **labels, result=outcome).inc()
         self._metrics.of(SECONDS, **labels).observe(told["seconds"])
+        act = Act(handler, told["place"], outcome, told["why"], told["seconds"], self._clock.now())
+        self._on_act(key, act)
         if told["decorator"] in REVIEWING:
             self._log_review(key, told)  # of an object that may never come to be
             return
         known = self._last.get(key, ())
         before = next((act for act in known if act.name == handler), None)
-        act = Act(handler, told["place"], outcome, told["why"], told["seconds"], self._clock.now())
         if act.is_bad:
             act = replace(act, failures=(before.failures if before else 0) + 1)
         self._remember(key, (*(each for each in known if each is not before), act))

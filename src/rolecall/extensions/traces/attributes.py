@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rolecall.extending import EndedTurn
+from rolecall.extending import Act, EndedTurn
 from rolecall.reconcile import TurnTrail
 from rolecall.record import RecordedRequest, RecordedTask, RunRecord
 from rolecall.runner import outcome_of
+from rolecall.workqueue import Key
 
 Attributes = Mapping[str, str | bool | int | float]
 _METHODS = {
@@ -43,14 +44,23 @@ _NAMESPACE = "k8s.namespace.name"
 _NOT_FOUND = 404
 
 
+def of_act(key: Key, act: Act) -> Attributes:
+    return _said(
+        {
+            **_of_cr(key),
+            "rolecall.handler.name": act.name,
+            "rolecall.handler.outcome": act.outcome,
+            **_code(act.place),
+            **_error("HandlerFailed" if act.is_bad else ""),
+        }
+    )
+
+
 def of_turn(ended: EndedTurn, trail: TurnTrail) -> Attributes:
     key, turn = ended.turn.key, ended.turn
     return _said(
         {
-            _NAMESPACE: key.namespace,
-            "rolecall.cr.api_version": key.gvk.api_version,
-            "rolecall.cr.kind": key.gvk.kind,
-            "rolecall.cr.name": key.name,
+            **_of_cr(key),
             "rolecall.cr.uid": trail.uid,
             "rolecall.turn.cause": turn.cause.text,
             "rolecall.turn.urgency": turn.urgency.name.lower(),
@@ -81,12 +91,9 @@ def of_run(ended: EndedTurn, trail: TurnTrail) -> Attributes:
 
 
 def of_task(task: RecordedTask) -> Attributes:
-    file, _, line = task.place.rpartition(":")
-    is_place = bool(file) and line.isdigit()
     return _said(
         {
-            "code.file.path": file if is_place else task.place,
-            **({"code.line.number": int(line)} if is_place else {}),
+            **_code(task.place),
             "rolecall.task.action": task.action,
             "rolecall.task.outcome": task.outcome,
             **_error("TaskFailed" if is_failed(task) else ""),
@@ -140,6 +147,22 @@ def error_of(request: RecordedRequest) -> str:
 
 def _error(kind: str) -> Attributes:
     return {"error.type": kind} if kind else {}
+
+
+def _code(place: str) -> Attributes:
+    file, _, line = place.rpartition(":")
+    if file and line.isdigit():
+        return {"code.file.path": file, "code.line.number": int(line)}
+    return {"code.file.path": place}
+
+
+def _of_cr(key: Key) -> Attributes:
+    return {
+        _NAMESPACE: key.namespace,
+        "rolecall.cr.api_version": key.gvk.api_version,
+        "rolecall.cr.kind": key.gvk.kind,
+        "rolecall.cr.name": key.name,
+    }
 
 
 def _said(values: Attributes) -> Attributes:

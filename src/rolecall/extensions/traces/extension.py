@@ -1,13 +1,14 @@
-"""Sends a trace of each turn that had a run."""
+"""Sends a trace of each turn that had a run, and of each call of a handler."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Self
 
-from rolecall.extending import EndedTurn, EngineView, Extension
+from rolecall.extending import Act, EndedTurn, EngineView, Extension
 from rolecall.extensions.traces.model import TurnTraces
 from rolecall.extensions.traces.switch import open_traces
+from rolecall.workqueue import Key
 
 
 class TracesExtension(Extension):
@@ -26,6 +27,9 @@ class TracesExtension(Extension):
         for each in turns:
             if (trail := each.outcome.trail) is not None:
                 self._traces.take(each, trail)
+
+    def acted(self, key: Key, act: Act) -> None:
+        self._traces.take_act(key, act)
 
     def close(self, timeout_s: float) -> None:
         self._traces.close(timeout_s)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -21,10 +22,11 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from rolecall.clock import Clock
-from rolecall.extending import EndedTurn
+from rolecall.extending import Act, EndedTurn
 from rolecall.extensions.traces.spans import TurnSpans
 from rolecall.log_fields import log_fields
 from rolecall.reconcile import TurnTrail
+from rolecall.workqueue import Key
 
 # Of spans that wait for a collector, 2 kB each; OpenTelemetry's 2048 is less than two long runs have.
 _MOST_WAITING = 8192
@@ -52,9 +54,19 @@ class SentTraces:
         self._has_failed = False
 
     def take(self, ended: EndedTurn, trail: TurnTrail) -> None:
-        try:
+        with self._costing_a_trace():
             self._spans.make(ended, trail)
-        except Exception:  # a bug here costs a trace, and nothing else
+
+    def take_act(self, key: Key, act: Act) -> None:
+        with self._costing_a_trace():
+            self._spans.make_of_act(key, act)
+
+    @contextmanager
+    def _costing_a_trace(self) -> Iterator[None]:
+        """A bug costs a trace, and nothing else."""
+        try:
+            yield
+        except Exception:
             level = logging.DEBUG if self._has_failed else logging.ERROR
             _logger.log(level, "internal error: a trace could not be made", exc_info=True)
             self._has_failed = True

@@ -25,7 +25,7 @@ from opentelemetry.trace import (
 )
 
 from rolecall.clock import Clock
-from rolecall.extending import EndedTurn
+from rolecall.extending import Act, EndedTurn
 from rolecall.extensions.traces import attributes
 from rolecall.reconcile import TurnTrail
 from rolecall.record import NO_TASK, RecordedRequest, RecordedTask, RunRecord
@@ -72,6 +72,18 @@ class TurnSpans:
             run.end(times.ns(trail.run_ended_s))
             _mark(turn, "error" if ended.outcome.is_error else "")
         turn.end(times.ns(max(ended.ended_s, trail.run_ended_s)))
+
+    def make_of_act(self, key: Key, act: Act) -> None:
+        """What a handler did, in a trace of its own; called in any thread."""
+        ended_ns = int(act.at.timestamp() * 1e9)
+        span = self._tracer.start_span(
+            f"handler {key.gvk.kind}",
+            Context(),
+            attributes=attributes.of_act(key, act),
+            start_time=ended_ns - int(act.seconds * 1e9),
+        )
+        _mark(span, act.outcome if act.is_bad else "")
+        span.end(ended_ns)
 
     def _make_below(
         self, run: Span, record: RunRecord | None, times: _Times, ended_s: float

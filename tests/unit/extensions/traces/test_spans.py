@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
 
-from rolecall.extending import EndedTurn
+from rolecall.extending import Act, EndedTurn
 from rolecall.extensions.traces.spans import MOST_REQUEST_SPANS, TurnSpans
 from rolecall.gvk import Gvk
 from rolecall.reconcile import NOT_FOLLOWED, Outcome, TurnTrail
@@ -160,3 +160,22 @@ def test_run_of_which_nobody_noted_requests_is_a_span_all_the_same() -> None:
     trail = replace(turn.outcome.trail, followed=NOT_FOLLOWED)  # type: ignore[type-var]
     turn = replace(turn, outcome=replace(turn.outcome, trail=trail))
     assert set(Traced().make(turn)) == {"reconcile Website", "run Website"}
+
+
+def test_call_of_a_handler_is_a_trace_of_its_own_with_names_and_no_words() -> None:
+    traced = Traced()
+
+    failed = Act("poll", "handlers/site.py:7", "failed", "KeyError: 'secret'", 0.5, NOON)
+    traced.spans_of.make_of_act(SHOP, failed)
+
+    (span,) = traced.exporter.get_finished_spans()
+    assert span.name == "handler Website"
+    assert span.parent is None
+    assert span.end_time is not None and span.start_time is not None
+    assert span.end_time - span.start_time == 500_000_000
+    assert span.status.status_code is StatusCode.ERROR
+    said = dict(span.attributes or {})
+    assert said["rolecall.handler.name"] == "poll"
+    assert (said["code.file.path"], said["code.line.number"]) == ("handlers/site.py", 7)
+    assert said["rolecall.cr.name"] == "shop"
+    assert "secret" not in str(said)
