@@ -107,4 +107,5 @@ FROM engine AS operator
 COPY --chown=1001:0 watches.yaml conversions.yaml ./
 COPY --chown=1001:0 roles/ roles/
 COPY --chown=1001:0 playbooks/ playbooks/
+COPY --chown=1001:0 handlers/ handlers/
 RUN rolecall run --validate

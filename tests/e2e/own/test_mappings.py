@@ -91,6 +91,29 @@ async def test_older_mapping_keeps_its_prefix_and_the_younger_takes_its_route_ba
     await api.delete(NAMESPACE, "", other)
 
 
+async def test_younger_mapping_learns_at_once_that_an_older_one_takes_its_prefix_and_gives_it_up(
+    api: Client, namespace: str
+) -> None:
+    specs = {
+        name: {"match": {"prefix": f"/{namespace}/{name}"}, "target": {"host": "shop"}}
+        for name in ("older", "younger")
+    }
+    for name, spec in specs.items():
+        await api.create(MAPPING, make(MAPPING, namespace, name, spec))
+        await wait_reason(api, MAPPING, namespace, name, "Announced")
+
+    taken = {"match": {"prefix": specs["younger"]["match"]["prefix"]}}
+    await api.merge_patch(MAPPING, namespace, "older", {"spec": taken})
+    await wait_reason(api, MAPPING, namespace, "younger", "PrefixTaken")
+
+    await api.merge_patch(MAPPING, namespace, "older", {"spec": specs["older"]})
+    await wait_reason(api, MAPPING, namespace, "younger", "Announced")
+    await api.merge_patch(MAPPING, namespace, "older", {"spec": taken})
+    await wait_reason(api, MAPPING, namespace, "younger", "PrefixTaken")
+    await api.delete(MAPPING, namespace, "older")
+    await wait_reason(api, MAPPING, namespace, "younger", "Announced")
+
+
 async def services(api: Client, namespace: str) -> list[str]:
     items = await api.list_all(SERVICE, namespace)
     return [each["metadata"]["name"] for each in items]
