@@ -55,7 +55,7 @@ IssueProcessAccess = Callable[
 ]
 IssueWorldAccess = Callable[[str, Json, Watch, World], AbstractAsyncContextManager[RunAccess]]
 # The `AdmissionReview` with its `response`; raises `NoVerdictError`.
-Reviewer = Callable[[Json], Awaitable[Json]]
+GiveVerdict = Callable[[Json], Awaitable[Json]]
 # The kubeconfig of a run, by its id, while the context lasts.
 IssueAccess = Callable[[str, Json, Watch], AbstractAsyncContextManager[RunAccess]]
 
@@ -119,7 +119,7 @@ class EngineView:
     held: Callable[[Key], AbstractAsyncContextManager[None]]
     foresee: Foresee  # what all extensions would do after a run
     acted: Callable[[Key, Act], None]  # what an extension did, for those that follow it
-    reviewer_of: Callable[[Webhook], Reviewer | None]
+    reviewer_of: Callable[[Webhook], GiveVerdict | None]
     spec_keys: SpecKeyFilter
     findings_in_flight: FindInFlight
     last_runs: LastRuns  # of each CR, as it is kept on disk
@@ -266,7 +266,7 @@ class Extension:
         """What it did last for each CR, beside runs; a copy."""
         return {}
 
-    def reviewer(self, webhook: Webhook) -> Reviewer | None:  # noqa: ARG002 - as above
+    def reviewer(self, webhook: Webhook) -> GiveVerdict | None:  # noqa: ARG002 - as above
         """Who answers this question of the API server; None: not this extension, or a play."""
         return None
 

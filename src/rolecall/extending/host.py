@@ -22,7 +22,7 @@ from rolecall.extending.extension import (
     Endpoints,
     EngineView,
     Extension,
-    Reviewer,
+    GiveVerdict,
 )
 from rolecall.extending.foreseen import CommandView, Foreseen, foreseen_by
 from rolecall.extending.last_runs import LastRuns
@@ -144,7 +144,7 @@ class Extensions:
                     acts[key] = (*acts.get(key, ()), *done)
         return acts
 
-    def reviewer_of(self, webhook: Webhook) -> Reviewer | None:
+    def reviewer_of(self, webhook: Webhook) -> GiveVerdict | None:
         found = (each.reviewer(webhook) for each in self._loaded)
         return next((reviewer for reviewer in found if reviewer is not None), None)
 

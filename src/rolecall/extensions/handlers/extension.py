@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from rolecall.errors import ClusterError, Problem
-from rolecall.extending import Act, BackgroundPart, Endpoints, EngineView, Extension, Reviewer
+from rolecall.extending import Act, BackgroundPart, Endpoints, EngineView, Extension, GiveVerdict
 from rolecall.extensions.handlers.figures import HANDLER_METRICS, HandlerFigures
 from rolecall.extensions.handlers.flags import HandlerFlags
 from rolecall.extensions.handlers.keys import HandlersKeys
@@ -96,7 +96,7 @@ class HandlersExtension(Extension):
         if self._session is not None and leads and run.watch in self._watches:
             self._session.run_ended(run)
 
-    def reviewer(self, webhook: Webhook) -> Reviewer | None:
+    def reviewer(self, webhook: Webhook) -> GiveVerdict | None:
         return partial(self._review, webhook) if webhook.path in self._webhooks else None
 
     async def on_gone(self, key: Key) -> None:

@@ -21,7 +21,7 @@ class OnVerdict(Protocol):
 
 
 @dataclass(slots=True)
-class Verdict:
+class CountedVerdict:
     """Failed, as long as nobody says whether the request is allowed."""
 
     result: str = "failed"
@@ -33,9 +33,9 @@ class Verdict:
 @contextmanager
 def counted(
     webhook: Webhook, request: Json, clock: Clock, on_verdict: OnVerdict
-) -> Iterator[Verdict]:
+) -> Iterator[CountedVerdict]:
     """Tell of the verdict that is come to while the context lasts, and how long it took."""
-    verdict, began_s = Verdict(), clock.monotonic()
+    verdict, began_s = CountedVerdict(), clock.monotonic()
     try:
         yield verdict
     finally:
