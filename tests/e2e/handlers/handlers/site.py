@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import kopf
@@ -19,6 +20,7 @@ async def tick(
         raise KeyError("url")
     logger.info("tick")
     patch.status["ticks"] = status.get("ticks", 0) + 1
+    patch.status["by"] = os.getpid()
 
 
 @kopf.on.create("sites")
