@@ -91,3 +91,24 @@ def test_image_of_a_project_whose_role_is_missing_is_not_built(
     watches.write_text(watches.read_text().replace("role: cart", "role: card"))
     with pytest.raises(BuildError, match=r"watches.yaml:\d+.*card"):
         build()
+
+
+def test_image_has_the_handlers_of_a_project_and_the_packages_that_they_import(
+    project: Project, build: Callable[[], Builder]
+) -> None:
+    folder = project.folder
+    handler = [ROLECALL, "create", "handler", "--kind", "Cart"]
+    subprocess.run(handler, cwd=folder, check=True, capture_output=True)
+    with (folder / "requirements.txt").open("a") as requirements:
+        requirements.write("redis\naiohttp\n")
+    file = folder / "handlers" / "cart.py"
+    file.write_text(file.read_text() + "\n\nimport aiohttp, redis\n")
+    with (folder / "Dockerfile").open("a") as dockerfile:
+        dockerfile.write("RUN python3 handlers/cart.py\n")
+        # What the engine has is not there twice.
+        dockerfile.write("RUN ! ls -d /opt/rolecall/python-packages/aiohttp*\n")
+    build()
+
+    (folder / "requirements.txt").write_text("aiohttp<3\n")
+    with pytest.raises(BuildError, match=r"\(constraint\) aiohttp"):
+        build()

@@ -5,7 +5,7 @@ from rolecall.cli import CommandModule, Purpose
 _SUMMARIES = {
     Purpose.WRITE: {
         "init": "start a project in this folder",
-        "create": "add a kind to a project",
+        "create": "add a kind or handlers to a project",
         "check": "hold watches, roles, CRDs, RBAC against each other",
         "rbac": "write the least rights of roles, or check those granted",
         "convert": "show a custom resource at another version",

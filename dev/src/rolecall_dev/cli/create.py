@@ -1,4 +1,4 @@
-"""`rolecall create api`: one more kind in this project, with the flags of `operator-sdk create api`."""
+"""`rolecall create api`, with the flags of `operator-sdk create api`, and `rolecall create handler`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from rolecall.cli import Subparsers
 from rolecall.errors import InputError
 from rolecall_dev.cli.webhooks import write_manifests
-from rolecall_dev.scaffold import Changes, NewKind, ProjectFile, add_kind
+from rolecall_dev.scaffold import Changes, NewHandler, NewKind, ProjectFile, add_handler, add_kind
 from rolecall_dev.webhook_manifests import DEFAULT_OVERLAY
 
 
@@ -26,6 +26,20 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     add_kind_flags(api, is_required=True)
     api.set_defaults(run=create_api)
+    handler = things.add_parser(
+        "handler",
+        help="a file of kopf handlers for a kind, with its test",
+        description="Add a file of kopf handlers to a kind that watches.yaml names: handlers/KIND.py,"
+        " its test in tests/, its entry in watches.yaml, the field that it writes in the CRD's status,"
+        " and requirements.txt for the packages that it imports. Files that are there keep their"
+        " comments. Nothing is written unless everything can be.",
+        allow_abbrev=False,
+    )
+    handler.add_argument("--kind", required=True, help="such as Memcached")
+    handler.add_argument("--group", default="", help="where several groups have the kind")
+    handler.add_argument("--version", default="", help="where several versions are watched")
+    handler.add_argument("--force", action="store_true", help="replace files that are there")
+    handler.set_defaults(run=create_handler)
 
 
 def add_kind_flags(parser: argparse.ArgumentParser, *, is_required: bool) -> None:
@@ -65,6 +79,16 @@ def create_api(arguments: argparse.Namespace) -> int:
     if to_know:
         if (changes.root / DEFAULT_OVERLAY).is_file():
             write_manifests(changes.root, Path("watches.yaml"))
+        print(to_know)
+    return 0
+
+
+def create_handler(arguments: argparse.Namespace) -> int:
+    changes = Changes(Path.cwd())
+    wanted = NewHandler(arguments.kind, arguments.group, arguments.version)
+    to_know = add_handler(changes, wanted, force=arguments.force)
+    written(changes, force=arguments.force)
+    if to_know:
         print(to_know)
     return 0
 

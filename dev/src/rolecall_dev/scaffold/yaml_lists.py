@@ -112,7 +112,7 @@ def _end_of_list(lines: list[str], root: yaml.Node | None, item: ListItem) -> tu
             return "  ", len(lines)
         key_line, found = keys[0]
     if isinstance(found, yaml.SequenceNode) and found.value:
-        return " " * found.start_mark.column, _last_line(found) + 1
+        return " " * found.start_mark.column, last_line(found) + 1
     if isinstance(found, yaml.SequenceNode):  # `[]` becomes a list of one
         line = found.start_mark.line
         lines[line] = lines[line][: found.start_mark.column].rstrip()
@@ -121,11 +121,11 @@ def _end_of_list(lines: list[str], root: yaml.Node | None, item: ListItem) -> tu
     return ("", len(lines)) if item.key is None else ("  ", key_line + 1)
 
 
-def _last_line(node: yaml.Node) -> int:
+def last_line(node: yaml.Node) -> int:
     """Where the content of a node ends; comments behind it are not part of it."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style:
         children = [each for entry in node.value for each in _nodes(entry)]
-        return max(_last_line(child) for child in children)
+        return max(last_line(child) for child in children)
     end = node.end_mark
     return int(end.line) - (end.column == 0)
 
