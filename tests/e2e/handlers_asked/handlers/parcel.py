@@ -14,9 +14,7 @@ def weights(name: str | None, spec: kopf.Spec, **_: Any) -> dict[str, int]:
 
 
 @kopf.on.validate("parcels", operation="CREATE")
-def light(
-    spec: kopf.Spec, weights: kopf.Index[str, int], warnings: list[str], logger: Any, **_: Any
-) -> None:
+def light(spec: kopf.Spec, warnings: list[str], logger: Any, weights: Any = None, **_: Any) -> None:
     """All together weigh 100 at most."""
     weight = spec.get("weight", 0)
     logger.info("asked about %s", weight)
