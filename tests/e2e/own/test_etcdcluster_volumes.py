@@ -92,9 +92,9 @@ async def _ask_for_backup(api: Client, namespace: str, name: str) -> None:
     await wait(lambda: api.get(JOB, namespace, f"busy-{name}"))
 
 
-async def _fits(api: Client, namespace: str, job: str, memory: str) -> None:
+async def _fits(api: Client, namespace: str, job: str, memory: str) -> bool:
     pod = (await api.get(JOB, namespace, job))["spec"]["template"]["spec"]
-    assert {each["resources"]["limits"]["memory"] for each in pod["containers"]} == {memory}
+    return {each["resources"]["limits"]["memory"] for each in pod["containers"]} == {memory}
 
 
 async def _backed_up(api: Client, namespace: str, reason: str) -> Json:
