@@ -29,6 +29,7 @@ FROM {engine}
 COPY watches.yaml ${{HOME}}/watches.yaml
 COPY roles/ ${{HOME}}/roles/
 COPY playbooks/ ${{HOME}}/playbooks/
+COPY handlers/ ${{HOME}}/handlers/
 RUN rolecall run --validate
 """
 
@@ -43,7 +44,7 @@ def build_second(builder: Builder, folder: Path) -> Path:
     """The version that follows; the archive."""
     build_engine(builder)
     project = folder / "project"
-    for part in ("roles", "playbooks"):
+    for part in ("roles", "playbooks", "handlers"):
         shutil.copytree(ROOT / part, project / part)
     shutil.copy(ROOT / "watches.yaml", project)
     report = project / "roles" / "mapping" / "tasks" / "report.yml"

@@ -50,7 +50,7 @@ def of_make_bundle(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_plain_make_bundle_changes_nothing(
     kubectl: Kubectl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("bundle", "roles", "playbooks", "crds"):
+    for name in ("bundle", "roles", "playbooks", "handlers", "crds"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("bundle.Dockerfile", "watches.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)
