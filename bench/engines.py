@@ -162,6 +162,21 @@ class World:
         return ended
 
 
+async def create_some(
+    api: Client, gvk: Gvk, namespace: str, names: list[str], at_once: int = 20
+) -> None:
+    """CRs, some at a time; waits for no run of them."""
+    left = iter(names)
+
+    async def some() -> None:
+        for name in left:
+            metadata = {"name": name, "namespace": namespace}
+            body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata}
+            await api.create(gvk, {**body, "spec": {"size": 1}})
+
+    await asyncio.gather(*(some() for _ in range(at_once)))
+
+
 def _failure_of(cr: Json) -> str:
     """What a role of the bench fails with is a bug of the bench: waiting longer does not help."""
     failure = _true_condition(cr, "Failure")

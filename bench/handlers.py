@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import yaml
 
 from bench.clusters import given_or_own
-from bench.engines import KINDS, PATIENCE_S, PROJECT, Engine, World, running
+from bench.engines import KINDS, PATIENCE_S, PROJECT, Engine, World, create_some, running
 from bench.figures import Figure, table
 from bench.processes import family, own_cpu_s, own_pss_mb
 from rolecall.gvk import Gvk
@@ -32,7 +32,6 @@ from rolecall.kube import Client, Credentials
 
 ROLE, FIELD, TIMER = KINDS["One"], KINDS["Four"], KINDS["Mixed"]
 NAMESPACE = "handlers"
-AT_ONCE = 20
 CODE = """
 import kopf
 
@@ -69,7 +68,7 @@ async def measured(kubeconfig: Path, edits: int, timers: int, seconds: float) ->
             handlers = child_of(engine)
             figures.append(Figure("process of handlers: memory", "MB", (own_pss_mb(handlers),)))
             idle = await cpu(engine, handlers, seconds)
-            await create(api, TIMER, [f"t{number}" for number in range(timers)])
+            await create_some(api, TIMER, NAMESPACE, [f"t{number}" for number in range(timers)])
             await ticking(api, timers)
             busy = await cpu(engine, handlers, seconds)
             figures.append(
@@ -86,8 +85,8 @@ async def measured(kubeconfig: Path, edits: int, timers: int, seconds: float) ->
 
 async def answers(api: Client, edits: int) -> list[Figure]:
     """Seconds from an edit until its answer is in status, of a role and of a handler in turns."""
-    await create(api, ROLE, ["x"])
-    await create(api, FIELD, ["x"])
+    await create_some(api, ROLE, NAMESPACE, ["x"])
+    await create_some(api, FIELD, NAMESPACE, ["x"])
     took: dict[Gvk, list[float]] = {ROLE: [], FIELD: []}
     for number in range(-5, edits):  # the first ones warm up
         for gvk, seconds in took.items():
@@ -154,19 +153,6 @@ def child_of(engine: Engine) -> int:
         if b"rolecall.extensions.handlers.child" in Path(f"/proc/{pid}/cmdline").read_bytes():
             return pid
     raise LookupError("the engine has no process of handlers")
-
-
-async def create(api: Client, gvk: Gvk, names: list[str]) -> None:
-    """CRs, some at a time."""
-    left = iter(names)
-
-    async def some() -> None:
-        for name in left:
-            metadata = {"name": name, "namespace": NAMESPACE}
-            body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata}
-            await api.create(gvk, {**body, "spec": {"size": 1}})
-
-    await asyncio.gather(*(some() for _ in range(AT_ONCE)))
 
 
 @contextmanager

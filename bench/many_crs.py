@@ -28,7 +28,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import yaml
 
 from bench.clusters import given_or_own
-from bench.engines import CRD, KINDS, PATIENCE_S, PROJECT, Engine, World, crd_of, running
+from bench.engines import (
+    CRD,
+    KINDS,
+    PATIENCE_S,
+    PROJECT,
+    Engine,
+    World,
+    crd_of,
+    create_some,
+    running,
+)
 from bench.figures import Figure, table
 from bench.processes import own_pss_mb, threads
 from bench.publish import MANY_CRS, write_json
@@ -69,7 +79,7 @@ async def measured(kubeconfig: Path, crs: int, edits: int) -> list[Figure]:
         spread = [f"many-{number}" for number in range(MANY_NAMESPACES)]
         await world.prepare([ALONE, EMPTY, MANY, *spread])
         names = [f"cr-{number}" for number in range(crs)]
-        await create(api, names)
+        await create_some(api, ONE, MANY, names, AT_ONCE)
         async with ready(kubeconfig, ALONE) as (_, _):
             await world.create(ONE, ALONE, ["cr-0"])
             await asyncio.sleep(SETTLED_S)
@@ -118,19 +128,6 @@ async def spread_out(api: Client, kubeconfig: Path, namespaces: list[str]) -> li
                     Figure(f"{what}: threads", "", (float(threads(engine.pid)),)),
                 ]
     return figures
-
-
-async def create(api: Client, names: list[str]) -> None:
-    """So many CRs, for which nothing runs yet."""
-    left = iter(names)
-
-    async def some() -> None:
-        for name in left:
-            metadata = {"name": name, "namespace": MANY}
-            body = {"apiVersion": ONE.api_version, "kind": ONE.kind, "metadata": metadata}
-            await api.create(ONE, {**body, "spec": {"size": 1}})
-
-    await asyncio.gather(*(some() for _ in range(AT_ONCE)))
 
 
 @asynccontextmanager

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import yaml
 
 from bench.clusters import given_or_own
-from bench.engines import KINDS, PATIENCE_S, PROJECT, Engine, World, running
+from bench.engines import KINDS, PATIENCE_S, PROJECT, Engine, World, create_some, running
 from bench.figures import Figure, table
 from bench.processes import cpu_s
 from bench.publish import SKIP, write_json
@@ -37,7 +37,6 @@ from rolecall.kube import Client, Credentials
 
 FOUR = KINDS["Four"]
 EMPTY, FULL = "skip-empty", "skip-full"
-AT_ONCE = 20
 START_S = 5.0  # an engine without CRs has begun to load Ansible by then
 REST_S, REST_CPU_S = 2.0, 0.05  # so little in so long is rest
 MANY = 10_000
@@ -68,7 +67,7 @@ async def prepared(kubeconfig: Path, count: int) -> None:
     async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as api:
         world = World(api)
         await world.prepare([EMPTY, FULL])
-        await create(api, [f"cr-{number}" for number in range(count)])
+        await create_some(api, FOUR, FULL, [f"cr-{number}" for number in range(count)])
 
 
 def measured(kubeconfig: Path, count: int) -> list[Figure]:
@@ -112,19 +111,6 @@ def at_rest(pid: int) -> float:
             return now
         before = now
     raise TimeoutError("the engine came to no rest")
-
-
-async def create(api: Client, names: list[str]) -> None:
-    """So many CRs, for which nothing runs yet."""
-    left = iter(names)
-
-    async def some() -> None:
-        for name in left:
-            metadata = {"name": name, "namespace": FULL}
-            body = {"apiVersion": FOUR.api_version, "kind": FOUR.kind, "metadata": metadata}
-            await api.create(FOUR, {**body, "spec": {"size": 1}})
-
-    await asyncio.gather(*(some() for _ in range(AT_ONCE)))
 
 
 @contextmanager
