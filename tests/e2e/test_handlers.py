@@ -165,6 +165,27 @@ async def test_kind_without_a_role_has_its_handlers_alone(
     assert " run started  kind=Alone" not in shared_engine.log
 
 
+async def test_lines_of_a_handler_and_of_a_daemon_that_runs_are_followed(
+    api: Client, namespace: str, shared_engine: SharedEngine
+) -> None:
+    await api.create(BESIDE, cr(BESIDE, namespace))
+    place = ("beside/x", "-n", namespace, "--artifacts-dir", shared_engine.artifacts)
+    shown = await eventually_async(
+        lambda: run_cli("status", *place), lambda text: "tick" in text, timeout_s=PATIENCE_S
+    )
+    assert re.search(r"handler +stubborn \(handlers/beside.py:\d+\) running for ", shown), shown
+
+    command = (sys.executable, "-m", "rolecall", "logs", "--handlers", "-f", *map(str, place))
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    lines = [(await process.stdout.readline()).decode() for _ in range(6)]
+    process.terminate()
+    await process.wait()
+
+    assert all(re.fullmatch(r"[\dT:-]+Z tick: tick\n", line) for line in lines), lines
+    assert "tick: tick" in await run_cli("logs", "--handlers", *place)
+
+
 async def run_cli(*arguments: object) -> str:
     command = (sys.executable, "-m", "rolecall", *map(str, arguments))
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)

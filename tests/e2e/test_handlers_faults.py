@@ -6,14 +6,17 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
-from rolecall.kube import Client
+from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, install, is_successful
+from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful
 from tests.e2e.test_handlers import BESIDE, KINDS, PROJECT, SITE, ticks
 from tests.fixtures.eventually import eventually, eventually_async
 
@@ -56,6 +59,44 @@ async def test_killed_process_of_handlers_is_started_again_and_ends_with_the_ope
     engine.tell(signal.SIGKILL)
 
     eventually(lambda: not is_alive(second), timeout_s=PATIENCE_S)
+
+
+async def test_end_of_a_run_reaches_handlers_that_were_not_ready_for_it(
+    api: Client, namespace: str, start_engine: StartEngine
+) -> None:
+    engine = start_engine(PROJECT).wait_ready()
+    os.kill(child_of(engine), signal.SIGKILL)
+    eventually(lambda: "it was ended by SIGKILL" in engine.log, timeout_s=PATIENCE_S)
+
+    await api.create(SITE, cr(SITE, namespace))  # the next process starts a second later
+
+    eventually(lambda: "saw the end of a run that succeeded" in engine.log, timeout_s=PATIENCE_S)
+
+
+async def test_requests_of_handlers_are_recorded_and_granted_by_rbac(
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    start_engine(PROJECT, "--proxy-record", str(record)).wait_ready()
+    await api.create(SITE, cr(SITE, namespace))
+    await eventually_async(
+        lambda: api.get(CONFIG_MAP, namespace, "x-made"),
+        ignoring=(NotFoundError,),
+        timeout_s=PATIENCE_S,
+    )
+
+    def rbac(*flags: str) -> tuple[str, str]:
+        command = [sys.executable, "-m", "rolecall", "rbac", "--output", "-", *flags]
+        ran = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)
+        return ran.stderr, ran.stdout
+
+    assert "handlers/site.py: requests of handlers are not read from code; use --record" in rbac()[0]
+    notes, recorded = rbac("--record", str(record))
+    assert "use --record" not in notes
+    rules = yaml.safe_load(recorded)["rules"]
+    verbs = {name: rule["verbs"] for rule in rules for name in rule["resources"]}
+    assert "create" in verbs["configmaps"]
+    assert "patch" in verbs["sites/status"]
 
 
 async def test_daemon_that_never_ends_is_named_when_the_operator_stops(

@@ -105,6 +105,13 @@ class Here:
         having = [engine for engine, state in self.dividing if is_had_by(state, cr)]
         return having[0] if having else self.running()
 
+    def engine_of_handlers(self, place: Json) -> LocalEngine:
+        """Of engines that divide the CRs, the one whose handlers act for the CR at this place."""
+        for engine, state in self.dividing:
+            if any(place.items() <= cr.items() and cr.get("handlers") for cr in state["crs"]):
+                return engine
+        return self.running()
+
     def all_to_ask(self) -> Sequence[LocalEngine]:
         """Those that have all CRs between them, to act on them; raises `NoEngineError`."""
         self.check_cluster()
@@ -379,11 +386,14 @@ def merged_state(states: Sequence[Json]) -> Json:
     have a CR, and the last one counts, or none says it, and what any of them says is shown as unknown.
     """
     crs: dict[tuple[str, ...], Json] = {}
+    handlers: dict[tuple[str, ...], Json] = {}  # those of all CRs run in one replica
     for state in states:
         for cr in state["crs"]:
             place = _place_of(cr)
             if place not in crs or is_had_by(state, cr):
                 crs[place] = cr
+            if cr.get("handlers"):
+                handlers[place] = {"handlers": cr["handlers"]}
     engines = [state["engine"] for state in states]
     shards = {
         "count": engines[0]["shards"]["count"],
@@ -391,7 +401,7 @@ def merged_state(states: Sequence[Json]) -> Json:
         "replica": "",
         "replicas": [engine["shards"]["replica"] for engine in engines],
     }
-    return {"engine": {**engines[0], "shards": shards}, "crs": list(crs.values())}
+    return {"engine": {**engines[0], "shards": shards}, "crs": [{**cr, **handlers.get(place, {})} for place, cr in crs.items()]}
 
 
 def is_had_by(state: Json, cr: Json) -> bool:

@@ -7,6 +7,7 @@ from rolecall.extending.engine_ports import (
     EnginePorts,
     KnownByPlace,
     KnownCr,
+    LoggedLine,
     by_key,
 )
 from rolecall.extending.extension import (
@@ -55,6 +56,7 @@ __all__ = [
     "KnownByPlace",
     "KnownCr",
     "LastRuns",
+    "LoggedLine",
     "MetricsView",
     "TurnView",
     "by_key",

@@ -44,16 +44,24 @@ def by_key(known: Mapping[Gvk, KnownByPlace]) -> dict[Key, KnownCr]:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedLine:
+    number: int  # higher than those before
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Act:
     """What an extension did last for a CR beside its runs."""
 
     name: str
     place: str  # file and line
-    outcome: str  # succeeded, retry, failed or cancelled
+    outcome: str  # running, succeeded, retry, failed or cancelled
     why: str
     seconds: float
     at: datetime
     failures: int = 0  # in a row
+    lines: Sequence[LoggedLine] = ()  # the newest, oldest first
 
     @property
     def is_bad(self) -> bool:

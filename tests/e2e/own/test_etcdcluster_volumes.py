@@ -63,7 +63,7 @@ async def test_backup_that_a_quota_blocks_says_which_field_fits_it_and_is_made_a
     assert "exceeded quota: compute" in blocked["message"]
     assert "spec.backupResources" in blocked["message"]
 
-    less = {"limits": {"cpu": "100m", "memory": "64Mi"}, "requests": {"memory": "64Mi"}}
+    less = {"limits": {"cpu": "0.1", "memory": "64Mi"}, "requests": {"memory": "64Mi"}}
     await api.merge_patch(ETCD, namespace, "busy", {"spec": {"backupResources": less}})
     await wait(lambda: _fits(api, namespace, "busy-large", "64Mi"))
     await wait(lambda: _backed_up(api, namespace, "BackedUp"))

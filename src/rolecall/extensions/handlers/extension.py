@@ -15,7 +15,13 @@ from rolecall.extending import Act, BackgroundPart, Endpoints, EngineView, Exten
 from rolecall.extensions.handlers.figures import HANDLER_METRICS, HandlerFigures
 from rolecall.extensions.handlers.flags import HandlerFlags
 from rolecall.extensions.handlers.keys import HandlersKeys
-from rolecall.extensions.handlers.session import CHANGED, HandlersEndedError, HandlersSession
+from rolecall.extensions.handlers.session import (
+    CHANGED,
+    EndsToTell,
+    HandlersEndedError,
+    HandlersSession,
+    told_end,
+)
 from rolecall.handler_files import KnownKind, check_handlers, handler_files
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
@@ -28,6 +34,7 @@ from rolecall_base.file_stamp import Stamp, stamp_of
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _STOOD_S = 60.0  # after so long, its next end is the first again
 _LOOK_S = 2.0
+_MOST_ENDS = 1_000
 _SPARE_S = 0.5  # before the API server gives up
 _logger = logging.getLogger(__name__)
 _Stamp = dict[Path, Stamp | None]
@@ -48,6 +55,7 @@ class HandlersExtension(Extension):
         self._webhooks = _by_path(each for gvk, keys in self._keys for each in keys.webhooks(gvk))
         self._session: HandlersSession | None = None
         self._ready = asyncio.Event()
+        self._ends: EndsToTell = EndsToTell()  # of runs that ended while no process was ready
         self._running: asyncio.Task[str] | None = None
         self._note = ""
         self._is_ending = False
@@ -92,9 +100,13 @@ class HandlersExtension(Extension):
         return Outcome(why="handlers alone act for it")
 
     async def run_ended(self, run: EndedRun) -> None:
-        leads = self.engine.election.leads()
-        if self._session is not None and leads and run.watch in self._watches:
-            self._session.run_ended(run)
+        if run.watch not in self._watches or not self.engine.election.leads():
+            return
+        self._ends[run.cr["metadata"]["uid"]] = told_end(run)
+        if len(self._ends) > _MOST_ENDS:
+            self._ends.popitem(last=False)
+        if self._session is not None:
+            self._session.tell_ends()
 
     def reviewer(self, webhook: Webhook) -> GiveVerdict | None:
         return partial(self._review, webhook) if webhook.path in self._webhooks else None
@@ -174,7 +186,9 @@ class HandlersExtension(Extension):
             return self._stamp() != stamp
 
         self._note = ""
-        self._session = HandlersSession(self.engine, kinds, self._figures, self._flags, self._ready)
+        self._session = HandlersSession(
+            self.engine, kinds, self._figures, self._flags, self._ready, self._ends
+        )
         living = self._session.run(has_changed)
         self._running = asyncio.create_task(living, name="handlers")
         try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 from rolecall.clock import Clock
-from rolecall.extending import Act, MetricsView
+from rolecall.extending import Act, LoggedLine, MetricsView
 from rolecall.handler_files import REVIEWING
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
@@ -44,6 +45,7 @@ STARTS = MetricSpec(
 HANDLER_METRICS = (CALLS, SECONDS, MEMORY, STARTS)
 # CRs whose calls are remembered, and series: the ids are those of the project's functions.
 _MOST_CRS = 10_000
+_MOST_LINES, _LONGEST_LINE = 2_000, 500  # of all handlers together
 _logger = logging.getLogger(__name__)
 
 
@@ -53,12 +55,33 @@ class HandlerFigures:
     ) -> None:
         self._metrics, self._clock, self._on_act = metrics, clock, on_act
         self._last: OrderedDict[Key, Sequence[Act]] = OrderedDict()
+        self._lines: deque[tuple[Key, str, LoggedLine]] = deque(maxlen=_MOST_LINES)
+        self._numbers = count(1)
 
     def started(self) -> None:
         self._metrics.of(STARTS).inc()
 
     def memory(self, size: int) -> None:
         self._metrics.of(MEMORY).set(size)
+
+    def process_ended(self) -> None:
+        """Handlers that did not end are not running any more."""
+        self.memory(0)
+        for key, acts in self._last.items():
+            if any(act.outcome == "running" for act in acts):
+                self._last[key] = [act for act in acts if act.outcome != "running"]
+
+    def logged(self, key: Key, handler: str, text: str) -> None:
+        line = LoggedLine(next(self._numbers), self._clock.now(), text[:_LONGEST_LINE])
+        self._lines.append((key, handler, line))
+
+    def began(self, key: Key, told: Json) -> None:
+        """A daemon, which may run for as long as its CR is there."""
+        name, known = told["handler"], self._last.get(key, ())
+        before = next((act for act in known if act.name == name), None)
+        why, failures = (before.why, before.failures) if before else ("", 0)
+        act = Act(name, told["place"], "running", why, 0.0, self._clock.now(), failures)
+        self._remember(key, (*(each for each in known if each is not before), act))
 
     def called(self, key: Key, told: Json) -> None:
         """A call ended; a failure is logged once, until it is another one."""
@@ -74,13 +97,22 @@ class HandlerFigures:
         known = self._last.get(key, ())
         before = next((act for act in known if act.name == handler), None)
         if act.is_bad:
+            self.logged(key, handler, f"{act.outcome}: {act.why}")
             act = replace(act, failures=(before.failures if before else 0) + 1)
         self._remember(key, (*(each for each in known if each is not before), act))
         self._log(key, act, before, told)
 
     def acts(self) -> Mapping[Key, Sequence[Act]]:
-        """The last call of each handler of each CR; a copy."""
-        return dict(self._last)
+        """The last call of each handler of each CR, and what it logged; a copy."""
+        acts, lines = dict(self._last), defaultdict[Key, list[tuple[str, LoggedLine]]](list)
+        for key, handler, line in self._lines:
+            lines[key].append((handler, line))
+        for key in lines.keys() & acts.keys():
+            acts[key] = [
+                replace(act, lines=[line for name, line in lines[key] if name == act.name])
+                for act in acts[key]
+            ]
+        return acts
 
     def forget(self, key: Key) -> None:
         self._last.pop(key, None)

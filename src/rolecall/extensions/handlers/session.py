@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
@@ -35,6 +36,9 @@ class HandlersEndedError(NoVerdictError):
     """The process ended with a question; the next one may answer it."""
 
 
+EndsToTell = OrderedDict[str, Json]  # by the UID of the CR, the newest each
+
+
 class HandlersSession:
     """`run` lasts as long as the process does."""
 
@@ -45,8 +49,9 @@ class HandlersSession:
         figures: HandlerFigures,
         flags: HandlerFlags,
         ready: asyncio.Event,
+        ends: EndsToTell,
     ) -> None:
-        """`ready` is set while its process takes questions."""
+        """`ready` is set while its process takes questions; `ends` outlive it until they are told."""
         self._engine, self._figures, self._flags = engine, figures, flags
         self._watches = watches = [watch for watch, _ in kinds]
         self._known = [known for _, known in kinds]
@@ -66,7 +71,7 @@ class HandlersSession:
         }
         self._acts = engine.election.leads()  # else it only answers the API server
         self._why_ended = ""
-        self._ready = ready
+        self._ready, self._ends = ready, ends
         self.broken = ""  # why the files cannot be imported
 
     async def run(self, has_changed: Callable[[], Awaitable[bool]]) -> str:
@@ -89,20 +94,11 @@ class HandlersSession:
                 self._ready.clear()
                 await self._end(process)
 
-    def run_ended(self, run: EndedRun) -> None:
-        """Tell the handlers that wait for it."""
-        if self._process is None or not self._ready.is_set():
-            return
-        result = run.result
-        self._process.tell(
-            {
-                "tells": "run ended",
-                "body": run.cr,
-                "succeeded": result.succeeded,
-                "message": "" if result.succeeded else result.reason_text,
-                "changed": len(result.changed_tasks),
-            }
-        )
+    def tell_ends(self) -> None:
+        """Tell the handlers that wait for ends of runs, as soon as they are ready."""
+        while self._process is not None and self._ready.is_set() and self._ends:
+            _, document = self._ends.popitem(last=False)
+            self._process.tell(document)
 
     async def review(self, verb: str, review: Json) -> Json:
         """The review with the handlers' answer; raises `NoVerdictError`."""
@@ -137,7 +133,7 @@ class HandlersSession:
                 answer.set_exception(HandlersEndedError("the process of handlers ended"))
         may_finish = self._acts and self._engine.election.leads()
         await process.close(self._take if may_finish else None)
-        self._figures.memory(0)
+        self._figures.process_ended()
 
     def _take(self, told: Json) -> None:
         what, take = told["tells"], self._takes.get(told["tells"])
@@ -146,11 +142,14 @@ class HandlersSession:
         elif (key := self._key_of(told["cr"])) is not None:
             if what == "called":
                 self._figures.called(key, told)
+            elif what == "began":
+                self._figures.began(key, told)
             elif what == "reconcile":
                 self._engine.retry(key, Cause(str(told["why"])))
 
     def _is_ready(self, _: Json) -> None:
         self._ready.set()
+        self.tell_ends()
         _logger.info("handlers are ready", extra=log_fields(pid=self._pid))
 
     def _broken(self, told: Json) -> None:
@@ -240,6 +239,9 @@ class HandlersSession:
         ref = told.get("cr") or {}
         fields = {key: ref[key] for key in ("kind", "namespace", "name") if ref.get(key)}
         _logger.log(told["level"], "%s", told["message"], extra=log_fields(**fields))
+        call = told["call"]
+        if call is not None and (key := self._key_of(call["cr"])) is not None:
+            self._figures.logged(key, call["handler"], told["message"])
 
     def _key_of(self, cr: Json) -> Key | None:
         gvk: Gvk | None = self._kinds.get((cr["group"], cr["kind"]))
@@ -273,6 +275,18 @@ class HandlersSession:
         hidden = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
         kept = {name: text for name, text in self._engine.environment.items() if name not in hidden}
         return {**kept, "KUBECONFIG": str(kubeconfig), "K8S_AUTH_KUBECONFIG": str(kubeconfig)}
+
+
+def told_end(run: EndedRun) -> Json:
+    """As the process is told that a run is over."""
+    result = run.result
+    return {
+        "tells": "run ended",
+        "body": run.cr,
+        "succeeded": result.succeeded,
+        "message": "" if result.succeeded else result.reason_text,
+        "changed": len(result.changed_tasks),
+    }
 
 
 class _Leads:

@@ -1,4 +1,4 @@
-"""`rolecall logs`: what a run of a CR printed, and with `-f` what the runs to come print."""
+"""`rolecall logs`: the output of a run of a CR or of its handlers, and with `-f` what comes later."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 import threading
 from collections.abc import Sequence
+from operator import itemgetter
 
 from rolecall.cli.engine_choice import Here, add_output, add_place, place_or_relay, run_called
 from rolecall.cli.kind_words import CrWord, named_cr
@@ -23,9 +24,10 @@ _PAUSE_S = 0.2
 # More do not begin between two looks.
 _NEWEST = 5
 _EPILOG = """\
-Without --run or --failed: the current run, else the newest. -f follows new runs too.
+Without --run, --failed or --handlers: the current run, else the newest. -f follows new runs too.
 
--o json prints one {"run": ..., "line": ...} for each line.
+-o json prints one {"run": ..., "line": ...} for each line, or with --handlers
+{"handler": ..., "at": ..., "line": ...}.
 """
 
 
@@ -43,8 +45,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "--run", metavar="ID", dest="run_id", help="id of the run, or its first characters"
     )
     which.add_argument("--failed", action="store_true", help="the newest run that failed")
+    which.add_argument(
+        "--handlers", action="store_true", help="the newest lines of its kopf handlers"
+    )
     parser.add_argument(
-        "-f", "--follow", action="store_true", help="follow the output, and that of new runs"
+        "-f", "--follow", action="store_true", help="print what comes later, too"
     )
     add_output(parser)
     add_place(parser)
@@ -56,6 +61,9 @@ def show_logs(arguments: argparse.Namespace) -> int:
     if isinstance(here, int):
         return here
     cr = here.cr(word, arguments.namespace)
+    if arguments.handlers:
+        _print_handlers(here, cr, follows=arguments.follow, is_json=arguments.output == "json")
+        return 0
     runs = here.runs(cr)
     chosen = _choose(runs, word, arguments)
     if chosen is None and not arguments.follow:
@@ -144,6 +152,29 @@ def _print_next(here: Here, cr: Json, after: KeptRun | None, printer: _Printer) 
                 began = run.began
                 _print_run(run, printer, follows=True)
         _pause()
+
+
+def _print_handlers(here: Here, cr: Json, *, follows: bool, is_json: bool) -> None:
+    """The newest lines of its handlers; the engine keeps a few thousand for all CRs."""
+    place = {field: cr[field] for field in ("api_version", "kind", "namespace", "name")}
+    engine, last = here.engine_of_handlers(place), 0
+    for state in engine.states() if follows else [engine.state()]:
+        crs = (each for each in state["crs"] if place.items() <= each.items())
+        acts = [act for each in crs for act in each["handlers"]]
+        lines = [(line["number"], line, act["name"]) for act in acts for line in act["lines"]]
+        for number, line, handler in sorted(lines, key=itemgetter(0)):
+            if number > last:
+                last = number
+                _print_handler_line(handler, line, is_json=is_json)
+    if not last:
+        say("its handlers logged nothing lately")
+
+
+def _print_handler_line(handler: str, line: Json, *, is_json: bool) -> None:
+    if is_json:
+        print(json.dumps({"handler": handler, "at": line["at"], "line": line["text"]}), flush=True)
+    else:
+        print(plain(f"{line['at']} {handler}: {line['text']}"), flush=True)
 
 
 def _pause() -> None:

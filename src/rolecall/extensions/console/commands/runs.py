@@ -115,7 +115,7 @@ def _handlers(acts: Sequence[Json], now: datetime) -> list[str]:
             act["name"],
             since(act["at"], now),
             act["outcome"],
-            seconds_text(act["seconds"]),
+            "" if act["outcome"] == "running" else seconds_text(act["seconds"]),
             str(act["failures"]) if act["failures"] else "",
             act["why"],
         )

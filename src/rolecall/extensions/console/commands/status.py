@@ -252,6 +252,8 @@ def _facts(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
 def _handler(act: Json, now: datetime) -> str:
     """The last call of one, and why it failed."""
     took, ago = seconds_text(act["seconds"]), since(act["at"], now)
+    if act["outcome"] == "running":
+        return f"{act['name']} ({act['place']}) running for {ago}"
     text = f"{act['name']} ({act['place']}) {act['outcome']} {ago} ago after {took}"
     if act["failures"] > 1:
         text += f", failure {act['failures']} in a row"

@@ -226,6 +226,10 @@ def _act(act: Act) -> dict[str, Any]:
         "seconds": act.seconds,
         "at": time_text(act.at),
         "failures": act.failures,
+        "lines": [
+            {"number": line.number, "at": time_text(line.at), "text": line.text}
+            for line in act.lines
+        ],
     }
 
 

@@ -31,6 +31,7 @@ _WAITING = frozenset(
     {"create", "update", "delete", "resume", "field", "timer", "subhandler", "run_ended"}
 )
 _LONGEST_WHY = 1000
+_current: ContextVar[Json | None] = ContextVar("the call that this code is part of", default=None)
 _has: ContextVar[str] = ContextVar("uid of the CR that this handler has", default="")
 
 
@@ -110,6 +111,9 @@ class Calls:
         ref, began = ref_of(named["body"]), time.monotonic()
         self.running[id(named)] = handler, ref
         before = _has.set(named["body"]["metadata"].get("uid", "") if handler.waits else "")
+        caller = _current.set({"handler": handler.id, "cr": ref})
+        if handler.decorator == "daemon":  # its end may never come
+            self._link.tell({"tells": "began", "cr": ref, **_of(handler)})
         outcome, why, trace = "succeeded", "", ""
         try:
             with self._identities.acting_for(named["body"]):
@@ -134,6 +138,7 @@ class Calls:
             raise
         finally:
             _has.reset(before)
+            _current.reset(caller)
             del self.running[id(named)]
             seconds = time.monotonic() - began
             ended = {"outcome": outcome, "why": why[:_LONGEST_WHY], "seconds": round(seconds, 6)}
@@ -148,6 +153,11 @@ class Calls:
                 f"{handler.place}: it wrote `status.conditions`, the operator's; write another"
                 " field of status"
             )
+
+
+def current_call() -> Json | None:
+    """Which handler this code is part of, and for which CR; None outside of calls."""
+    return _current.get()
 
 
 def _is_async(fn: Any) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import kopf
 
+from rolecall.extensions.handlers.child.calls import current_call
 from rolecall.extensions.handlers.child.link import Link
 
 _KOPF = str(Path(kopf.__file__).parent)
@@ -36,6 +37,7 @@ class ToEngine(logging.Handler):
                 "level": record.levelno,
                 "message": message.replace(self._password, "***"),
                 "cr": getattr(record, "k8s_ref", None),
+                "call": current_call(),
             }
         )
 
