@@ -90,7 +90,9 @@ async def test_requests_of_handlers_are_recorded_and_granted_by_rbac(
         ran = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True)
         return ran.stderr, ran.stdout
 
-    assert "handlers/site.py: requests of handlers are not read from code; use --record" in rbac()[0]
+    assert (
+        "handlers/site.py: requests of handlers are not read from code; use --record" in rbac()[0]
+    )
     notes, recorded = rbac("--record", str(record))
     assert "use --record" not in notes
     rules = yaml.safe_load(recorded)["rules"]

@@ -401,7 +401,8 @@ def merged_state(states: Sequence[Json]) -> Json:
         "replica": "",
         "replicas": [engine["shards"]["replica"] for engine in engines],
     }
-    return {"engine": {**engines[0], "shards": shards}, "crs": [{**cr, **handlers.get(place, {})} for place, cr in crs.items()]}
+    merged = [{**cr, **handlers.get(place, {})} for place, cr in crs.items()]
+    return {"engine": {**engines[0], "shards": shards}, "crs": merged}
 
 
 def is_had_by(state: Json, cr: Json) -> bool:

@@ -111,7 +111,9 @@ def derive(sources: RightsSources) -> Derived:
         files = dict.fromkeys(file for watch in sources.watches for file in watch.python_files)
         for file in files:
             shown = file.relative_to(sources.cwd) if file.is_relative_to(sources.cwd) else file
-            derived.notes.append(f"{shown}: requests of handlers are not read from code; use --record")
+            derived.notes.append(
+                f"{shown}: requests of handlers are not read from code; use --record"
+            )
     derived.notes = list(dict.fromkeys(derived.notes))
     return derived
 

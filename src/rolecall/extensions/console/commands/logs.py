@@ -48,9 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
     which.add_argument(
         "--handlers", action="store_true", help="the newest lines of its kopf handlers"
     )
-    parser.add_argument(
-        "-f", "--follow", action="store_true", help="print what comes later, too"
-    )
+    parser.add_argument("-f", "--follow", action="store_true", help="print what comes later, too")
     add_output(parser)
     add_place(parser)
 
