@@ -51,6 +51,14 @@ NO_GUIDES = {
     "admission": "tests/e2e/test_admission.py runs its example",
     "extensions": "tests/e2e/test_extension_example.py installs its example",
     "handlers": "tests/e2e/test_handlers.py runs its example",
+    "blame": "tests/e2e/features/test_blame.py runs its commands",
+    "doctor": "tests/apiserver/doctor and tests/e2e/test_doctor.py run it",
+    "go-differences": "has no commands",
+    "metrics": "has no commands",
+    "observe": "has no commands: tests/e2e/features/test_observe.py runs what it describes",
+    "prune": "tests/e2e/features/test_preview_guide.py runs its example",
+    "skip-unchanged": "has no commands: tests/e2e/features/test_skip.py runs what it describes",
+    "watch-reads": "tests/e2e/features/test_preview_guide.py runs its example",
     "report": "has no commands: tests/play/test_report.py runs what it describes",
     "versions": "tests/unit/scaffold, tests/unit/checks and tests/apiserver/migration take its steps",
     "usage-and-traces": "tests/e2e/features/test_usage.py and test_traces.py run what it describes",
@@ -107,7 +115,6 @@ GUIDES = {
     "preview-and-drift": Guide(
         not_run={
             "rolecall plan": MENTION,
-            "rolecall reconcile": MENTION,
             "kubectl diff": MENTION,
             "kubectl wait": MENTION,
             **dict.fromkeys(
@@ -118,27 +125,6 @@ GUIDES = {
                     "rolecall plan --finalizer KIND/NAME",
                 ),
                 BLANK,
-            ),
-            **dict.fromkeys(
-                (
-                    "rolecall runs website/shop --record",
-                    "rolecall runs website/shop --timeline",
-                    "rolecall runs website/shop --html run.html",
-                    "rolecall runs website/shop --record --run 5651",
-                    "rolecall blame deployment shop .spec.replicas",
-                ),
-                "tests/e2e/features/test_blame.py runs them",
-            ),
-            **dict.fromkeys(
-                (
-                    "kubectl get configmap -o name | grep shop",
-                    'kubectl patch shelf shop --type merge -p \'{"spec":{"books":["atlas"]}}\'',
-                    "rolecall reconcile shelf/shop",
-                    "kubectl events --for shelf/shop",
-                    "rolecall rbac",
-                    "rolecall runs site/shop",
-                ),
-                "tests of their own run what pruning and reads as triggers do",
             ),
         },
         codes={
@@ -170,7 +156,6 @@ GUIDES = {
     "migrate": Guide(
         not_run={
             "ansible-operator run": "belongs to the Go operator",
-            "rolecall run-role": MENTION,
             "rolecall run": ELSEWHERE,
             "make image ANSIBLE_CORE=2.18": IMAGES,
             "make setup ANSIBLE_CORE=2.18": "needs a registry, and replaces what the tests run with",

@@ -174,7 +174,8 @@ def _tell(website: Website, name: str, breakage: Breakage, log_from: int) -> dic
         return [line for line in lines if all(words in line for words in breakage.logged)]
 
     # The log's line comes after the status has been written.
-    found = eventually(told_lines, timeout_s=PATIENCE_S) if breakage.logged else []
+    if breakage.logged:
+        eventually(told_lines, timeout_s=PATIENCE_S)
     # A CR with a period of seconds is at its next run now and then.
     status = eventually(
         lambda: website.status(name),
@@ -185,10 +186,9 @@ def _tell(website: Website, name: str, breakage: Breakage, log_from: int) -> dic
     assert breakage.got in got
     said = {
         "`rolecall check`, before anything runs": checked,
-        "`kubectl describe`": _conditions_and_events(website.described(name)),
+        "`kubectl describe`": _shown(website.described(name), breakage.described),
         "`kubectl get -o wide`": got if breakage.got else "",
-        "the log": "\n".join(found[:1]),
-        "`rolecall status`": status,
+        "`rolecall status`": re.sub(r"^engine of .*\n?", "", status, flags=re.MULTILINE),
     }
     website.pages.append(_section(breakage.what, said))
     return {"described": described, "checked": checked}
@@ -205,33 +205,25 @@ def _section(title: str, said: dict[str, str]) -> str:
     return "\n".join([f"## {title}\n", *blocks])
 
 
-def _conditions_and_events(described: str) -> str:
-    """What tells of the breakage, without what is empty or the same everywhere."""
-    shown, block = [], list[str]()
-    for line in described[described.find("  Conditions:") :].splitlines():
-        if line.strip().startswith(("Ansible Result", "Last Transition Time")) or line == "Events:":
-            shown += _telling(block)
-            block = []
-        block.append(line)
-    return "\n".join([*shown, *block])
-
-
-def _telling(block: list[str]) -> list[str]:
-    text = "\n".join(block)
-    is_silent = (
-        "Status:                False" in text and "Type:                  Ready" not in text
-    )
-    return [] if is_silent else block
+def _shown(described: str, words: tuple[str, ...]) -> str:
+    """The Events if they contain the words, else the conditions that do."""
+    conditions, _, events = described[described.find("  Conditions:") :].partition("\nEvents:")
+    if all(each in _joined(events) for each in words):
+        return f"Events:{events}"
+    blocks = re.split(r"^(?=    (?:Ansible Result|Last Transition Time):)", conditions, flags=re.M)
+    found = (it for it in blocks[1:] if any(each in _joined(it) for each in words))
+    return "".join(["Conditions:\n", *found])
 
 
 _INTRODUCTION = """\
 # When it breaks
 
-A new operator, made by `rolecall init` and `rolecall create api ... --kind Website --finalizer`,
-broken in ten ways, and what its user then reads. To mend the file was enough each time: the engine
-sees it, and tries again at once. A test breaks and mends all of it, and has written this page.
+Ten faults in a new operator, made by `rolecall init` and
+`rolecall create api ... --kind Website --finalizer`, and their messages. The engine sees the fixed
+file and tries again at once. A test makes these faults, fixes them, and writes this page.
 
-`rolecall stop website/NAME` ends a run that hangs; the run of the mended file follows.
+The log has one line with the same message for each failed run: [logs](logs.md).
+`rolecall stop website/NAME` ends a run that hangs.
 
 """
 

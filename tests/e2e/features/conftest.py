@@ -22,7 +22,8 @@ from tests.e2e.features.planning import project
 from tests.e2e.skipping import write_project
 from tests.e2e.wanted_kinds import WANTED
 
-GUIDE = ROOT / "docs" / "guides" / "preview-and-drift.md"
+PRUNE = ROOT / "docs" / "guides" / "prune.md"
+WATCH_READS = ROOT / "docs" / "guides" / "watch-reads.md"
 _FILES = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _ACTS = {"name": "acts", "ansible.builtin.command": "true", "changed_when": False}
 
@@ -88,12 +89,12 @@ def _write(scratch: Path) -> None:
 
 
 def _write_guide(folder: Path) -> None:
-    """The files that the guide shows below "Prune"."""
-    guide = GUIDE.read_text()
-    for name, text in _FILES.findall(guide[guide.index("## Prune") :]):
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text((file.read_text() if file.exists() else "") + text)
+    """The files that the guides to pruning and to reads as triggers show."""
+    for guide in (PRUNE, WATCH_READS):
+        for name, text in _FILES.findall(guide.read_text()):
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text((file.read_text() if file.exists() else "") + text)
 
 
 def _entries(folder: Path) -> list[Json]:

@@ -1,4 +1,4 @@
-"""What the guide shows of pruning and of reads as triggers, with the very files that it shows."""
+"""The examples of the guides to pruning and to reads as triggers, with the files that they show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.features.conftest import GUIDE
+from tests.e2e.features.conftest import PRUNE
 from tests.e2e.features.kinds import SHELF, SITE
 from tests.e2e.features.logs import at_rest, causes
 from tests.e2e.test_commands import Person
@@ -29,7 +29,7 @@ async def test_config_map_that_left_the_loop_is_gone_after_two_good_runs(
     Person(engine, cluster.kubeconfig, namespace).rolecall("reconcile", "shelf/shop")
     await eventually_async(lambda: names(api, namespace), lambda found: found == {"shop-atlas"})
     (event,) = await eventually_async(lambda: events(api, namespace, "Pruned"))
-    assert event["message"] in GUIDE.read_text()
+    assert event["message"] in PRUNE.read_text()
 
 
 async def test_rotated_secret_rolls_the_deployment(

@@ -36,7 +36,7 @@ _QUIET = {
     "rights": ("own_status",),
     "neighbours": ("plain", "finalized"),
 }
-_GUIDE = ROOT / "docs" / "guides" / "prove-it.md"
+_GUIDE = ROOT / "docs" / "guides" / "prove-it" / "bugs.md"
 
 
 @dataclass(frozen=True, slots=True)
