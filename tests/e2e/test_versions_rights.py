@@ -64,7 +64,7 @@ async def test_engine_says_what_it_may_not_tell_and_mends_what_others_change_onc
     eventually(note, lambda said: said.startswith(lacking))
     eventually(lambda: engine.metric("rolecall_api_call_seconds_count", verb="patch") >= 3)
     (said,) = [line for line in engine.log.splitlines() if " error " in line]
-    assert "could not tell the API server where to ask" in said
+    assert "could not register webhooks for conversion and admission" in said
     assert "config/webhooks" in said
     assert (await api.get(CRD, "", NAME))["spec"]["conversion"] == {"strategy": "None"}
     assert engine.stop() == 0

@@ -417,7 +417,9 @@ def who_has(cr: Json) -> str:
     """In words, for a CR that somebody asks about."""
     replica, shard = cr.get("replica"), cr["shard"]
     return (
-        f"`{replica}` has its shard, {shard}" if replica else f"nobody has its shard, {shard}, now"
+        f"`{replica}` has its shard, {shard}"
+        if replica
+        else f"its shard, {shard}, has no holder now"
     )
 
 

@@ -84,7 +84,7 @@ def _watches(chosen: Chosen, asked_verbosity: int | None) -> WatchSettings:
 def _runner(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> RunnerSettings:
     if chosen["trust-cr-text"]:
         warnings.append(
-            "--trust-cr-text: Ansible will template text from CRs, so whoever may write a CR may run"
+            "--trust-cr-text: Ansible templates text from CRs, so anyone who can write a CR can execute"
             " code in this operator"
         )
     inventory = environment.get("ANSIBLE_INVENTORY", "")

@@ -34,7 +34,7 @@ def read_kubeconfig(paths: Sequence[Path]) -> Login:
         names = ", ".join(f"`{path}`" for path in paths)
         # Without the cause, which may quote the file, keys and all.
         raise CredentialsError(
-            f"{names} is no kubeconfig: something in it is of another shape than kubectl writes",
+            f"Invalid kubeconfig {names}: a field has the wrong type",
             hint="compare it with `kubectl config view`",
         ) from None
 

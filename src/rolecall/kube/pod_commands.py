@@ -61,7 +61,7 @@ async def run_in_pod(client: Client, command: PodCommand) -> AsyncGenerator[tupl
     """What it prints, as it comes; the last one is `ENDING` with its exit code in decimal."""
     pods = await client.resource_for(_POD)
     target = Target("create", pods, command.namespace, command.pod, "exec")
-    who = "whoever looks into this operator"
+    who = "the user of your kubeconfig"
     async with pod_socket(client, target, command.path, _PROTOCOLS, who=who) as socket:
         async with _stdin(socket):
             async for channel, data in _messages(socket):

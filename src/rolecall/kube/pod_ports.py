@@ -33,7 +33,7 @@ async def join_pod_port(
     namespace, pod, port = place
     target = Target("create", await client.resource_for(_POD), namespace, pod, "portforward")
     path = f"/api/v1/namespaces/{namespace}/pods/{pod}/portforward?ports={port}"
-    who = "whoever looks at this page"
+    who = "the user of your kubeconfig"
     async with pod_socket(client, target, path, _PROTOCOLS, who=who) as socket:
         sending = asyncio.create_task(_send(socket, reader))
         try:

@@ -17,7 +17,7 @@ async def pod_socket(
 ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
     """Open while the context lasts; raises `ClusterError`, also for what breaks off in it.
 
-    `who`: needs the right, where it is missing: `whoever looks at this page`.
+    `who`: needs the right, where it is missing: `the user of your kubeconfig`.
     """
     try:
         async with client.web_socket(path, protocols) as socket:

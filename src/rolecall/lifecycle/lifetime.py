@@ -102,4 +102,4 @@ async def _drain_in_time(drain: Drain, hurried: asyncio.Event) -> None:
         for task in (patient, hurry):
             task.cancel()
         await asyncio.gather(patient, hurry, return_exceptions=True)
-    await drain(False, "the operator was told twice to stop")
+    await drain(False, "received a second termination signal")

@@ -39,7 +39,7 @@ def object_of(asked: PlayRequest) -> Json:
     found = value_of(asked)
     metadata = found.get("metadata", {}) if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(metadata, dict):
-        raise NotAnswerableError(f"a write of {asked.info.resource} whose body is no object")
+        raise NotAnswerableError(f"a write of {asked.info.resource} whose body is not an object")
     return found
 
 

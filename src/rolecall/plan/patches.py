@@ -169,7 +169,7 @@ def _value(step: Json) -> Any:
 
 def _parts(pointer: Any) -> list[str]:
     if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
-        raise UnfitPatchError(f"`{pointer}` is no JSON pointer")
+        raise UnfitPatchError(f"`{pointer}` is not a JSON pointer")
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 
@@ -214,7 +214,7 @@ def _removed(document: Any, path: list[str]) -> Any:
 
 def _index(part: str, last: int) -> int:
     if not part.isdigit() or (len(part) > 1 and part.startswith("0")) or int(part) > last:
-        raise UnfitPatchError(f"`{part}` is no place in a list of {last + 1}")
+        raise UnfitPatchError(f"`{part}` is not an index in a list of {last + 1}")
     return int(part)
 
 

@@ -299,7 +299,7 @@ def _wanted(write: _Write, there: Json) -> Json:
         return {**there, "spec": {**(there.get("spec") or {}), "replicas": replicas}}
     wanted = write.body if asked.method == "PUT" else _BY_TYPE[asked.media_type](there, write.body)
     if not isinstance(wanted, dict) or not isinstance(wanted.get("metadata"), dict):
-        raise UnfitPatchError("what the patch leaves is no object")
+        raise UnfitPatchError("the patched document is not an object")
     return wanted
 
 

@@ -157,7 +157,7 @@ def _rows(node: yaml.MappingNode, known: dict[int, _Nodes]) -> _Nodes:
     for source in (value for key, value in node.value if key.tag == _MERGE):
         for each in source.value if isinstance(source, yaml.SequenceNode) else [source]:
             if not isinstance(each, yaml.MappingNode):
-                raise UnreadableBodyError("the body merges what is no map")
+                raise UnreadableBodyError("a merge key (`<<`) in the body must refer to a map")
             new = [row for row in _rows(each, known) if str(row[0].value) not in said]
             said.update(str(key.value) for key, _ in new)
             rows = [*rows, *new]

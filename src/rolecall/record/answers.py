@@ -84,7 +84,7 @@ def _document_in(
         document = json.loads(body)
     except (ValueError, RecursionError):
         return "its answer is not JSON"
-    return document if isinstance(document, dict) else "its answer is no object"
+    return document if isinstance(document, dict) else "its answer is not an object"
 
 
 def digest_of_items(items: Iterable[str]) -> str:

@@ -125,8 +125,8 @@ def _of_dividing(operator: Operator, divided: DividedCrs, shard: int | None) -> 
     host = divided.holders.get(shard, "")
     if host in pods:
         return PodChoice(pods[host], f"has {place}", dividing)
-    who = f"`{host}`, which is no pod that runs, has" if host else "nobody has"
-    return PodChoice(ready[0], f"was chosen: {who} {place}", dividing)
+    why = f"has its holder, `{host}`, in a pod that is not running" if host else "has no holder"
+    return PodChoice(ready[0], f"was chosen: {place}, {why}", dividing)
 
 
 def _ready(operator: Operator) -> list[EnginePod]:

@@ -173,7 +173,7 @@ class RunResult:
     answer: object = None  # what the reader of its tasks made of them; not redacted: never log it
     # The first thing that the play used and that is no function of its inputs, with its task; empty:
     # it depends on the object, the project's files, `variables` of the environment, and the API.
-    impure: str = "it ran without the warm host, where nobody notes what a play uses"
+    impure: str = "it ran stock, where what a play uses is not recorded"
     variables: Set[str] = frozenset()
 
     @property

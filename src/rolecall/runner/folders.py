@@ -35,7 +35,7 @@ def private_dir(root: Path, gvk: Gvk, namespace: str, name: str) -> Path:
     segments = [part for part in (gvk.group, gvk.version, gvk.kind, namespace, name) if part]
     if not name or any(part in (".", "..") or "/" in part or "\0" in part for part in segments):
         raise CannotStartError(
-            f"`{namespace}/{name}` cannot be the name of a folder, so nothing was run for it"
+            f"`{namespace}/{name}` cannot be the name of a folder, so its role was not run"
         )
     return root.joinpath(*segments)
 
@@ -74,8 +74,8 @@ def _check_owner(path: Path, allowed: Collection[int]) -> None:
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in allowed:
         raise CannotStartError(
-            f"`{path}` does not belong to the user of this process, so nothing was run in it",
-            hint=f"choose another folder with --artifacts-dir; if nobody uses it, remove `{path}`",
+            f"`{path}` does not belong to the user of this process, so the role was not run",
+            hint=f"choose another folder with --artifacts-dir, or remove `{path}` if it is not used",
         )
     if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
         path.chmod(0o700)

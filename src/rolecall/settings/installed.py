@@ -44,7 +44,7 @@ def load_class(point: EntryPoint, base: type) -> Any:
     loaded = load_point(point)
     if loaded is None or (isinstance(loaded, type) and issubclass(loaded, base)):
         return loaded
-    raise _not_loaded(point, TypeError(f"`{point.value}` is no subclass of `{base.__name__}`"))
+    raise _not_loaded(point, TypeError(f"`{point.value}` is not a subclass of `{base.__name__}`"))
 
 
 def load_point(point: EntryPoint) -> Any:

@@ -108,8 +108,8 @@ _RUNS = FlagGroup(
             "trust-cr-text",
             FlagKind.TRUTH,
             "false",
-            "let Ansible template text that comes from CRs, as the Go operator does: whoever may write"
-            " a CR may then run code in the operator",
+            "let Ansible template text that comes from CRs, as the Go operator does: anyone who can"
+            " write a CR can then execute code in the operator",
         ),
         Flag(
             "artifacts-dir",

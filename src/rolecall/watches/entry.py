@@ -137,8 +137,8 @@ def _read_mark_unsafe(fields: Fields, report: Report) -> bool | None:
     if said is False:
         report.warn(
             fields.line_of("markUnsafe"),
-            "`markUnsafe: false` lets Ansible template text that comes from objects, so whoever may"
-            " write one can run code with the operator's rights",
+            "`markUnsafe: false` lets Ansible template text that comes from objects, so anyone who can"
+            " write one can execute code with the operator's rights",
             hint="remove the line, unless a role relies on it",
         )
     return said

@@ -190,7 +190,7 @@ def _subresources(fields: Fields, report: Report) -> tuple[str, ...]:
         if not each or "/" in each or each != each.lower():
             report.error(
                 fields.line_of("subresources"),
-                f"`{each}` is no name of a subresource, such as `scale`",
+                f"`{each}` is not a subresource; name one such as `scale`",
             )
     return said
 
@@ -222,7 +222,7 @@ def _conditions(fields: Fields, report: Report) -> Iterator[dict[str, str]]:
         inner = Fields(node, CONDITION_KEYS, report, is_strict=True)
         name, expression = inner.text("name"), inner.text("expression")
         if not is_qualified_name(name) or name in names:
-            report.error(inner.line_of("name"), f"`{name}` is no name of its own for a condition")
+            report.error(inner.line_of("name"), f"`{name}`: invalid or duplicate condition name")
         names.add(name)
         line = inner.line_of("expression")
         if why := why_wrong(expression):

@@ -155,7 +155,7 @@ def test_webhook_without_its_service_is_named_with_what_it_blocks(
         cluster.api.delete(f"{_HOOKS}/{namespace}")
     (row,) = seen["webhooks"]
     assert (code, row["state"]) == (1, "to_do")
-    assert f"calls the service `{namespace}/gone`, which nobody answers" in row["what"]
+    assert f"calls the service `{namespace}/gone`, which has no ready endpoint" in row["what"]
     assert f"writes of sites.{GROUP}" in row["what"]
     assert f"kubectl delete validatingwebhookconfiguration {namespace}" in row["way_out"]
 

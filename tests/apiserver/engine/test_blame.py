@@ -44,7 +44,7 @@ async def test_blame_without_kept_runs_reports_managers_and_why(
     await api.create(CONFIG_MAP, {"metadata": metadata, "data": {"a": "b"}})
     said = await blamed(engine, cluster, namespace, "configmap", "foreign", ".data")
     assert "rolecall (Update)" in said
-    assert "no runs are kept of `configmap/foreign`" in said
+    assert "no runs of `configmap/foreign` are kept" in said
 
 
 async def test_engine_without_records_says_so(

@@ -68,7 +68,7 @@ def test_converted_kind_is_defined_for_olm_and_for_all_namespaces(
         (lambda spec: spec.pop("webhookdefinitions"), "and no ConversionWebhook names it"),
         (
             lambda spec: spec["webhookdefinitions"][0].update(conversionCRDs=["a.b"]),
-            "converts `a.b`, which is no CRD of this bundle",
+            "converts `a.b`, which is not a CRD of this bundle",
         ),
         (
             lambda spec: spec["webhookdefinitions"][0].update(deploymentName="other"),

@@ -36,7 +36,7 @@ def test_argument_without_key_is_told_with_the_nearest_key(workshop: Workshop) -
     no_argument, no_key = workshop.warnings()
 
     assert "`spec.imageName` of `Demo` has no argument" in no_argument
-    assert "argument `image_names` is no key of `Demo`'s spec" in no_key
+    assert "argument `image_names` is not in the spec of `Demo`" in no_key
     assert "did you mean `image_name`?" in no_key
 
 

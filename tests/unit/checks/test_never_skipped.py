@@ -77,7 +77,7 @@ def test_templates_and_included_roles_are_looked_at_and_other_roles_are_not(
     workshop.write("roles/part/tasks/main.yml", "- debug: {}\n")
     workshop.write("roles/part/templates/t.j2", "one\n{{ template_run_date }}\n")
     workshop.write("roles/other/tasks/main.yml", "- command: 'true'\n")
-    what = "`template_run_date` tells of a file or the time"
+    what = "`template_run_date` depends on a file or the time"
     assert only(told(workshop)) == f"roles/part/templates/t.j2:2: {what}: {EFFECT}"
 
 

@@ -54,10 +54,9 @@ def test_shops_are_converted_and_the_rest_stays(
             f"{SHOP}---\n{SHOP.replace('corner', 'other')}",
             "v3",
             [
-                "error: shop.yaml: Shop `corner`: `v3` (--to) is no version that it is converted"
-                " to or from",
+                "error: shop.yaml: Shop `corner`: `v3` (--to) is not a version of the conversion",
                 "hint: there are `v1`, `v2`",
-                "shop.yaml: Shop `other`: `v3` (--to) is no version that it is converted to or from",
+                "shop.yaml: Shop `other`: `v3` (--to) is not a version of the conversion",
                 "hint: there are `v1`, `v2`",
             ],
         ),
@@ -65,8 +64,7 @@ def test_shops_are_converted_and_the_rest_stays(
             SHOP.replace("v1", "v0"),
             "v2",
             [
-                "error: shop.yaml: Shop `corner`: `v0` (apiVersion) is no version that it is"
-                " converted to or from",
+                "error: shop.yaml: Shop `corner`: `v0` (apiVersion) is not a version of the conversion",
                 "hint: there are `v1`, `v2`",
             ],
         ),

@@ -74,7 +74,7 @@ def test_flag_of_a_deleted_extension_is_unknown(install: Install) -> None:
     [
         ({"mine": "NoiseFlags", "twin": "NoiseFlags"}, "`twin` and mine have a flag `--noise`"),
         ({"mine": "PortFlags"}, "`mine` and the engine have a flag `--proxy-port`"),
-        ({"mine": "Install"}, "is no subclass of `ExtensionFlags`"),
+        ({"mine": "Install"}, "is not a subclass of `ExtensionFlags`"),
     ],
 )
 def test_wrong_declaration_ends_the_start(

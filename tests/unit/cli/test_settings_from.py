@@ -134,7 +134,7 @@ def test_number_of_runs_that_may_wait_follows_from_memory_unless_somebody_says_i
 
 
 def test_trusting_cr_text_names_the_risk() -> None:
-    assert "may run code in this operator" in settled("--trust-cr-text")[1][0]
+    assert "can execute code in this operator" in settled("--trust-cr-text")[1][0]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_cr_says_who_has_it(engine: FakeEngine) -> None:
     blog = engine.rolecall("status", "website/blog").stdout
     lost = engine.rolecall("status", "website/lost").stdout
     assert "replica `web-1` has its shard, 0" in blog
-    assert "nobody has its shard, 0, now" in lost
+    assert "its shard, 0, has no holder now" in lost
 
 
 def test_runs_of_another_replicas_cr_are_told_to_be_old(engine: FakeEngine) -> None:

@@ -44,8 +44,8 @@ async def seen(settings: Settings, holder: str | None, silent_s: float = 1.0) ->
     ("settings", "holder", "told"),
     [
         (ALONE, "web-0_1234", "web-0_1234 leads"),
-        (ALONE, None, "nobody holds"),
-        (ALONE, "", "was given back"),
+        (ALONE, None, "does not exist yet"),
+        (ALONE, "", "is released"),
         (DIVIDED, "shards/64", "replicas divide the CRs into 64 shards"),
         (ALONE, "shards/64", "replicas divide the CRs into 64 shards"),
         (Settings(), "web-0_1234", "run one operator only"),

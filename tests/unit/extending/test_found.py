@@ -61,7 +61,7 @@ def test_folder_that_was_deleted_is_passed_over(
     [
         (["Second", "Circle"], "want to be asked after each other"),
         (["Third", "Circle"], "two installed packages have an extension `third`"),
-        (["NoExtension"], "is no subclass of `Extension`"),
+        (["NoExtension"], "is not a subclass of `Extension`"),
         (["Missing"], "cannot be loaded"),
     ],
 )

@@ -62,7 +62,7 @@ async def test_second_signal_does_not_wait_for_runs(engine: Engine) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         await engine.task
     assert engine.story[1:] == [
-        "drain at once: the operator was told twice to stop",
+        "drain at once: received a second termination signal",
         "drained",
         "part ended",
     ]

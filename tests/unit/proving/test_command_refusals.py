@@ -65,7 +65,7 @@ def _with_odd_replay(project: Path) -> None:
         (_leave, ["--kind", "Plane"], "kind `Plane` is not watched"),
         (_leave, ["--check", "drifts"], "`drifts` is not a check"),
         (_leave, ["--sample", "none.yaml"], "none.yaml: could not be read"),
-        (_leave, ["--replay", "none.json"], "none.json: is no case that can be tried again"),
+        (_leave, ["--replay", "none.json"], "none.json: not a case that can be replayed"),
         (_leave, ["--check", "upgrade"], "`upgrade` needs to know from where"),
         (_leave, ["--budget", "soon"], "soon"),
         (_leave, [], "`rolecall cluster build` builds them"),
@@ -74,8 +74,8 @@ def _with_odd_replay(project: Path) -> None:
         (_with_bad_sample, [], f"{_SAMPLE}: could not be read"),
         (_with_odd_samples, [], f"{_SAMPLE}: `metadata` of Plain has no name"),
         (_without_samples, [], "no sample of a watched kind was found in config/samples"),
-        (_with_bad_replay, ["--replay", "case.json"], "is no case that can be tried again"),
-        (_with_odd_replay, ["--replay", "case.json"], "is no case of this project"),
+        (_with_bad_replay, ["--replay", "case.json"], "not a case that can be replayed"),
+        (_with_odd_replay, ["--replay", "case.json"], "is not a case of this project"),
     ],
 )
 def test_what_is_not_there_is_told_and_nothing_is_started(

@@ -70,5 +70,5 @@ def test_case_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
 def test_file_that_holds_no_case_is_an_input_error(tmp_path: Path) -> None:
     file = tmp_path / "case.json"
     file.write_text("{}")
-    with pytest.raises(InputError, match="no case"):
+    with pytest.raises(InputError, match="not a case"):
         read_replay(file)

@@ -52,7 +52,7 @@ def test_installed_collections_are_those_of_today(project: Path) -> None:
 
 
 def test_revision_that_is_not_there_is_an_input_error(project: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no git revision"):
+    with pytest.raises(InputError, match="is not a git revision"):
         full_revision(project, "v9")
-    with pytest.raises(InputError, match="no git revision"):
+    with pytest.raises(InputError, match="is not a git revision"):
         full_revision(tmp_path, "first")

@@ -85,14 +85,17 @@ def test_shard_of_the_dead_is_said_to_be_nobodys(cluster: FakeCluster) -> None:
     cluster.objects["leases"] = shard_leases(COUNT, held, ended=["web-1"])
     said = rolecall(cluster, "status", "website/shop")
     assert asked(cluster) == ["web-0"]
-    assert f"was chosen: nobody has shard {SHOP} of 8" in said.stderr
+    assert f"was chosen: shard {SHOP} of 8, in which this CR is, has no holder" in said.stderr
 
 
 def test_holder_that_is_no_pod_is_named(cluster: FakeCluster) -> None:
     cluster.objects["leases"] = shard_leases(COUNT, {"web-0": REST, "laptop": [SHOP]})
     said = rolecall(cluster, "status", "website/shop")
     assert asked(cluster) == ["web-0"]
-    assert f"was chosen: `laptop`, which is no pod that runs, has shard {SHOP}" in said.stderr
+    assert (
+        f"was chosen: shard {SHOP} of 8, in which this CR is, has its holder, `laptop`"
+        in said.stderr
+    )
 
 
 def test_leader_of_the_mode_lease_leads_though_members_wait_beside(cluster: FakeCluster) -> None:

@@ -139,7 +139,7 @@ def _row_faults(row: Json, deployments: set[str]) -> Iterator[str]:
     if "v1" not in (row.get("admissionReviewVersions") or []):
         yield "does not take reviews of `v1`"
     if row.get("type") != _TYPES[2] and len(str(row.get("generateName")).split(".")) < 3:
-        yield f"`{row.get('generateName')}` is no name of three parts with dots, as webhooks have"
+        yield f"`generateName: {row.get('generateName')}` must have three parts, separated by dots"
     for rule in row.get("rules") or []:
         if {"*", "operators.coreos.com"} & set(rule.get("apiGroups") or []):
             yield "asks about groups that OLM needs itself, which it refuses"
@@ -149,7 +149,7 @@ def _conversion_faults(spec: Json, rows: Sequence[Json], crds: dict[str, Json]) 
     named = [name for row in rows for name in row.get("conversionCRDs") or []]
     converted = {name for name, crd in crds.items() if is_converted(crd)}
     for name in sorted(set(named) - set(crds)):
-        yield f"converts `{name}`, which is no CRD of this bundle"
+        yield f"converts `{name}`, which is not a CRD of this bundle"
     for name in sorted(converted - set(named)):
         yield f"CRD `{name}` is converted by a webhook, and no ConversionWebhook names it"
     modes = {row.get("type") for row in spec.get("installModes") or [] if row.get("supported")}

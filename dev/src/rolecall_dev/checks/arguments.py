@@ -193,6 +193,6 @@ def _tell_arguments_without_key(sides: _Sides, findings: Findings) -> None:
         findings.warn(
             arguments.document.file,
             arguments.line(name),
-            f"argument `{name}` is no key of `{watch.gvk.kind}`'s spec and has no default",
+            f"argument `{name}` is not in the spec of `{watch.gvk.kind}` and has no default",
             details=[f"did you mean `{nearest[0]}`?"] if nearest else [],
         )

@@ -142,7 +142,7 @@ def _pod_labels(cwd: Path) -> Mapping[str, str]:
                 selector = as_map(as_map(document.get("spec")).get("selector"))
                 return {str(k): str(v) for k, v in as_map(selector.get("matchLabels")).items()}
     raise InputError(
-        f"no Deployment was found in {_MANAGER}, so nobody knows how pods are labelled"
+        f"{_MANAGER} has no Deployment, so the labels of the operator's pods are unknown"
     )
 
 

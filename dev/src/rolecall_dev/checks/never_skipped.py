@@ -114,7 +114,7 @@ def _of_expression(use: Expression) -> Iterator[tuple[str, str]]:
         yield from ((name, why) for why in _why(used, name))
     for each in found.find_all(nodes.Name):
         if each.name in FILE_VARIABLES:
-            yield each.name, f"`{each.name}` tells of a file or the time"
+            yield each.name, f"`{each.name}` depends on a file or the time"
 
 
 def _why(used: Used, name: str) -> list[str]:

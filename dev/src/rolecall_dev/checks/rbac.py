@@ -221,9 +221,7 @@ def needs_of_stores(watches: Sequence[Watch]) -> list[Need]:
 def general_needs() -> list[Need]:
     """What the engine does whatever it watches."""
     return [
-        Need(
-            "", "events", ("create", "patch"), "no Events will tell what happened", is_vital=False
-        ),
+        Need("", "events", ("create", "patch"), "no Events can be posted", is_vital=False),
         Need(
             "coordination.k8s.io",
             "leases",

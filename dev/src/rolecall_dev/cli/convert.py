@@ -66,7 +66,7 @@ def _converted(conversion: Conversion, found: Json, version: str) -> Json:
     for what, word in (("--to", version), ("apiVersion", here)):
         if word not in conversion.versions:
             raise InputError(
-                f"`{word}` ({what}) is no version that it is converted to or from",
+                f"`{word}` ({what}) is not a version of the conversion",
                 hint=f"there are {known}",
             )
     return conversion.convert(found, version)

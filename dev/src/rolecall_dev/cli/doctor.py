@@ -60,8 +60,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--uninstall",
         action="store_true",
-        help="look at what an uninstall of the operator would leave instead: CRs with its finalizer,"
-        " which nobody could delete any more, CRDs, rights, webhooks, Leases and claims",
+        help="instead, list what an uninstall of the operator leaves behind: CRs with its finalizer,"
+        " which can no longer be deleted, CRDs, rights, webhooks, Leases and claims",
     )
     parser.add_argument("-o", "--output", choices=("people", "json"), default="people")
 

@@ -44,8 +44,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "plan",
         plan,
         "Run the roles of CRs, unchanged, in a world of their own: reads come from the"
-        " cluster, writes are dry runs at the API server, later reads see them, nothing is kept. What"
-        " does more than ask the API server runs in Ansible's check mode, or not at all, and is told.",
+        " cluster, writes are dry runs at the API server, later reads see them, nothing is kept. Tasks"
+        " that do more than ask the API server run in Ansible's check mode, or are skipped and shown.",
         epilog="Exit codes: 0 nothing would change, 1 something would, 2 a role failed or the input is"
         " wrong, 3 the cluster refused, 5 unknown: something was not looked at. 5 comes before 0 and"
         " 1.",
@@ -107,7 +107,7 @@ def plan(arguments: argparse.Namespace) -> int:
 
 def _refuse_nonsense(arguments: argparse.Namespace) -> None:
     if arguments.project is not None and not arguments.project.is_dir():
-        raise InputError(f"the project `{arguments.project}` is no folder")
+        raise InputError(f"the project `{arguments.project}` is not a folder")
     if arguments.all and (arguments.named or arguments.cr):
         raise InputError("`--all` plans all CRs; name none beside it")
     if arguments.all and arguments.finalizer:

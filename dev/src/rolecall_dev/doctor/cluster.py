@@ -72,7 +72,7 @@ async def look_at_clocks(surroundings: Surroundings) -> Sequence[Diagnosis]:
     """By the `Date` of an answer."""
     skew = (await surroundings.needed_cluster()).skew
     if skew is None:
-        return [not_looked("the API server does not tell its time")]
+        return [not_looked("the API server's responses have no `Date` header")]
     seconds = skew.total_seconds()
     if abs(seconds) <= _ALLOWED_S:
         return [done("agrees with that of the API server")]
@@ -123,10 +123,10 @@ async def look_at_lease(surroundings: Surroundings) -> Sequence[Diagnosis]:
     try:
         spec = (await surroundings.read(path)).get("spec") or {}
     except NotFoundError:
-        return [done(f"nobody holds the Lease {place} yet")]
+        return [done(f"the Lease {place} does not exist yet")]
     holder = str(spec.get("holderIdentity") or "")
     if not holder:
-        return [done(f"the Lease {place} was given back; whoever starts, takes it")]
+        return [done(f"the Lease {place} is released; the next operator that starts takes it")]
     silent_s = _silent_s(spec)
     if silent_s > float(spec.get("leaseDurationSeconds") or 15):
         return [

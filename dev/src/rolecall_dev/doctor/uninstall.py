@@ -95,8 +95,8 @@ def _held_cr(cr: Json, kind: str, resource: str, finalizer: str, *, is_served: b
         what += ", which is being deleted,"
     if is_served:
         return to_do(
-            f"{what} has the finalizer `{finalizer}`; without the operator nobody would take it away,"
-            " and its namespace could never be deleted",
+            f"{what} has the finalizer `{finalizer}`; only the operator removes it, so without the"
+            " operator neither this object nor its namespace can be deleted",
             f"while the operator runs: `kubectl delete {at}`",
         )
     return to_do(

@@ -118,8 +118,8 @@ async def look_at_webhooks(surroundings: Surroundings) -> Sequence[Diagnosis]:
 def _told(hook: _Hook) -> Diagnosis:
     refuses = "refuses" if hook.is_certain else "may refuse"
     return to_do(
-        f"{hook.place} calls the service `{hook.service}`, which nobody answers, so the API server"
-        f" {refuses} {hook.about}",
+        f"{hook.place} calls the service `{hook.service}`, which has no ready endpoint, so the API"
+        f" server {refuses} {hook.about}",
         f"bring that service back; if its operator is gone: `kubectl delete {hook.place}`"
         if "conversion" not in hook.about
         else "bring that service back, or set the CRD's `spec.conversion.strategy` to `None`",

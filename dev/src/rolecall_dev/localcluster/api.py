@@ -84,7 +84,7 @@ class Api:
         except (OSError, http.client.HTTPException) as error:
             raise ClusterError(
                 f"the API server at {self._host}:{self._port} did not answer: {error}",
-                hint="`rolecall cluster status` tells what runs",
+                hint="`rolecall cluster status` shows which components run",
             ) from error
         if status not in accepted:
             raise ClusterError(f"{method} {path} was refused ({status}): {_message(content)}")

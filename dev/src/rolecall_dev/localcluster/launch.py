@@ -339,5 +339,5 @@ def _create_first_objects(cluster: Cluster, nodes: int) -> None:
     if not any(can_run_pods(cluster.api) for _ in attempts(_READY_S)):
         raise ClusterError(
             f"nodes and service accounts were not ready within {_READY_S:.0f} s",
-            hint="`rolecall cluster logs kwok` and `... kube-controller-manager` tell why",
+            hint="`rolecall cluster logs kwok` and `... kube-controller-manager` show why",
         )

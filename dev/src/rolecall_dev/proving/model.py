@@ -151,6 +151,6 @@ def read_replay(path: Path) -> Replay:
         return Replay(str(document["sample"]), Case(**document["case"]))
     except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path}: is no case that can be tried again: {error}",
+            f"{path}: not a case that can be replayed: {error}",
             hint="`rolecall test` writes one for each finding, and names it",
         ) from error

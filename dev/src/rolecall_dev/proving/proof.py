@@ -135,7 +135,7 @@ def planned(wish: Wish) -> ProofPlan:
     found = find_samples(wish.project, watches, (), [wish.project / replay.sample])
     wanted = tuple(each for each in found if str(each) == replay.case.subject)
     if not wanted or replay.case.check not in CHECKS:
-        raise InputError(f"{wish.replay}: `{replay.case.name}` is no case of this project")
+        raise InputError(f"{wish.replay}: `{replay.case.name}` is not a case of this project")
     revision = replay.case.params.get("from", "")
     return ProofPlan(wanted, (replay.case.check,), replay.case, revision, limits)
 

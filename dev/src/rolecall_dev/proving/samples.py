@@ -142,7 +142,7 @@ def full_revision(project: Path, revision: str) -> str:
     found = _git(project, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if found.returncode:
         raise InputError(
-            f"`{revision}` is no git revision of `{project}`",
+            f"`{revision}` is not a git revision of `{project}`",
             hint="name a tag, a branch or a commit, such as `--from v1.2.0`",
         )
     return found.stdout.decode().strip()

@@ -87,8 +87,8 @@ def warnings_of(rights: Rights, *, is_cluster_wide: bool) -> list[str]:
     """One for each right that a reviewer should not pass by."""
     reach = "all namespaces" if is_cluster_wide else "the namespaces where the Role is bound"
     return [
-        f"`{resource}` is near to admin of all pods in {reach}: whoever has the operator's token can"
-        f" run commands in them, read their Secrets and volumes, and act with their tokens;"
+        f"`{resource}` is near to admin of all pods in {reach}: with the operator's token one can run"
+        f" commands in them, read their Secrets and volumes, and act with their tokens;"
         f" needed by {', '.join(rights.reasons_for('', resource)[:3])}"
         for resource in _INTO_PODS
         if any(Right("", resource, verb) in rights for verb in ("get", "create"))

@@ -27,7 +27,7 @@ class KeyHolder:
 
     def __str__(self) -> str:
         which = f"shard {self.shard} of {self.count}"
-        return f"`{self.replica}` has {which}" if self.replica else f"nobody has {which} now"
+        return f"`{self.replica}` has {which}" if self.replica else f"{which} has no holder now"
 
 
 class KeyHolders:

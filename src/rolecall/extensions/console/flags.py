@@ -23,7 +23,7 @@ _GROUP = FlagGroup(
             FlagKind.TEXT,
             "cluster",
             "`cluster`: users log in with a token of theirs and see what kubectl would show them;"
-            " `local`: on localhost alone, whoever has the printed address sees what the operator sees",
+            " `local`: only on localhost; anyone with the printed address sees what the operator sees",
             choices=("cluster", "local"),
         ),
         Flag(

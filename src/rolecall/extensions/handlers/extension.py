@@ -209,8 +209,8 @@ class HandlersExtension(Extension):
         now = _by_path(each for gvk, keys in self._keys for each in keys.as_now().webhooks(gvk))
         if now != self._webhooks:
             _logger.warning(
-                "the API server is not told what `on.validate` and `on.mutate` ask for now; restart the"
-                " operator"
+                "`on.validate` or `on.mutate` of the handlers changed, and the webhooks at the API"
+                " server did not; restart the operator to register them"
             )
 
     async def _until_ended(self) -> None:

@@ -158,7 +158,7 @@ class LostOwners:
         key = run.key
         about = {"kind": key.gvk.kind, "namespace": key.namespace, "name": key.name}
         _logger.info("owner restored", extra=log_fields(**about, objects=shown))
-        message = f"Somebody took the owner away from {shown}. This object is the owner again"
+        message = f"Restored the owner of {shown}, which another client had removed"
         self._events.record(run.cr, kind="Normal", reason=OWNER_RESTORED, message=message)
 
 

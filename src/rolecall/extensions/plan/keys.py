@@ -22,8 +22,8 @@ class PlanKeys(ExtensionKeys):
             "mode",
             Form.TEXT,
             "reconcile",
-            "`observe`: no runs, only plans of them, after each period; what they find is told by the"
-            " condition `Drifted`, and nothing else is written",
+            "`observe`: no runs, only plans of them, after each period; they report drift in the"
+            " condition `Drifted`, and write nothing else",
             is_ours=True,
             choices=("reconcile", _OBSERVE),
         ),

@@ -18,7 +18,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, ConflictError, ForbiddenError, NoSuchKindError, NotFoundError
 from rolecall.workqueue import Key
 
-_CHANGED = "somebody changed it just now"
+_CHANGED = "it was modified concurrently"
 _NOT_SERVED = "its kind is not served at the moment"
 
 

@@ -24,7 +24,7 @@ SHARDS_UNHELD = MetricSpec(
     "rolecall_shards_unheld",
     MetricKind.GAUGE,
     (),
-    "Shards that, as this replica sees it, nobody has had for longer than the lease time, so that"
+    "Shards that, as this replica sees it, have had no holder for longer than the lease time, so that"
     " their CRs wait.",
 )
 SHARDS_STANDBY = MetricSpec(

@@ -40,8 +40,9 @@ class ShardFlags(ExtensionFlags):
         count = chosen["shards"]
         if not 0 <= count <= _MOST:
             raise InputError(
-                f"{chosen.origins['shards']}: `{count}` is no number of shards",
-                hint=f"say 1 to {_MOST}, the same in all replicas; 0: off",
+                f"{chosen.origins['shards']}: `{count}` is out of range: must be 1 to {_MOST}, or 0 to"
+                " disable sharding",
+                hint="set the same number in all replicas",
             )
         if chosen["leader-elect"] and count:
             both = f"`{chosen.origins['leader-elect']}` and `{chosen.origins['shards']}`"

@@ -106,7 +106,7 @@ class ShardHolder:
                 loops.create_task(self._keep_mode(), name="shards: mode")
                 loops.create_task(self._keep_member(), name="shards: member")
                 loops.create_task(self._keep_looking(), name="shards: look")
-                loops.create_task(self._keep_telling(), name="shards: tell")
+                loops.create_task(self._keep_telling(), name="shards: report")
                 loops.create_task(self._keep_watching(), name="shards: watch")
         finally:
             await self._writes.cut()
@@ -253,7 +253,7 @@ class ShardHolder:
         self._sightings.see(listed, now, skipped=stale | in_flight)
         holdings.expire()
         lost = claims.check(listed, asked_at, stale | in_flight)
-        holdings.drop(lost, "somebody else wrote the Lease of the shard")
+        holdings.drop(lost, "another replica wrote the Lease of the shard")
         self._writes.settle(
             {shard: record.version for shard, record in listed.shards.items()}, tenure
         )

@@ -178,7 +178,7 @@ class ModeLease:
 def _why_not(holder: str, naming: Naming) -> tuple[str, str]:
     """Why this replica cannot work now, and what to do about it."""
     if holder in (_NOBODY_YET, ""):
-        return "waiting for one lease, since nobody can tell whether a replica still writes", ""
+        return "waiting for one lease time, since another replica may still be writing", ""
     division = Division.of(holder)
     if division is not None and division.way != WAY:
         division = None

@@ -23,7 +23,7 @@ class Hold(Enum):
     MISSING = "there is no Lease"
     HELD = "its holder lives"
     FREE = "released, or its holder's tenure is over"
-    UNCLEAR = "nobody can tell whether somebody still writes"
+    UNCLEAR = "another replica may still be writing"
 
 
 @dataclass(frozen=True, slots=True)

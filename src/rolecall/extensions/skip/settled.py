@@ -130,7 +130,7 @@ def _why_unclear_object(request: RecordedRequest) -> str:
     is_good = 200 <= request.code < 300
     told = f"{request.verb} {request.resource_name}"
     if request.subresource not in ("", "status", "scale"):
-        return f"{told}: `{request.subresource}` is no object"
+        return f"{told}: `{request.subresource}` is not an object"
     if request.verb in ("get", "list"):
         return _why_unclear_read(request, told, is_good=is_good)
     if request.verb not in _WRITES or request.is_dry_run:

@@ -139,7 +139,7 @@ def _seconds_of(text: str) -> float:
         seconds = 0.0
     if not 0 < seconds <= MOST_DAYS * _DAY_S:
         raise InputError(
-            f"--since: `{text}` is no time within the last {MOST_DAYS} days",
+            f"--since: `{text}` is not a duration of at most {MOST_DAYS} days",
             hint="use a number and a unit, such as `90m`, `24h` or `30d`",
         )
     return seconds

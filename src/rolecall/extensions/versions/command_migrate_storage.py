@@ -130,7 +130,7 @@ async def _one(client: Client, crd: str, arguments: argparse.Namespace) -> Migra
     try:
         return await (tried if arguments.dry_run else migrate)(client, crd, pace)
     except NotFoundError:
-        raise InputError(f"`{crd}` is no CRD of this cluster") from None
+        raise InputError(f"the cluster has no CRD `{crd}`") from None
 
 
 async def _crds(

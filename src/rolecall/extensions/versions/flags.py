@@ -23,8 +23,8 @@ _GROUP = FlagGroup(
             "webhook-cert-path",
             FlagKind.PATH,
             "/tmp/k8s-webhook-server/serving-certs",  # noqa: S108 - a published path
-            "folder with tls.crt and tls.key, mounted by cert-manager or OLM, which then tell the API"
-            " server as well; without them the operator makes its own certificate and tells it",
+            "folder with tls.crt and tls.key, mounted by cert-manager or OLM, which then also set the"
+            " `caBundle`; without them the operator makes its own certificate and sets the `caBundle`",
         ),
         Flag(
             "webhook-client-ca",

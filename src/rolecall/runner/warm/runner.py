@@ -338,7 +338,7 @@ def _connect(child: RunChild, slot: RunSlot | None, thread: RunThread) -> None:
 
 def _impure_in(notes: TaskNotes, prepared: PreparedRun) -> str:
     if not prepared.request.terms.notes_uses:
-        return "nobody noted what it used"
+        return "what it used was not recorded"
     if notes.impure is None:
         return ""
     what, place = notes.impure

@@ -12,8 +12,8 @@ from tests.unit.cli.test_settings_from import settled
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--shards=-1",), "--shards: `-1` is no number of shards"),
-        (("--shards=1025",), "--shards: `1025` is no number of shards"),
+        (("--shards=-1",), "--shards: `-1` is out of range"),
+        (("--shards=1025",), "--shards: `1025` is out of range"),
         (("--shards=64",), "`--shards` was asked for, but the Lease has no name"),
         (("--shards=64", "--leader-election-id=x"), "`--shards` needs a namespace for its Lease"),
     ],

@@ -42,7 +42,7 @@ def test_patch_becomes_the_steps_that_change_something(patch: Any, steps: list[A
         ("x", "neither a map"),
         ([{"op": "alter", "path": "/spec"}], "lacks `op` or `path`"),
         ([{"op": "add"}], "lacks `op` or `path`"),
-        (["x"], "is no map"),
+        (["x"], "is not a map"),
     ],
 )
 def test_what_is_no_patch_is_told(patch: Any, why: str) -> None:

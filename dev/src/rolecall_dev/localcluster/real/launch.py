@@ -167,7 +167,7 @@ def wait_until_complete(cluster: Cluster) -> None:
             next_look = clock.monotonic() + _LOOK_S
     raise ClusterError(
         f"{lack} was not ready within {_READY_S:.0f} s" + _last_words(cluster, restarts),
-        hint=f"`rolecall cluster logs --name {cluster.name} kubelet-node-1` tells why",
+        hint=f"`rolecall cluster logs --name {cluster.name} kubelet-node-1` shows why",
     )
 
 

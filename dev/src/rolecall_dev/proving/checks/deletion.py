@@ -97,7 +97,7 @@ def _problems(
     if missing:
         problems.append(
             CaseProblem(
-                told=f"{case.told}, objects of somebody else go, too",
+                told=f"{case.told}, foreign objects are deleted, too",
                 expected="what was not made for the CR stays",
                 found="\n".join(f"{each} is gone" for each in missing),
                 requests=requests,

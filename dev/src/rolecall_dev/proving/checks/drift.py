@@ -172,7 +172,7 @@ class _Trial:
         if fixed or left_out:
             names = ", ".join(map(shown_leaf, [*fixed, *left_out]))
             self._bench.told.note(
-                f"{self._case.name}: the API server lets nobody change, or change back: {names}"
+                f"{self._case.name}: the API server rejects a change, or the change back, of: {names}"
             )
         if edited is None or not await _put(client, path, edited):
             return []
@@ -246,7 +246,7 @@ class _Trial:
         watch = self._subject.sample.watch
         kind = self._id.partition("/")[0]
         if not watch.watch_dependent_resources:
-            return "; watches.yaml says `watchDependentResources: false`, so nobody watches it"
+            return "; watches.yaml sets `watchDependentResources: false`, so it is not watched"
         wide = {gvk.group_kind for gvk in self._subject.undisturbed.wide_kinds}
         if kind in wide and not watch.watch_cluster_scoped_resources:
             return "; `watchClusterScopedResources: true` in watches.yaml has it watched"

@@ -138,7 +138,7 @@ async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) ->
     for told in wanted_restarts(outcome):
         bench.told.note(f"{case.name}: pods of {told}")
     problems = [
-        _problem(live, case, "starts pods anew, and nobody needs it", found)
+        _problem(live, case, "restarts pods without need", found)
         for found in needless_restarts(outcome)
     ]
     if not settled.is_as_expected:

@@ -149,7 +149,7 @@ class _ScriptedProcess:
         if self._run is None:
             return result
         terms = self._prepared.request.terms
-        impure = self._run.impure if terms.notes_uses else "nobody noted what it used"
+        impure = self._run.impure if terms.notes_uses else "what it used was not recorded"
         return replace(result, impure=impure, variables=self._run.used_variables)
 
     def read_report(self, descriptor: int) -> bool:

@@ -35,10 +35,11 @@ from rolecall.record import steps_of_path
 _EPILOG = """\
 PATH is a field, or what is around it: .spec.replicas, .spec.template.spec.containers[name="web"].
 
-The object is read under your kubeconfig. Which runs wrote it is told by the records of those that are
-kept, of the object itself and of the CRs that own it; where no kept run set a field, it is the field
-manager that owns it. "(filled in)": nobody named the field, and the API server set it with that write.
-"(?)": the field manager of that write wrote again later, in no kept run. Values of Secrets are masked.
+The object is read under your kubeconfig. The runs that wrote it come from the records of kept runs, of
+the object itself and of the CRs that own it; for a field that no kept run set, the field manager that
+owns it is shown. "(filled in)": the write did not name the field, and the API server set it with that
+write. "(?)": the field manager of that write wrote again later, outside of kept runs. Values of Secrets
+are masked.
 
 -o json prints {"apiVersion", "kind", "namespace", "name", "crs", "notes", "fields": [{"path", "value",
 "by", "filled_in", "doubtful", "write", "manager"}]}.
@@ -170,7 +171,7 @@ def _notes(found: FoundWrites, crs: Sequence[CrName], blamed: Sequence[Blamed]) 
     elif not found.crs:
         named = ", ".join(f"`{each}`" for each in crs)
         notes.append(
-            f"no runs are kept of {named}, so field managers alone are told; --cr names another CR"
+            f"no runs of {named} are kept, so only field managers are shown; --cr names another CR"
         )
     elif found.without_record:
         notes.append(f"{found.without_record} of {found.runs} kept runs have no record")
@@ -179,8 +180,8 @@ def _notes(found: FoundWrites, crs: Sequence[CrName], blamed: Sequence[Blamed]) 
         notes.append(f"records that are incomplete, and may miss a write: {ids}")
     if any(each.is_doubtful for each in blamed):
         notes.append(
-            "(?): the field manager of that write wrote again later, in no kept run; that may have been"
-            " this field"
+            "(?): the field manager of that write wrote again later, outside of kept runs, and may have"
+            " changed this field"
         )
     return notes
 

@@ -49,9 +49,9 @@ _EPILOG = """\
 STATE is running, waiting (for a worker), failed, ready, paused, or unknown.
 FOR and WHAT say how long, and which task runs, why it waits, or what failed.
 
-With shards, REPLICA has the CR; one that nobody has, or whose replica did not answer, is unknown.
---shards shows the replicas instead, and what each has; SEEN is when the one that was asked last saw it,
-and STATE is works, leaving (it ends, and hands its shards over) or silent (maybe dead).
+With shards, REPLICA holds the CR; a CR without a holder, or whose replica did not answer, is unknown.
+--shards shows the replicas instead, and the shards of each; SEEN is when the replica that answers last
+saw it, and STATE is works, leaving (it ends, and hands its shards over) or silent (maybe dead).
 
 -o json prints {"engine": {...} or null, "crs": [...]}; with -w, one such document a line. With --shards
 it prints {"engine": {...}, "shards": {...} or null}.

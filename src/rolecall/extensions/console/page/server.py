@@ -132,7 +132,7 @@ class OperatorPage:
             raise
         except Exception:  # a bug: told here with its traceback, and without it to the reader
             _logger.exception("internal error: the page could not answer %s", request.path)
-            bug = RefusedError(500, "Internal error", "The operator's log tells more.")
+            bug = RefusedError(500, "Internal error", "See the operator's log.")
             response = self._refused(bug, layout)
         if not response.prepared:
             self._guard.headers(response)

@@ -146,7 +146,7 @@ def _import_one(path: Path, number: int) -> None:
     name = f"__rolecall_handlers_{number}__{path}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no file of Python")
+        raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -187,7 +187,7 @@ class _Ends:
             else:
                 await asyncio.to_thread(call, **named)
         except Exception:
-            _logger.debug("told when the call ended")
+            _logger.debug("a handler failed; the end of its call reports why")
 
 
 class _Watchdog(threading.Thread):

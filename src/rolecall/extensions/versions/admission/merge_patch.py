@@ -34,7 +34,7 @@ def json_patch(patch: Any, target: Any) -> list[Json]:
 
 def _checked(step: Any) -> Json:
     if not isinstance(step, dict):
-        raise PatchError("a step of the JSON Patch is no map")
+        raise PatchError("a step of the JSON Patch is not a map")
     operation, path = step.get("op"), step.get("path")
     if operation not in _OPERATIONS or not isinstance(path, str):
         raise PatchError("a step of the JSON Patch lacks `op` or `path`")

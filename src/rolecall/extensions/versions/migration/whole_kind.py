@@ -94,8 +94,8 @@ async def migrate(client: Client, crd: str, pace: Pace) -> Migrated:
         if kind.generation == before.generation:
             return Migrated(kind, total, await _cut(client, kind))
     raise MigrationError(
-        f"`{crd}` was changed during each of {_MOST_PASSES} passes over its objects, so that nobody"
-        " can say at which version all of them are stored",
+        f"`{crd}` changed during each of {_MOST_PASSES} passes over its objects, so the version at"
+        " which all of them are stored is unknown",
         hint="find out who keeps changing it: `kubectl get crd -o yaml --show-managed-fields`",
     )
 

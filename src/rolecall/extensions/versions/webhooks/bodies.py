@@ -32,7 +32,7 @@ def review_in(data: bytes) -> Json:
     except RecursionError:
         raise ReviewError("the review is nested too deeply") from None
     if not isinstance(found, dict):
-        raise ReviewError("this is no review")
+        raise ReviewError("the body is not a review")
     return found
 
 

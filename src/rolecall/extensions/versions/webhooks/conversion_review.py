@@ -63,7 +63,7 @@ def answer_conversion(conversions: Sequence[Conversion], review: Json) -> Json:
     """The review with its response. A refusal names the object: the API server shows it to the user."""
     request = review.get("request")
     if review.get("apiVersion") not in _VERSIONS or not isinstance(request, dict):
-        raise ReviewError("this is no ConversionReview of apiextensions.k8s.io/v1")
+        raise ReviewError("the body is not a ConversionReview of apiextensions.k8s.io/v1")
     uid, objects = request.get("uid"), request.get("objects")
     wanted = request.get("desiredAPIVersion")
     if not isinstance(uid, str) or not isinstance(wanted, str) or not isinstance(objects, list):

@@ -205,7 +205,7 @@ class Publication:
     def _written(self, what: str, reach: WebhookReach, look: _Look) -> None:
         look.is_as_it_was = False
         _logger.info(
-            "told the API server where to ask", extra=log_fields(where=what, url=str(reach))
+            "webhooks registered at the API server", extra=log_fields(where=what, url=str(reach))
         )
 
     def _failed(self, what: str, failure: ClusterError, look: _Look) -> None:
@@ -220,6 +220,6 @@ class Publication:
         for what, why in wrong.items():
             if self._wrong.get(what) != why:
                 _logger.error(
-                    "could not tell the API server where to ask for conversions and admission",
+                    "could not register webhooks for conversion and admission at the API server",
                     extra=log_fields(where=what, why=why, hint=self._hints[what]),
                 )

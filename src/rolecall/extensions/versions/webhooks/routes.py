@@ -134,7 +134,7 @@ def _admission_review(data: bytes) -> Json:
     review = review_in(data)
     request = review.get("request")
     if review.get("apiVersion") != _REVIEW or not isinstance(request, dict):
-        raise ReviewError(f"this is no AdmissionReview of {_REVIEW}")
+        raise ReviewError(f"the body is not an AdmissionReview of {_REVIEW}")
     if not isinstance(request.get("uid"), str):
         raise ReviewError("the review lacks `request.uid`")
     return review

@@ -48,8 +48,8 @@ _PATIENCE_S = 10.0
 # Name of the Secret and the configurations where no Service gives its own.
 _NAME = "rolecall-webhooks"
 _NO_REACH = (
-    "nobody said where the API server reaches this engine, so it was not told; set --webhook-service"
-    " in a cluster, --webhook-url outside of one"
+    "no webhook address is configured, so webhooks are not registered at the API server; set"
+    " --webhook-service in a cluster, --webhook-url outside of one"
 )
 
 

@@ -76,7 +76,7 @@ async def test_reconcile_of_another_replicas_cr_says_who_has_it(world: World) ->
     assert own == (202, {"keys": ["Website shop/cr-0"], "paused": []})
     assert theirs[0] == nobodys[0] == 409
     assert "`web-1` has shard 2 of 4, so ask there" in theirs[1]["error"]
-    assert "nobody has shard 1 of 4 now" in nobodys[1]["error"]
+    assert "shard 1 of 4 has no holder now" in nobodys[1]["error"]
     assert [each for each, _ in world.asked] == ["Website shop/cr-0"]
 
 

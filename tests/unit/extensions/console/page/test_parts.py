@@ -40,14 +40,14 @@ async def test_object_of_another_replica_says_whose_it_is(page: Shown) -> None:
     ]
     own, nobodys, _, theirs = texts
     assert 'class="notice"' not in own
-    assert "nobody has shard 1 of 4 now, in which this object is" in nobodys
+    assert "shard 1 of 4 has no holder now, in which this object is" in nobodys
     assert "`web-1` has shard 3 of 4, in which this object is" in theirs
 
 
 async def test_reconcile_is_refused_with_the_name_of_who_has_it(page: Shown) -> None:
     theirs, nobodys = await reconciled(page, "cr-3"), await reconciled(page, "cr-1")
     assert (theirs.code, "`web-1` has shard 3 of 4" in theirs.text) == (409, True)
-    assert (nobodys.code, "nobody has shard 1 of 4 now" in nobodys.text) == (409, True)
+    assert (nobodys.code, "shard 1 of 4 has no holder now" in nobodys.text) == (409, True)
     assert page.world.asked == []
     assert (await reconciled(page, "cr-0")).code == 303
     assert [each for each, _ in page.world.asked] == [str(key("cr-0"))]
