@@ -56,6 +56,31 @@ def test_other_words_and_allowed_phrases_are_let_pass(text: str) -> None:
     assert not faults(text)
 
 
+MESSAGES = '''
+"""Whoever reads it is told."""
+KEY = "tells"
+def f():
+    """Nobody."""
+    raise InputError(f"{KEY}: somebody wrote it")  # told
+'''
+
+
+def test_messages_are_texts_of_several_words_without_docstrings() -> None:
+    assert list(glossary.messages_in(MESSAGES)) == [": somebody wrote it"]
+
+
+def test_messages_are_read_in_the_engine_and_its_tools() -> None:
+    names = [
+        "src/rolecall/a.py",
+        "dev/src/rolecall_dev/b.py",
+        "tests/unit/c.py",
+        "src/rolecall/d.md",
+    ]
+    texts = [(name, f"{name}\n{MESSAGES}") for name in names]
+    lines = glossary.faults(glossary.own_messages(texts), [Banned("somebody"), Banned("told")])
+    assert [line.partition(":")[0] for line in lines] == names[:2]
+
+
 def test_our_glossary_bans_something_and_names_each_word_once() -> None:
     text = (ROOT / "docs" / "glossary.md").read_text()
     assert len(list(glossary.banned(text))) > 10
