@@ -368,6 +368,11 @@ def _from_kept(kept: KeptCr) -> Json:
     runs = kept.runs(1)
     facts = runs[0].as_json() if runs else {}
     told = ("run", "outcome", "reason", "ended", "seconds")
+    failed = facts.get("failed_task") or {}
+    last = {key: facts[key] for key in told} if facts else None
+    if last is not None:
+        at = {"task": failed.get("name", ""), "place": failed.get("place", "")}
+        last |= {**at, "finalizer": facts["is_finalizer"]}
     return {
         "kind": kept.kind,
         "api_version": kept.api_version,
@@ -375,7 +380,7 @@ def _from_kept(kept: KeptCr) -> Json:
         "name": kept.name,
         "generation": facts.get("generation"),
         "state": "unknown",
-        "last": {key: facts[key] for key in told} if facts else None,
+        "last": last,
     }
 
 

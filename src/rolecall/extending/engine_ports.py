@@ -10,7 +10,7 @@ from typing import Protocol
 from rolecall.clock import Clock
 from rolecall.election import KeyDivision
 from rolecall.gvk import Gvk
-from rolecall.reconcile import Progress
+from rolecall.reconcile import PauseNote, Progress
 from rolecall.workqueue import Cause, Delayed, Key, Waiting
 
 
@@ -22,6 +22,16 @@ class KnownCr(Protocol):
 
     @property
     def is_paused(self) -> bool: ...
+
+    @property
+    def pause_note(self) -> PauseNote | None:
+        """Who paused it, when and why; None: it is not paused."""
+        ...
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether it waits for its finalizers."""
+        ...
 
     @property
     def is_selected(self) -> bool:

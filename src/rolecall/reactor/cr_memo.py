@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rolecall.json_object import Json
 from rolecall.reactor.digest import without_notes
-from rolecall.reconcile import PAUSED_ANNOTATION
+from rolecall.reconcile import PAUSED_ANNOTATION, PauseNote, is_deleted, pause_note
 from rolecall.workqueue import (
     CREATION,
     DELETION,
@@ -29,6 +29,8 @@ class CrMemo(NamedTuple):
     pause: str  # what the annotation says
     asked: str  # what the annotations of extensions say
     is_selected: bool  # whether the watch's selector wants it
+    pause_note: PauseNote | None = None  # of a paused one: by whom, since when, why
+    is_deleted: bool = False  # it waits for its finalizers
 
     @property
     def generation(self) -> int | None:
@@ -48,6 +50,8 @@ def memo_of(metadata: Json, *, is_selected: bool = True, asking: Sequence[str] =
         str(annotations.get(PAUSED_ANNOTATION) or ""),
         "\n".join(str(annotations.get(each) or "") for each in asking),
         is_selected,
+        pause_note({"metadata": metadata}),
+        is_deleted({"metadata": metadata}),
     )
 
 

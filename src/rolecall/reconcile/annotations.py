@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import logging
 import re
+from datetime import datetime
+from typing import NamedTuple
 
+from rolecall.clock import time_text
 from rolecall.documents import parse_duration
 from rolecall.json_object import Json
 from rolecall.log_fields import log_fields
@@ -25,6 +28,7 @@ MAX_ARTIFACTS = f"{PREFIX}/max-runner-artifacts"
 PAUSED_ANNOTATION = "rolecall.dev/paused"
 PAUSED_BY = f"{PAUSED_ANNOTATION}-by"
 PAUSED_BECAUSE = f"{PAUSED_ANNOTATION}-because"
+PAUSED_SINCE = f"{PAUSED_ANNOTATION}-since"
 _LONGEST_NOTE = 200
 # A CR that runs more often than this takes a worker for itself.
 SHORTEST_PERIOD_S = 1.0
@@ -71,18 +75,39 @@ def is_paused(cr: Json) -> bool:
     return (_annotation(cr, PAUSED_ANNOTATION) or "").lower() == "true"
 
 
-def pausing(by: str, because: str) -> Json:
-    """The patch by which a CR is paused; says who paused it, and why."""
-    return _annotated("true", by, because or None)
+class PauseNote(NamedTuple):
+    """Who paused a CR, when and why; empty where its annotations do not say."""
+
+    by: str
+    since: str
+    because: str
+
+
+def pausing(by: str, because: str, since: datetime) -> Json:
+    """The patch that pauses a CR and records who did it, when, and why."""
+    return _annotated("true", PauseNote(by, time_text(since), because))
 
 
 def resuming() -> Json:
-    return _annotated(None, None, None)
+    return _annotated(None, PauseNote("", "", ""))
 
 
-def _annotated(paused: str | None, by: str | None, because: str | None) -> Json:
-    values = {PAUSED_ANNOTATION: paused, PAUSED_BY: by, PAUSED_BECAUSE: because}
+def _annotated(paused: str | None, note: PauseNote) -> Json:
+    values = {
+        PAUSED_ANNOTATION: paused,
+        PAUSED_BY: note.by or None,
+        PAUSED_SINCE: note.since or None,
+        PAUSED_BECAUSE: note.because or None,
+    }
     return {"metadata": {"annotations": values}}
+
+
+def pause_note(cr: Json) -> PauseNote | None:
+    """What the annotations of a paused CR say of the pause; None: it is not paused."""
+    if not is_paused(cr):
+        return None
+    found = (_annotation(cr, name) or "" for name in (PAUSED_BY, PAUSED_SINCE, PAUSED_BECAUSE))
+    return PauseNote(*(one_line(text, _LONGEST_NOTE) for text in found))
 
 
 def who_paused(cr: Json) -> str:

@@ -15,6 +15,7 @@ from rolecall.errors import NotLeadingError, RolecallError
 from rolecall.json_object import Json
 from rolecall.kube import ForbiddenError, UnprocessableError, WebhookDownError
 from rolecall.reconcile.active_runs import DueRun
+from rolecall.reconcile.annotations import pause_note, who_paused
 from rolecall.reconcile.cr_events import CrEvents
 from rolecall.reconcile.finalizers import is_finalizer_run
 from rolecall.reconcile.key_fields import key_fields
@@ -48,7 +49,7 @@ HELD_MESSAGE = (
 )
 HELD_BY_FAILURE = "Deletion waits for the finalizer run, which failed"
 HELD_BY_REFUSAL = "Deletion waits for the finalizer run, which cannot start"
-PAUSED_MESSAGE = "Nothing runs for this object, not even its finalizer, while it is paused"
+PAUSED_MESSAGE = "nothing runs for this object, not even its finalizer"
 
 # Trying again does not mend it, or only when somebody else mends a webhook.
 _UNWRITABLE = (StatusMissingError, UnprocessableError, ForbiddenError, WebhookDownError)
@@ -100,7 +101,7 @@ class Reporter:
         if is_news:
             self._events.paused(cr)
         if not is_finalizer_run(watch, cr):
-            await self._write(watch, cr, Paused(PAUSED_MESSAGE))
+            await self._write(watch, cr, Paused(paused_message(cr)))
             return
         present = find(conditions_of(cr), PAUSED)
         if key not in self._held and (present or {}).get("message") != HELD_MESSAGE:
@@ -204,6 +205,13 @@ class Reporter:
         except _UNWRITABLE as error:
             self._events.status_unwritable(cr, str(error))
             raise
+
+
+def paused_message(cr: Json) -> str:
+    """Who paused a CR, when and why, and what follows; for the condition `Paused`."""
+    note = pause_note(cr)
+    since = f" since {note.since}" if note and note.since else ""
+    return f"Paused by {who_paused(cr)}{since}: {PAUSED_MESSAGE}"
 
 
 def _with_held(text: str, held: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from rolecall.json_object import Json
 from tests.unit.cli.fake_engine import FakeEngine, ago, cr
 
 
@@ -120,3 +122,77 @@ def test_text_of_a_cr_cannot_steer_the_terminal(engine: FakeEngine) -> None:
         assert "ac d" in said
         assert "\x1b" not in said
         assert "\x07" not in said
+
+
+FAILED = {
+    "run": "1",
+    "outcome": "failed",
+    "reason": "no such image",
+    "task": "Pull the image",
+    "place": "roles/web/tasks/main.yml:7",
+    "finalizer": False,
+}
+SENTENCE = "task `Pull the image` (roles/web/tasks/main.yml:7) failed: no such image"
+
+
+def why(engine: FakeEngine, state: str, **facts: Any) -> str:
+    """The row `why` of a CR; empty where there is none."""
+    engine.crs = [cr("shop", state, **facts)]
+    lines = engine.rolecall("status", "website/shop").stdout.splitlines()
+    return "".join(line.split(maxsplit=1)[1] for line in lines if line.startswith("  why "))
+
+
+def test_failure_has_task_file_and_line_and_is_printed_once(engine: FakeEngine) -> None:
+    assert why(engine, "failed", last=FAILED) == SENTENCE
+    assert engine.rolecall("status", "website/shop").stdout.count("no such image") == 1
+
+
+def test_message_that_names_its_place_is_not_given_it_again(engine: FakeEngine) -> None:
+    reason = "no output for 20 s in task `Pull the image` (roles/web/tasks/main.yml:7); stopped"
+    assert why(engine, "failed", last={**FAILED, "reason": reason}) == reason
+
+
+def test_waiting_deletion_names_the_finalizer_run_that_failed(engine: FakeEngine) -> None:
+    last = {**FAILED, "finalizer": True}
+    waiting = f"being deleted, waiting for the finalizer run, which failed: {SENTENCE}"
+    assert why(engine, "failed", deleted=True, last=last) == waiting
+    assert why(engine, "waiting", deleted=True, last=last) == waiting
+    assert (
+        why(engine, "running", deleted=True, last=last) == "being deleted, and its finalizer runs"
+    )
+    assert why(engine, "ready", deleted=True) == "being deleted, waiting for its finalizers"
+    assert "[being deleted] no such image" in columns_of_failed(engine, last)
+
+
+def columns_of_failed(engine: FakeEngine, last: Json) -> str:
+    engine.crs = [cr("shop", "failed", deleted=True, last=last)]
+    return engine.rolecall("status").stdout
+
+
+def test_pause_has_as_much_as_its_annotations_say(engine: FakeEngine) -> None:
+    since = "2026-11-22T12:00:00Z"
+    resume = "; `rolecall resume website/shop -n default` ends it"
+    note = {"by": "ann", "since": since, "because": "moving"}
+    assert why(engine, "paused", pause=note) == f"paused by ann since {since}: moving{resume}"
+    bare = {"by": "", "since": "", "because": ""}
+    by_annotation = "paused by the annotation `rolecall.dev/paused`"
+    assert why(engine, "paused", pause=bare) == f"{by_annotation}{resume}"
+    held = why(engine, "paused", pause=note, deleted=True)
+    assert held.startswith(f"being deleted, and paused by ann since {since}: moving; the finalizer")
+
+
+def test_stopped_run_says_who_stopped_it_and_how_to_begin_again(engine: FakeEngine) -> None:
+    last = {"run": "1", "outcome": "cancelled", "reason": "ann asked for it"}
+    again = "; the next one begins at the period, after an edit, or with"
+    assert why(engine, "unknown", last=last) == (
+        f"the last run was stopped: ann asked for it{again}"
+        " `rolecall reconcile website/shop -n default`"
+    )
+    assert why(engine, "waiting", last=last) == "the last run was stopped: ann asked for it"
+    assert why(engine, "ready", last={"run": "1", "outcome": "succeeded"}) == ""
+
+
+def test_running_cr_says_how_to_stop_it(engine: FakeEngine) -> None:
+    engine.crs = [cr("shop", "running", task="build it")]
+    said = engine.rolecall("status", "website/shop").stdout
+    assert "`rolecall stop website/shop -n default` ends this run" in said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rolecall.reconcile import PAUSED_ANNOTATION, PAUSED_BECAUSE, PAUSED_BY
+from rolecall.reconcile import PAUSED_ANNOTATION, PAUSED_BECAUSE, PAUSED_BY, PAUSED_SINCE
 from rolecall.workqueue import Urgency
 from tests.unit.reconcile.cluster_contract import FINALIZER, Shop
 from tests.unit.reconcile.fake_cluster import FakeCluster
@@ -44,6 +44,19 @@ async def test_event_of_a_pause_tells_who_and_why_on_one_bounded_line(setting: S
     assert message.startswith("Paused by ann (moving house x")
     assert message.endswith("…: nothing will run for it")
     assert len(message) < 300
+
+
+async def test_condition_of_a_pause_has_person_time_and_reason(setting: Setting) -> None:
+    since = "2026-11-28T10:00:00Z"
+    said = {PAUSED_BY: "ann", PAUSED_SINCE: since, PAUSED_BECAUSE: "moving"}
+    await setting.shop.create(annotations={**PAUSE, **said})
+
+    await setting.turn()
+
+    assert (await setting.told("Paused"))[2] == (
+        f"Paused by ann (moving) since {since}:"
+        " nothing runs for this object, not even its finalizer"
+    )
 
 
 async def test_second_look_at_a_paused_object_writes_nothing(

@@ -16,6 +16,7 @@ from rolecall.cli.cluster import kinds_in, say_cluster
 from rolecall.cli.engine_choice import add_output, engines_here
 from rolecall.cli.kind_words import CrWord, choose_kind, named_cr, unknown_kind
 from rolecall.cli.parsers import Subparsers, command_parser
+from rolecall.clock import SystemClock
 from rolecall.errors import InputError
 from rolecall.extensions.console.commands.person import person_of
 from rolecall.gvk import Gvk
@@ -80,7 +81,8 @@ async def _change(
         is_paused = arguments.verb == _PAUSE
         by = await person_of(client, environ) if is_paused else None
         because = arguments.because if is_paused else None
-        patch = pausing(by or "", because or "") if is_paused else resuming()
+        now = SystemClock().now()
+        patch = pausing(by or "", because or "", now) if is_paused else resuming()
         cr = await _patched(
             client, kind.gvk, (namespace if kind.is_namespaced else "", word), patch
         )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from rolecall.cli.engine_choice import (
     Here,
@@ -16,29 +14,28 @@ from rolecall.cli.engine_choice import (
     merged_state,
     place_or_gather,
     place_or_relay,
-    who_has,
 )
 from rolecall.cli.kind_words import CrWord, choose_cr, cr_word
 from rolecall.cli.parsers import Subparsers, command_parser
-from rolecall.cli.spans import seconds_text, since, until
+from rolecall.cli.spans import since
 from rolecall.cli.table import Column, table
-from rolecall.cli.terminal import Colour, Screen, say, screen_now
+from rolecall.cli.terminal import Screen, say, screen_now
 from rolecall.clock import SystemClock
+from rolecall.extensions.console.commands.cr_details import (
+    STATE_COLOURS,
+    began,
+    details,
+    next_text,
+    pause_text,
+    urgency,
+)
 from rolecall.extensions.console.commands.shard_table import show_shards
 from rolecall.json_object import Json
-from rolecall.plain_text import plain
 
-_STATES = {
-    "running": Colour.CYAN,
-    "waiting": Colour.YELLOW,
-    "failed": Colour.RED,
-    "ready": Colour.GREEN,
-    "paused": Colour.PURPLE,
-}
 _COLUMNS = (
     Column("NAMESPACE", least=6, may_go=2),
     Column("CR", least=12),
-    Column("STATE", colour=_STATES.get),
+    Column("STATE", colour=STATE_COLOURS.get),
     Column("FOR", may_go=1),
     Column("WHAT", least=10),
     Column("LAST", least=9, may_go=4),
@@ -47,7 +44,9 @@ _COLUMNS = (
 _REPLICA = Column("REPLICA", least=8, may_go=5)
 _EPILOG = """\
 STATE is running, waiting (for a worker), failed, ready, paused, or unknown.
-FOR and WHAT say how long, and which task runs, why it waits, or what failed.
+FOR and WHAT say how long, and which task runs, why it waits, what failed, or who paused it. With
+KIND/NAME, `why` explains the state: the task, file and line of a failure, what a deletion waits for,
+who paused it, or what stopped its last run.
 
 With shards, REPLICA holds the CR; a CR without a holder, or whose replica did not answer, is unknown.
 --shards shows the replicas instead, and the shards of each; SEEN is when the replica that answers last
@@ -143,7 +142,7 @@ def _draw(documents: Iterator[Json], chosen: _Chosen, redraw: Redraw | None) -> 
         screen, now = screen_now(), SystemClock().now()
         crs = chosen.of(document["crs"])
         if chosen.is_one:
-            lines = [line for cr in crs for line in _details(cr, screen, now)]
+            lines = [line for cr in crs for line in details(cr, screen, now)]
         else:
             lines = _rows(crs, screen, now)
         lines = lines or ["no CR"]
@@ -171,22 +170,11 @@ def _row(cr: Json, now: datetime) -> Sequence[str]:
         cr["namespace"] or "-",
         name,
         cr["state"],
-        since(_began(cr), now),
+        since(began(cr), now),
         _what(cr),
         told,
-        _next(cr, now),
+        next_text(cr, now),
     )
-
-
-def _began(cr: Json) -> object:
-    """Since when it is as it is."""
-    match cr["state"]:
-        case "running":
-            return cr.get("task_since") or cr.get("began")
-        case "waiting":
-            return cr.get("waiting_since")
-        case _:
-            return (cr.get("last") or {}).get("ended")
 
 
 def _what(cr: Json) -> str:
@@ -195,84 +183,14 @@ def _what(cr: Json) -> str:
             text = str(cr.get("task") or cr.get("cause") or "")
             return f"[waits] {text}" if cr.get("waits_since") else text
         case "waiting":
-            return " ".join(filter(None, (_urgency(cr), cr.get("cause"))))
+            return " ".join(filter(None, (urgency(cr), cr.get("cause"))))
         case "failed":
-            return str((cr.get("last") or {}).get("reason") or "")
+            reason = str((cr.get("last") or {}).get("reason") or "")
+            return f"[being deleted] {reason}" if cr.get("deleted") else reason
+        case "paused":
+            return pause_text(cr)
         case _:
             return ""
-
-
-def _urgency(cr: Json) -> str:
-    return f"[{cr['urgency']}]" if cr.get("urgency") else ""
-
-
-def _next(cr: Json, now: datetime) -> str:
-    when = until(cr.get("next_at"), now)
-    return f"{when}: {cr['next_why']}" if when and cr.get("next_why") else when
-
-
-def _details(cr: Json, screen: Screen, now: datetime) -> list[str]:
-    """One CR in full: here a reason is not cut but folded below its word."""
-    place = f"{cr['namespace']}/{cr['name']}" if cr["namespace"] else cr["name"]
-    generation = f", generation {cr['generation']}" if cr.get("generation") else ""
-    lines = [plain(f"{cr['kind']} {place} ({cr['api_version']}{generation})")]
-    for title, text in _facts(cr, now):
-        lines += _folded(title, plain(text), screen)
-    return lines
-
-
-def _facts(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
-    last: dict[str, Any] = cr.get("last") or {}
-    age = since(cr.get("began") if cr["state"] == "running" else _began(cr), now)
-    yield "state", cr["state"] + (f" for {age}" if age else "")
-    if cr.get("shard") is not None:
-        yield "replica", who_has(cr)
-    if cr.get("cause"):
-        yield "cause", " ".join(filter(None, (cr["cause"], _urgency(cr))))
-    if cr.get("run"):
-        yield "run", cr["run"]
-    if cr.get("task"):
-        place = f" ({cr['place']})" if cr.get("place") else ""
-        yield "task", f"{cr['task']}{place}, for {since(cr.get('task_since'), now)}"
-    if cr.get("waits_since"):
-        yield "waits", f"for {since(cr['waits_since'], now)}, and needs no slot"
-    if last:
-        ended = since(last.get("ended"), now)
-        took = seconds_text(last.get("seconds"))
-        parts = (last.get("outcome"), ended and f"{ended} ago", took and f"after {took}")
-        yield "last", " ".join(str(part) for part in parts if part) + f", run {last.get('run')}"
-    if last.get("reason"):
-        yield "reason", str(last["reason"])
-    if when := _next(cr, now):
-        yield "next", when
-    for each in cr.get("handlers") or ():
-        yield "handler", _handler(each, now)
-
-
-def _handler(act: Json, now: datetime) -> str:
-    """The last call of one, and why it failed."""
-    took, ago = seconds_text(act["seconds"]), since(act["at"], now)
-    if act["outcome"] == "running":
-        return f"{act['name']} ({act['place']}) running for {ago}"
-    text = f"{act['name']} ({act['place']}) {act['outcome']} {ago} ago after {took}"
-    if act["failures"] > 1:
-        text += f", failure {act['failures']} in a row"
-    return f"{text}: {act['why']}" if act["why"] else text
-
-
-def _folded(title: str, text: str, screen: Screen) -> list[str]:
-    head = f"  {title:<8}"
-    if screen.width is None:
-        return [head + text]
-    folded = textwrap.wrap(
-        text, screen.width, initial_indent=head, subsequent_indent=" " * len(head)
-    )
-    if title == "state":
-        state = text.partition(" ")[0]
-        return [
-            each.replace(state, screen.painted(state, _STATES.get(state)), 1) for each in folded
-        ]
-    return folded or [head]
 
 
 class Redraw:

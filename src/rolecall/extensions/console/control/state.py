@@ -142,6 +142,8 @@ class _Sorted:
             "name": key.name,
             "generation": known.generation if known else None,
             "state": self._state(key, known, last),
+            "deleted": bool(known and known.is_deleted),
+            "pause": _pause(known),
             "shard": holder.shard if holder else None,
             "replica": holder.replica if holder else None,
             "run": run.run_id if run else None,
@@ -233,6 +235,11 @@ def _act(act: Act) -> dict[str, Any]:
     }
 
 
+def _pause(known: KnownCr | None) -> dict[str, Any] | None:
+    note = known.pause_note if known else None
+    return None if note is None else note._asdict()
+
+
 def _last(run: KeptRun | None) -> dict[str, Any] | None:
     if run is None:
         return None
@@ -242,4 +249,7 @@ def _last(run: KeptRun | None) -> dict[str, Any] | None:
         "reason": run.reason,
         "ended": time_text(run.ended) if run.ended else None,
         "seconds": run.seconds,
+        "task": run.failed_task.name if run.failed_task else "",
+        "place": run.failed_task.place if run.failed_task else "",
+        "finalizer": run.is_finalizer,
     }

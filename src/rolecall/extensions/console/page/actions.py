@@ -57,7 +57,8 @@ class Actions:
     async def pause(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._asked(request, asker)
         because = (await form_of(request)).get("because", "")[:_LONGEST_REASON]
-        return await self._patched(key, asker, pausing(asker.reader.name, because), "pause")
+        patch = pausing(asker.reader.name, because, self._ports.engine.clock.now())
+        return await self._patched(key, asker, patch, "pause")
 
     async def resume(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._asked(request, asker)

@@ -21,7 +21,7 @@ from rolecall.extensions.console.control.sockets import address_of
 from rolecall.extensions.shards import MemberView, ShardsView
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun, kept_cr, this_process, write_run
-from rolecall.reconcile import Progress
+from rolecall.reconcile import PauseNote, Progress
 from rolecall.workqueue import Delayed, Key, Waiting
 
 SITE = Gvk("demo.example.com", "v1", "Website")
@@ -33,6 +33,8 @@ class Known:
     generation: int | None = 1
     is_paused: bool = False
     is_selected: bool = True
+    pause_note: PauseNote | None = None
+    is_deleted: bool = False
 
 
 def key(name: str, namespace: str = "shop") -> Key:

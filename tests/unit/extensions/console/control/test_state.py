@@ -10,8 +10,9 @@ import pytest
 from tests.unit.extensions.console.control.engine import NOON, Known, World, asked, key, state
 
 from rolecall.extensions.console.control.state import Wall
+from rolecall.history import FailedTask
 from rolecall.local_engine import LocalEngine
-from rolecall.reconcile import Outcome, Progress
+from rolecall.reconcile import Outcome, PauseNote, Progress
 from rolecall.workqueue import Cause, Delayed, Urgency, Waiting
 
 
@@ -60,6 +61,24 @@ async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
     assert datetime.fromisoformat(broken["next_at"]) > world.clock.now() + timedelta(seconds=20)
     assert crs["new"]["last"] is None
     assert "unwanted" not in crs
+
+
+async def test_state_has_the_pause_the_deletion_and_the_task_that_failed(world: World) -> None:
+    note = PauseNote("ann", "2026-11-22T12:00:00Z", "moving")
+    world.known[key("asleep")] = Known(is_paused=True, pause_note=note)
+    world.known[key("going")] = Known(is_deleted=True)
+    failed = FailedTask("clean up", "roles/web/tasks/main.yml:3", "no such module")
+    world.keep("going", outcome="failed", failed_task=failed, is_finalizer=True)
+
+    async with world.served() as path:
+        crs = await state(path)
+
+    assert crs["asleep"]["pause"] == note._asdict()
+    assert (crs["asleep"]["deleted"], crs["going"]["pause"]) == (False, None)
+    last = crs["going"]["last"]
+    assert crs["going"]["deleted"] is True
+    told = (last["task"], last["place"], last["finalizer"])
+    assert told == ("clean up", "roles/web/tasks/main.yml:3", True)
 
 
 async def test_engine_says_who_it_is(world: World) -> None:
