@@ -1,7 +1,8 @@
-"""`rolecall run --dev` tells that it saw a changed file, so that nobody waits for a restart.
+"""`rolecall run --dev` logs each saved file that matters, and what it needs.
 
-Nothing is restarted: each run reads its role anew. What failed in a changed file is tried again by the
-engine, in every mode; this is only for people who look at the terminal after they saved a file.
+A file that runs read needs nothing: each run reads its role anew, and the engine retries what failed in
+a changed file in every mode. A CRD must be applied to the cluster. Samples, tests, manifests and other
+files that no run reads are not logged; the engine itself warns of those that it reads at its start.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rolecall.clock import Clock
@@ -20,6 +22,25 @@ _PAUSE_S = 1.0
 _MOST_FILES = 10_000
 _NOT_OURS = frozenset({"collections", "__pycache__", "artifacts", "node_modules"})
 _TOLD = 5  # of a checkout of another branch, the first few say it all
+_CRD = re.compile(r"^kind:\s*[\"']?CustomResourceDefinition\b", re.MULTILINE)
+_LARGEST_CRD = 4 * 1024 * 1024
+_INSTALLS = re.compile(r"^install\s*:", re.MULTILINE)
+# What no run reads, in folders and files that `rolecall init` names.
+_FOLDERS_NOT_READ = frozenset(
+    {"build", "bundle", "config", "crds", "docs", "handlers", "molecule", "tests"}
+)
+_FILES_NOT_READ = frozenset(
+    {
+        "Dockerfile",
+        "Makefile",
+        "PROJECT",
+        "bundle.Dockerfile",
+        "conversions.yaml",
+        "requirements.txt",
+        "requirements.yml",
+        "rolecall-test.yaml",
+    }
+)
 
 
 class FileStamps:
@@ -57,14 +78,52 @@ class FileStamps:
                 return
 
 
-async def tell_of_changes(project: Path, clock: Clock) -> None:
+def is_crd(file: Path) -> bool:
+    """Whether a file holds a CRD; one that cannot be read does not. Blocking."""
+    if file.suffix not in (".yaml", ".yml"):
+        return False
+    try:
+        with file.open(encoding="utf-8", errors="replace") as text:
+            return _CRD.search(text.read(_LARGEST_CRD)) is not None
+    except OSError:
+        return False
+
+
+def how_to_install(project: Path, file: str) -> str:
+    """The command that applies a CRD: the project's own, where its Makefile has one. Blocking."""
+    try:
+        has_target = _INSTALLS.search((project / "Makefile").read_text(errors="replace"))
+    except OSError:
+        has_target = None
+    return "`make install`" if has_target else f"`kubectl apply -f {file}`"
+
+
+def is_read_by_runs(file: str, watches_file: str) -> bool:
+    """Whether a run may read it; `file` is relative to the project."""
+    parts = Path(file).parts
+    if len(parts) == 1:
+        return file not in (*_FILES_NOT_READ, watches_file) and not file.endswith(".md")
+    return parts[0] not in _FOLDERS_NOT_READ
+
+
+async def log_changes(project: Path, watches_file: str, clock: Clock) -> None:
     """Look until cancelled."""
     stamps = await asyncio.to_thread(FileStamps, project)
     while True:
         await clock.sleep(_PAUSE_S)
         changed = await asyncio.to_thread(stamps.changed)
-        for file in changed[:_TOLD]:
-            _logger.info("file changed; the next run uses it", extra=log_fields(file=file))
-        if len(changed) > _TOLD:
-            more = log_fields(count=len(changed) - _TOLD)
-            _logger.info("more files changed; the next run uses them", extra=more)
+        await asyncio.to_thread(log_changed, project, watches_file, changed)
+
+
+def log_changed(project: Path, watches_file: str, changed: Sequence[str]) -> None:
+    """Log the files of these that matter. Blocking."""
+    for file in changed:
+        if is_crd(project / file):
+            command = how_to_install(project, file)
+            _logger.warning("CRD changed: %s", command, extra=log_fields(file=file))
+    read = [file for file in changed if is_read_by_runs(file, watches_file)]
+    for file in read[:_TOLD]:
+        _logger.info("file changed; the next run uses it", extra=log_fields(file=file))
+    if len(read) > _TOLD:
+        more = log_fields(count=len(read) - _TOLD)
+        _logger.info("more files changed; the next run uses them", extra=more)

@@ -56,6 +56,9 @@ def _what(record: logging.LogRecord, fields: dict[str, Any]) -> tuple[str, Colou
     match record.getMessage():
         case "run started":
             return f"run starts: {fields.get('cause', '')}", Colour.BLUE
+        case "run finished" if fields.get("outcome") == "cancelled":
+            why = f": {fields['why']}" if fields.get("why") else ""
+            return f"run cancelled{_after(fields)}{why}{_next(fields)}", Colour.YELLOW
         case "run finished":
             return f"run succeeded{_took(fields)}{_next(fields)}", Colour.GREEN
         case "run failed" | "reconcile failed":
@@ -70,6 +73,11 @@ def _what(record: logging.LogRecord, fields: dict[str, Any]) -> tuple[str, Colou
 def _took(fields: dict[str, Any]) -> str:
     seconds = fields.get("seconds")
     return f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
+
+
+def _after(fields: dict[str, Any]) -> str:
+    seconds = fields.get("seconds")
+    return f" after {seconds:.1f} s" if isinstance(seconds, int | float) else ""
 
 
 def _next(fields: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rolecall.cli.dev_files import tell_of_changes
+from rolecall.cli.dev_files import log_changes
 from rolecall.cli.dev_lines import show_dev_lines
 from rolecall.cli.dev_view import DevView
 from rolecall.cli.flag_parser import FlagParser, add_flags, choose
@@ -127,11 +127,12 @@ async def _serve(settings: Settings, environment: Mapping[str, str]) -> None:
         await serving
         return
     project = (Path.cwd() / settings.watches_file).parent
-    telling = asyncio.create_task(tell_of_changes(project, SystemClock()), name="changed files")
+    logging_changes = log_changes(project, settings.watches_file.name, SystemClock())
+    looking = asyncio.create_task(logging_changes, name="changed files")
     try:
         await serving
     finally:
-        telling.cancel()
+        looking.cancel()
 
 
 def _play_log(settings: Settings) -> PlayLog:

@@ -6,6 +6,7 @@ Nothing else in the engine looks at the environment, so this file is the whole l
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rolecall.cli.flag_parser import parse_truth
@@ -28,6 +29,13 @@ POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _LEVELS = ("debug", "info", "error", "panic")
 _EVENTS = ("nothing", "tasks", "everything")
 _RETRY_S = 2.0
+_FREE_PORTS = {
+    "proxy-port": 0,
+    "role-metrics-port": 0,
+    "metrics-bind-address": "127.0.0.1:0",
+    "health-probe-bind-address": "127.0.0.1:0",
+    "webhook-bind-address": ":0",
+}
 
 
 def settings_from(
@@ -35,11 +43,13 @@ def settings_from(
 ) -> tuple[Settings, list[str]]:
     """Build the settings; the second value is what a person should be told about them."""
     warnings = list(chosen.warnings)
+    is_in_pod = pod_namespace.is_file()
+    if chosen["dev"] and not is_in_pod:
+        chosen = with_free_ports(chosen)
     verbosity = _asked_verbosity(environment, warnings)
     of_extensions = tuple(flags.read(chosen) for flags in extension_flags())
     division = next((each.division for each in of_extensions if each.division), "")
     election = _election(chosen, environment, pod_namespace, division, warnings)
-    is_in_pod = pod_namespace.is_file()
     namespace = _namespace_of_pod(pod_namespace) if is_in_pod else ""
     settings = Settings(
         watches_file=Path(chosen["watches-file"]),
@@ -63,6 +73,14 @@ def settings_from(
         of_extensions=of_extensions,
     )
     return settings, warnings
+
+
+def with_free_ports(chosen: Chosen) -> Chosen:
+    """Any free port for each listener that was not set, so that several operators run side by side."""
+    free = {name: port for name, port in _FREE_PORTS.items() if not chosen.is_set(name)}
+    if chosen.is_set("webhook-url"):  # which names the port
+        free.pop("webhook-bind-address", None)
+    return replace(chosen, values={**chosen.values, **free})
 
 
 def _not_below_zero(number: int | None) -> int | None:

@@ -51,7 +51,8 @@ class Listeners:
         """Open the port where roles set metrics; returns what plays must have in their environment."""
         wanted = self._settings.metrics.role_metrics_port
         address = Address(_LOOPBACK, wanted)
-        listener = served(role_metrics_app(self._roles), address, what="metrics of roles")
+        app, flag = role_metrics_app(self._roles), "role-metrics-port"
+        listener = served(app, address, what="metrics of roles", flag=flag)
         port = await stack.enter_async_context(listener)
         self.endpoints.ports["role_metrics"] = port
         return {} if port == KNOWN_PORT else {_VARIABLE: f"http://{_LOOPBACK}:{port}/metrics"}
@@ -62,15 +63,17 @@ class Listeners:
         """Open all other listeners until the stack ends."""
         settings, ports = self._settings.metrics, self.endpoints.ports
         ports["proxy"] = proxy.port
-        if address := parse_address(settings.bind, "metrics-bind-address"):
+        flag = "metrics-bind-address"
+        if address := parse_address(settings.bind, flag):
             reviewer = Reviewer(client, self._clock) if settings.requires_rbac else None
             tls = tls_for_server(self._clock.now()) if settings.is_secure else None
             app = metrics_app(self._metrics, self._roles, reviewer)
-            listener = served(app, address, what="metrics", tls=tls)
+            listener = served(app, address, what="metrics", flag=flag, tls=tls)
             ports["metrics"] = await stack.enter_async_context(listener)
-        if address := parse_address(settings.probe_bind, "health-probe-bind-address"):
+        flag = "health-probe-bind-address"
+        if address := parse_address(settings.probe_bind, flag):
             app = probes_app(self._probes(reactor, proxy))
-            listener = served(app, address, what="probes")
+            listener = served(app, address, what="probes", flag=flag)
             ports["probes"] = await stack.enter_async_context(listener)
         if self._settings.ports_file is not None:
             _write_ports(self._settings.ports_file, ports)

@@ -8,25 +8,29 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
-from rolecall.errors import InputError
 from rolecall.listening.address import Address
 from rolecall.listening.limits import HttpLimits, LimitedListener, bound_sockets
+from rolecall.listening.port_holder import port_error
 
 # Longer than API servers and scrapers keep a connection that they do not use.
 _KEEPALIVE_S = 120.0
 
 
 @contextlib.asynccontextmanager
-async def served(
+async def served(  # noqa: PLR0913 - each is a choice, given by name
     app: web.Application,
     address: Address,
     *,
     what: str,
+    flag: str = "",
     tls: ssl.SSLContext | None = None,
     patience_s: float = 1.0,
     limits: HttpLimits | None = None,
 ) -> AsyncIterator[int]:
-    """Serve while the context lasts, and what was asked before for so long; yields the port."""
+    """Serve while the context lasts, and what was asked before for so long; yields the port.
+
+    `flag` is the one that chooses the port, for the error.
+    """
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -38,10 +42,7 @@ async def served(
         try:
             sockets = bound_sockets(address.host, address.port)
         except OSError as error:
-            raise InputError(
-                f"could not serve {what} on port {address.port}: {error.strerror or error}",
-                hint="`rolecall run --help` lists the flags that choose ports",
-            ) from error
+            raise port_error(what, address.port, flag, error) from error
         assert runner.server is not None, "set up above"
         own = LimitedListener(
             runner.server,

@@ -23,9 +23,8 @@ from aiohttp import web
 
 from rolecall.acting import RightToAct
 from rolecall.clock import Clock, SystemClock
-from rolecall.errors import InputError
 from rolecall.kube import Client
-from rolecall.listening import HttpLimits, LimitedListener, bound_sockets
+from rolecall.listening import HttpLimits, LimitedListener, bound_sockets, port_error
 from rolecall.log_fields import log_fields
 from rolecall.proxy.adoption import WasOwned, never_owned
 from rolecall.proxy.answers import last_refusal, refusal, unauthorized
@@ -258,11 +257,7 @@ def _loopback_sockets(port: int) -> list[socket.socket]:
         except OSError as failure:
             # With a free port, the other address may have it taken: try another.
             if port or not attempts_left:
-                raise InputError(
-                    f"the proxy's port `{port}` could not be opened on localhost:"
-                    f" {failure.strerror}",
-                    hint="choose another with `--proxy-port`",
-                ) from failure
+                raise port_error("the proxy", port, "proxy-port", failure) from failure
     raise AssertionError("the last attempt returns or raises")
 
 

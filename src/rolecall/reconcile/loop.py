@@ -310,6 +310,7 @@ class Reconciler:
             "outcome": outcome_of(result),
             "way": result.way,
             "seconds": seconds,
+            **({"why": why} if (why := _why_cancelled(active, result)) else {}),
         }
         return result
 
@@ -318,7 +319,7 @@ class Reconciler:
     ) -> Outcome:
         began, key = self._ports.clock.monotonic(), active.key
         if result.ending is Ending.CANCELLED:
-            why = active.cancelled or result.reason_text
+            why = _why_cancelled(active, result)
             await self._reporter.cancelled(due, active.newest or due.cr, why)
             return self._stopped(key, period_s) if active.is_stopped else again_now(active.cause)
         self._count(due.watch, result)
@@ -369,6 +370,13 @@ class Reconciler:
 
     def _phase(self, key: Key, phase: str, began: float) -> None:
         self._ports.telemetry.phase(key.gvk, phase, self._ports.clock.monotonic() - began)
+
+
+def _why_cancelled(active: ActiveRun, result: RunResult) -> str:
+    """Empty for a run that came to its end."""
+    if result.ending is not Ending.CANCELLED:
+        return ""
+    return active.cancelled or result.reason_text
 
 
 def _news_of(due: DueRun) -> tuple[str, Cause] | None:

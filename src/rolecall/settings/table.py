@@ -286,7 +286,8 @@ _LOGS = FlagGroup(
             FlagKind.TRUTH,
             "false",
             "for those who write roles: a line for each task with result and seconds, failures in full,"
-            " and short lines of the engine",
+            " and short lines of the engine; outside of a pod, any free port for each listener whose"
+            " port is not set",
         ),
         Flag(
             "log-format",

@@ -87,6 +87,11 @@ def record(message: str, level: int = logging.INFO, **fields: Any) -> logging.Lo
             {"seconds": 1.24, "next_in_s": 60.0},
             "run succeeded in 1.2 s; next in 1m0s",
         ),
+        (
+            "run finished",
+            {"outcome": "cancelled", "seconds": 1.24, "why": "ann asked for it"},
+            "run cancelled after 1.2 s: ann asked for it",
+        ),
         ("run failed", {"seconds": 2.0, "error": "broken"}, "run failed in 2.0 s: broken"),
         ("Resumed", {}, "Resumed"),
     ],

@@ -22,6 +22,13 @@ FLAGS = flags_of_run()
 _LEASE = ("--leader-election-id=some", "--leader-election-namespace=where")
 _SHARDS = ("--shards=8", *_LEASE)
 _LOCAL_PAGE = {"PageFlags.bind": "127.0.0.1:0", "PageFlags.access": "local"}
+_FREE_PORTS = {
+    "proxy.port": 0,
+    "metrics.bind": "127.0.0.1:0",
+    "metrics.probe_bind": "127.0.0.1:0",
+    "metrics.role_metrics_port": 0,
+    "VersionFlags.bind": ":0",
+}
 _ELECT = ("--leader-elect", *_LEASE)
 
 
@@ -84,7 +91,7 @@ ROWS: dict[str, Row] = {
     "leader-elect-renew-deadline": Row("7s", {"election.renew_deadline_s": 7.0}, _ELECT),
     "handlers-memory": Row("1Gi", {"HandlerFlags.memory_bytes": 1024**3}),
     "handlers-timeout": Row("7m", {"HandlerFlags.timeout_s": 420.0}),
-    "dev": Row("true", {"logs.is_dev": True, **_LOCAL_PAGE}),
+    "dev": Row("true", {"logs.is_dev": True, **_LOCAL_PAGE, **_FREE_PORTS}),
     "log-format": Row("json", {"logs.is_json": True}),
     "ansible-log-events": Row("nothing", {"logs.ansible_events": "nothing"}),
     "zap-log-level": Row("panic", {"logs.level": "panic"}),

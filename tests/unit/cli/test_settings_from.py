@@ -10,6 +10,7 @@ import pytest
 from rolecall.cli.flag_parser import choose
 from rolecall.cli.settings_from import settings_from
 from rolecall.errors import InputError
+from rolecall.extensions.versions.flags import VersionFlags
 from rolecall.settings import Settings
 
 
@@ -159,3 +160,26 @@ def test_verbosity_that_is_no_number_is_ignored_and_told() -> None:
     settings, warnings = settled(ANSIBLE_VERBOSITY="much")
     assert replace(settings, of_extensions=()) == Settings()
     assert warnings == ["ANSIBLE_VERBOSITY: `much` is not a whole number, so it was ignored"]
+
+
+def test_two_operators_in_dev_mode_need_no_flags_for_their_ports() -> None:
+    settings, _ = settled("--dev")
+    metrics = settings.metrics
+    assert (settings.proxy.port, metrics.role_metrics_port) == (0, 0)
+    assert (metrics.bind, metrics.probe_bind) == ("127.0.0.1:0", "127.0.0.1:0")
+
+
+def test_port_that_was_set_stays_in_dev_mode() -> None:
+    settings, _ = settled("--dev", "--proxy-port=7001", ROLECALL_METRICS_BIND_ADDRESS=":7002")
+    assert (settings.proxy.port, settings.metrics.bind) == (7001, ":7002")
+
+
+def test_webhooks_keep_their_port_in_dev_mode_where_a_url_names_it() -> None:
+    settings, _ = settled("--dev", "--webhook-url=https://here:9443")
+    assert settings.extension(VersionFlags).bind == ":9443"
+
+
+def test_ports_in_a_pod_stay_in_dev_mode(tmp_path: Path) -> None:
+    (tmp_path / "namespace").write_text("default")
+    settings, _ = settings_from(choose(("--dev",), {}), {}, tmp_path / "namespace")
+    assert settings.metrics.probe_bind == ":6789"

@@ -12,8 +12,9 @@ import pytest
 
 from rolecall.extensions.console.flags import PageFlags
 from rolecall.extensions.versions.flags import VersionFlags
+from rolecall.listening import PortHolder
 from rolecall.settings import ElectionSettings, MetricsSettings, ProxySettings, RunnerSettings
-from rolecall_dev.doctor import LOOKS, Diagnosis, DiagnosisState, Surroundings, examine
+from rolecall_dev.doctor import LOOKS, Diagnosis, DiagnosisState, Surroundings, examine, machine
 from tests.unit.cli.fake_engine import ENGINE, fake_engine
 from tests.unit.doctor.conftest import ServeTime
 
@@ -32,7 +33,7 @@ async def test_port_that_is_taken_names_who_has_it_and_the_flag(surroundings: Ma
         port = taken.getsockname()[1]
         (seen,) = await look("ports", surroundings(proxy=ProxySettings(port=port)))
     assert seen.state is DiagnosisState.TO_DO
-    assert f"{port} (proxy) is taken by process {os.getpid()}" in seen.what
+    assert f"{port} (proxy) is busy, held by process {os.getpid()}" in seen.what
     assert "--proxy-port" in seen.way_out
 
 
@@ -46,7 +47,7 @@ async def test_port_of_webhooks_counts_where_something_is_to_be_converted(
         (project / "conversions.yaml").touch()
         (after,) = await look("ports", made)
     assert before.state is DiagnosisState.OK
-    assert "(webhooks) is taken by process" in after.what
+    assert "(webhooks) is busy, held by process" in after.what
     assert "--webhook-bind-address" in after.way_out
 
 
@@ -54,7 +55,7 @@ async def test_port_of_the_page_counts(surroundings: Made) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         flags = PageFlags(bind=f"127.0.0.1:{taken.getsockname()[1]}")
         (seen,) = await look("ports", surroundings(of_extensions=(flags,)))
-    assert "(page) is taken by process" in seen.what
+    assert "(page) is busy, held by process" in seen.what
     assert "--page-bind-address" in seen.way_out
 
 
@@ -165,3 +166,16 @@ async def test_leader_is_not_asked_for_without_a_cluster(surroundings: Made) -> 
     election = ElectionSettings(is_on=True, id="x", namespace="y")
     (seen,) = await look("leader", surroundings(election=election))
     assert seen.state is DiagnosisState.NOT_LOOKED
+
+
+async def test_port_of_another_folders_operator_is_busy_and_names_the_folder(
+    surroundings: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holder = PortHolder(71, "python /venv/bin/rolecall run --dev", str(tmp_path))
+    monkeypatch.setattr(machine, "holder_of_port", lambda _: holder)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        (seen,) = await look("ports", surroundings(proxy=ProxySettings(port=port)))
+    held = f"{port} (proxy) is busy, held by the operator of {tmp_path} (process 71)"
+    assert (seen.state, seen.what) == (DiagnosisState.TO_DO, held)
+    assert "`rolecall run --dev` takes free ports" in seen.way_out

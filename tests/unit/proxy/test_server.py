@@ -41,7 +41,7 @@ async def test_port_that_is_taken_is_told(tmp_path: Path, host: str) -> None:
         with pytest.raises(InputError) as failure:
             async with opened_play(tmp_path, port=port):
                 pass
-    assert f"port `{port}`" in str(failure.value)
+    assert f"on port {port} (--proxy-port): busy, held by process" in str(failure.value)
     assert "--proxy-port" in failure.value.hint
 
 

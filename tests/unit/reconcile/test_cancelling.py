@@ -62,6 +62,7 @@ async def test_cancelled_run_says_so_and_is_no_failure(shop: Shop, clock: Virtua
 
     assert outcome.after_s == 0.0
     assert outcome.ran["outcome"] == "cancelled"
+    assert outcome.ran["why"] == "generation 2 replaces it"
     message = "Run 1 was stopped: generation 2 replaces it"
     assert await setting.told("Running") == ("False", "Cancelled", message)
     assert await setting.condition("Failure") is None

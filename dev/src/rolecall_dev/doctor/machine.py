@@ -12,13 +12,12 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from rolecall.errors import InputError, ProblemsError
 from rolecall.extending import BindAddress, extension_classes
 from rolecall.history import roots_of
-from rolecall.listening import parse_address
+from rolecall.listening import PortHolder, holder_of_port, parse_address
 from rolecall.local_engine import engines_of
 from rolecall.runner import require_installed, version_of, why_stock
 from rolecall.settings import Settings
@@ -136,18 +135,6 @@ def _owner_fault(root: Path) -> str:
 # Whether the engine's ports are free, and who has them where they are not.
 
 _LOOPBACK = "127.0.0.1"
-_LISTENS = "0A"  # as /proc/net/tcp has it
-
-
-@dataclass(frozen=True, slots=True)
-class _Holder:
-    """The process that listens on a port."""
-
-    pid: int
-    command: str
-
-    def __str__(self) -> str:
-        return f"process {self.pid}: {self.command[:80]}"
 
 
 async def look_at_ports(surroundings: Surroundings) -> Sequence[Diagnosis]:
@@ -163,7 +150,7 @@ def _look(settings: Settings, watches: Sequence[Watch]) -> list[Diagnosis]:
         error = _error_of(host, port)
         if error is None:
             continue
-        holder = _holder(port) if error.errno == errno.EADDRINUSE else None
+        holder = holder_of_port(port) if error.errno == errno.EADDRINUSE else None
         if holder is not None and holder.pid in own:
             held[f"{port} ({what})"] = holder.pid
         else:
@@ -230,32 +217,13 @@ def _error_of(host: str, port: int) -> OSError | None:
     return None
 
 
-def _told(name: str, flag: str, error: OSError, holder: _Holder | None) -> Diagnosis:
+def _told(name: str, flag: str, error: OSError, holder: PortHolder | None) -> Diagnosis:
     if error.errno != errno.EADDRINUSE:
         return to_do(f"{name} cannot be opened: {error.strerror}", f"see {flag}")
+    zero = "; 0 means any free one" if flag.endswith("port") else ""
+    way_out = f"stop that process, or choose another port with `{flag}`{zero}"
+    if holder is not None and holder.is_operator:
+        way_out = f"`rolecall run --dev` takes free ports; {way_out}"
     return to_do(
-        f"{name} is taken by {holder or 'a process that this user may not see'}",
-        f"stop that program, or choose another port with `{flag}`; 0 means any free one"
-        if flag.endswith("port")
-        else f"end that, or choose another port with `{flag}`",
+        f"{name} is busy, held by {holder or 'a process that this user cannot see'}", way_out
     )
-
-
-def _holder(port: int) -> _Holder | None:
-    """Who listens there, as far as this user may know."""
-    sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if any(str(link.readlink()) in sockets for link in (process / "fd").iterdir()):
-                words = (process / "cmdline").read_bytes().replace(b"\0", b" ")
-                return _Holder(int(process.name), words.decode(errors="replace").strip())
-    return None
-
-
-def _inodes(port: int) -> Iterator[str]:
-    for table in ("tcp", "tcp6"):
-        with suppress(OSError):
-            for row in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-                fields = row.split()
-                if fields[3] == _LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
-                    yield fields[9]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rolecall.extensions.console.page import OperatorPage
 
 _logger = logging.getLogger(__name__)
+_BIND_FLAG = "page-bind-address"
 
 
 class ConsoleExtension(Extension):
@@ -45,12 +46,12 @@ class ConsoleExtension(Extension):
 
     @classmethod
     def addresses(cls, settings: Settings, watches: Sequence[Watch]) -> Sequence[BindAddress]:  # noqa: ARG003 - it is there with or without kinds
-        return [BindAddress("page", settings.extension(PageFlags).bind, "page-bind-address")]
+        return [BindAddress("page", settings.extension(PageFlags).bind, _BIND_FLAG)]
 
     @asynccontextmanager
     async def open(self, endpoints: Endpoints) -> AsyncIterator[None]:
         engine, ports = self.engine, self.engine.inspected()
-        address = parse_address(self._flags.bind, "page-bind-address")
+        address = parse_address(self._flags.bind, _BIND_FLAG)
         async with AsyncExitStack() as stack:
             if address is not None:
                 where = await stack.enter_async_context(self._served(address, endpoints, ports))
@@ -100,7 +101,8 @@ class ConsoleExtension(Extension):
         self._page = page = OperatorPage(ports, local_token=token, is_tls=tls is not None)
         on_loop = asyncio.get_running_loop().call_soon_threadsafe
         self._run_ended = partial(on_loop, page.run_ended)
-        async with served(page.app(), address, what="the page", tls=tls) as port:
+        listener = served(page.app(), address, what="the page", flag=_BIND_FLAG, tls=tls)
+        async with listener as port:
             endpoints.ports["page"] = port
             scheme = "http" if tls is None else "https"
             where = f"{scheme}://{address.host or 'localhost'}:{port}/"

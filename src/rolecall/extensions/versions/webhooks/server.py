@@ -74,7 +74,15 @@ class WebhookServer:
     async def opened(self, address: Address, endpoints: Endpoints) -> AsyncIterator[None]:
         """Serve while the context lasts, and as long after it as requests may still come."""
         app, tls = self._routes.app(), self._tls
-        async with served(app, address, what="webhooks", tls=tls, patience_s=_PATIENCE_S) as port:
+        listener = served(
+            app,
+            address,
+            what="webhooks",
+            flag="webhook-bind-address",
+            tls=tls,
+            patience_s=_PATIENCE_S,
+        )
+        async with listener as port:
             try:
                 await self._take_certificate(port)
                 endpoints.ports["webhooks"] = port
