@@ -34,14 +34,16 @@ def commands_page() -> str:
 def _command(name: str, parser: argparse.ArgumentParser) -> list[str]:
     lines = ["", f"## rolecall {name}", "", _sentence(parser.description or "")]
     if name in _IN_A_PAGE_OF_ITS_OWN:
-        return [*lines, "", _IN_A_PAGE_OF_ITS_OWN[name]]
-    lines += _arguments(parser)
+        return [*lines, "", _IN_A_PAGE_OF_ITS_OWN[name], *_help_end(parser)]
+    lines += [*_arguments(parser), *_help_end(parser)]
     for verb, inner in _parsers(parser).items():
         lines += ["", f"### rolecall {name} {verb}", "", _sentence(inner.description or "")]
-        lines += _arguments(inner)
-    if parser.epilog:
-        lines += ["", "```text", *parser.epilog.strip().splitlines(), "```"]
+        lines += [*_arguments(inner), *_help_end(inner)]
     return lines
+
+
+def _help_end(parser: argparse.ArgumentParser) -> list[str]:
+    return ["", "```text", *parser.epilog.strip().splitlines(), "```"] if parser.epilog else []
 
 
 def _arguments(parser: argparse.ArgumentParser) -> list[str]:

@@ -21,7 +21,14 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from rolecall import __version__
-from rolecall.cli.parsers import CommandModule, Purpose, Subparsers, by_purpose, command_parser
+from rolecall.cli.parsers import (
+    CommandModule,
+    Purpose,
+    Subparsers,
+    by_purpose,
+    command_parser,
+    with_examples,
+)
 from rolecall.cli.terminal import RELAYED_VARIABLE, end_with_caller, silence_stdout
 from rolecall.errors import InputError, RolecallError
 
@@ -38,6 +45,7 @@ __all__ = [
     "main",
     "parser_for",
     "settings_of",
+    "with_examples",
 ]
 
 _FOR_DEVELOPERS = "commands for developers come with `pip install 'rolecall[dev]'`"

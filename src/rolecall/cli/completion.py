@@ -55,11 +55,6 @@ end
 complete --command rolecall --no-files --arguments '(__rolecall_complete)'
 """
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-_EPILOG = """\
-bash:  source <(rolecall completion bash)         in ~/.bashrc
-zsh:   source <(rolecall completion zsh)          in ~/.zshrc, after compinit
-fish:  rolecall completion fish | source          in ~/.config/fish/config.fish
-"""
 # Commands whose first word names a kind or a CR.
 _OF_CRS = {"status", "runs", "logs", "reconcile", "stop", "pause", "resume"}
 
@@ -70,7 +65,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "completion",
         print_script,
         "Prints a script that lets the shell complete commands, flags, kinds and names.",
-        epilog=_EPILOG,
+        examples={
+            "source <(rolecall completion bash)": "in ~/.bashrc",
+            "source <(rolecall completion zsh)": "in ~/.zshrc, after compinit",
+            "rolecall completion fish | source": "in ~/.config/fish/config.fish",
+        },
     )
     parser.add_argument("shell", choices=tuple(SCRIPTS))
 

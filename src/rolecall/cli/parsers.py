@@ -10,6 +10,9 @@ from typing import Any, NamedTuple, TypeAlias
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
+EXAMPLES = "Examples:"
+
+
 class Purpose(Enum):
     """What a command is for; the value heads it in the help."""
 
@@ -45,13 +48,18 @@ def by_purpose(known: Mapping[str, CommandModule], endings: Sequence[str]) -> st
     return "\n".join([*lines, "", *endings])
 
 
-class _HelpText(argparse.HelpFormatter):
-    """Wraps what is one paragraph; examples stay as they were written."""
+class HelpText(argparse.HelpFormatter):
+    """Wraps paragraphs of one line; those of several lines, such as examples, stay as written."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        if "\n" in text:
-            return "".join(indent + line for line in text.splitlines(keepends=True))
-        return super()._fill_text(text, width, indent)
+        fill = super()._fill_text
+        paragraphs = text.strip("\n").split("\n\n")
+        return "\n\n".join(
+            "\n".join(indent + line for line in each.splitlines())
+            if "\n" in each
+            else fill(each, width, indent)
+            for each in paragraphs
+        )
 
 
 def command_parser(
@@ -59,12 +67,27 @@ def command_parser(
     name: str,
     run: Callable[[argparse.Namespace], int],
     description: str,
+    *,
+    examples: Mapping[str, str],
     **options: Any,
 ) -> argparse.ArgumentParser:
     """The parser of a command; `run` takes the parsed arguments and returns the exit code."""
-    options = {"formatter_class": _HelpText, "allow_abbrev": False, **options}
+    options = {"formatter_class": HelpText, "allow_abbrev": False, **options}
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name, description=description, **options
     )
     parser.set_defaults(run=run)
+    return with_examples(parser, examples)
+
+
+def with_examples(
+    parser: argparse.ArgumentParser, examples: Mapping[str, str]
+) -> argparse.ArgumentParser:
+    """The parser, whose help ends with these commands; each has a few words of explanation."""
+    parser.formatter_class = HelpText
+    width = max(map(len, examples))
+    lines = [f"  {command:<{width}}  # {meaning}" for command, meaning in examples.items()]
+    parser.epilog = "\n".join(
+        [*([f"{parser.epilog.rstrip()}\n"] if parser.epilog else []), EXAMPLES, *lines]
+    )
     return parser

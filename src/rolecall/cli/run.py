@@ -23,7 +23,7 @@ from rolecall.cli.dev_files import log_changes
 from rolecall.cli.dev_lines import show_dev_lines
 from rolecall.cli.dev_view import DevView
 from rolecall.cli.flag_parser import FlagParser, add_flags, choose
-from rolecall.cli.parsers import Subparsers
+from rolecall.cli.parsers import Subparsers, with_examples
 from rolecall.cli.settings_from import settings_from
 from rolecall.clock import SystemClock
 from rolecall.documents import format_duration
@@ -55,9 +55,16 @@ def add_parser(subparsers: Subparsers) -> None:
         usage="rolecall run [--flag=value ...]",
         description="Run the operator of this folder: watch the kinds of watches.yaml, run roles.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_flags(parser)
+    with_examples(
+        parser,
+        {
+            "rolecall run --dev": "while you write a role",
+            "rolecall run --validate": "check flags and files, and exit",
+            "rolecall run --max-runs=8 --log-format=json": "at most eight runs, JSON logs",
+        },
+    )
     parser.set_defaults(run=run_operator)
     subparsers.add_parser("run", help="run the operator of this folder")
     subparsers.choices["run"] = parser

@@ -24,6 +24,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "version",
         print_version,
         "Prints what is installed, and how runs start.",
+        examples={
+            "rolecall version": "all versions",
+            "rolecall --version": "that of rolecall alone",
+        },
     )
 
 

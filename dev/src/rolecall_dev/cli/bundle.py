@@ -43,6 +43,10 @@ def add_parser(subparsers: Subparsers) -> None:
         run,
         "Reads the output of `kubectl kustomize config/manifests` from stdin and writes"
         " bundle/ and bundle.Dockerfile; the same input gives the same files.",
+        examples={
+            "kubectl kustomize config/manifests | rolecall bundle --version 1.2.3": "write bundle/",
+            "rolecall bundle --validate": "check bundle/",
+        },
     )
     parser.add_argument("--validate", action="store_true", help="check bundle/, write nothing")
     parser.add_argument(

@@ -19,6 +19,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "Adds bundle/ to catalog/ (file-based), with upgrade edges from `replaces`, `skips`"
         " and `olm.skipRange` of its CSV. Icon, description and deprecations that stand in the catalog"
         " stay. A version that was published with another image is refused.",
+        examples={
+            "rolecall catalog --bundle-image example.com/web-bundle:1.2.3": "a release",
+            "rolecall catalog --bundle-image example.com/web-bundle@sha256:4f1e": "a digest",
+        },
     )
     parser.add_argument("--bundle-image", required=True, help="where bundle/ was pushed to")
 

@@ -38,6 +38,11 @@ def add_parser(subparsers: Subparsers) -> None:
         " work, or not as expected: undefined variables, misspelt modules and arguments, API"
         " versions that do not exist, samples that their CRD refuses, missing rights. Needs no cluster."
         " Exit codes: 0 nothing keeps the operator from working, 2 something does.",
+        examples={
+            "rolecall check": "this folder",
+            "rolecall check --strict -o github": "in a GitHub workflow",
+            "rolecall check --for-core 2.19": "before an upgrade of ansible-core",
+        },
     )
     add_watches_file(parser)
     parser.add_argument(
@@ -60,6 +65,10 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="VERSION",
         help="report what breaks with this ansible-core, 2.19 or newer (default: the installed one)",
     )
+    _add_report(parser)
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",

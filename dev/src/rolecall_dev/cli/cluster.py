@@ -18,7 +18,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from rolecall.cli import Subparsers
+from rolecall.cli import Subparsers, command_parser, with_examples
 from rolecall.clock import SystemClock
 from rolecall.errors import InputError
 from rolecall.kube import Credentials
@@ -27,6 +27,45 @@ from rolecall_dev.cli.progress import BuildProgress, in_words
 
 # What kubectl does with files alone: `make bundle` needs no cluster.
 _WITHOUT_CLUSTER = ("kustomize", "completion", "help", "options")
+_EXAMPLES = {
+    "build": {
+        "rolecall cluster build": "the programs of a control plane",
+        "rolecall cluster build --real": "also those of real nodes",
+    },
+    "up": {
+        "rolecall cluster up": "one simulated node",
+        "rolecall cluster up --nodes 3 --name other": "a second cluster",
+    },
+    "down": {
+        "rolecall cluster down": "the cluster `default`",
+        "rolecall cluster down --all": "every cluster of yours",
+    },
+    "status": {
+        "rolecall cluster status": "the cluster `default`",
+        "rolecall cluster status --name other --json": "another one, for a program",
+    },
+    "list": {
+        "rolecall cluster list": "a table",
+        "rolecall cluster list --json": "for a program",
+    },
+    "load-image": {
+        "rolecall cluster load-image operator.tar": "an archive of `docker save`",
+        "rolecall cluster load-image --trial --name other": "the images of tests and samples",
+    },
+    "kubeconfig": {
+        "export KUBECONFIG=$(rolecall cluster kubeconfig)": "for kubectl and rolecall",
+        "rolecall cluster kubeconfig --name other": "of another cluster",
+    },
+    "logs": {
+        "rolecall cluster logs kube-apiserver": "from the beginning",
+        "rolecall cluster logs etcd -f": "follow it",
+    },
+    "kubectl": {
+        "rolecall cluster kubectl get pods -A": "on the cluster `default`",
+        "rolecall cluster kubectl --name other get nodes": "on another one",
+        "rolecall cluster kubectl --current get nodes": "on the cluster of your kubeconfig",
+    },
+}
 _NAMED = ("up", "down", "status", "kubeconfig", "kubectl", "load-image", "logs")
 
 
@@ -37,6 +76,7 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Real etcd, kube-apiserver, controller manager and scheduler on 127.0.0.1, with "
         "simulated nodes: nothing runs in the pods, all else is real. With `--real` containers run.",
     )
+    with_examples(parser, {**_EXAMPLES["up"], **_EXAMPLES["down"]})
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     build_parser = _add(
         verbs, "build", build, "build the programs, once per version (takes some minutes)"
@@ -246,9 +286,9 @@ def _interrupt(_number: int, _frame: object) -> None:
 def _add(
     verbs: Subparsers, name: str, run: Callable[[argparse.Namespace], int], summary: str
 ) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=summary, description=summary)
-    parser.set_defaults(run=partial(_on_linux, run))
-    return parser
+    return command_parser(
+        verbs, name, partial(_on_linux, run), summary, examples=_EXAMPLES[name], help=summary
+    )
 
 
 def _on_linux(run: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
@@ -266,6 +306,7 @@ def _add_kubectl(verbs: Subparsers) -> None:
         help="on the cluster that KUBECONFIG leads to, and say which, instead of a local one",
     )
     parser.set_defaults(run=partial(_on_linux, kubectl))
+    with_examples(parser, _EXAMPLES["kubectl"])
     verbs.add_parser("kubectl", help=summary)
     verbs.choices["kubectl"] = parser
 

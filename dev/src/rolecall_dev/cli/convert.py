@@ -24,6 +24,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "Prints the custom resources of a file at another version of their kind, by the"
         " rules of conversions.yaml; objects of other kinds stay as they are. Reads lists, too, such"
         " as `kubectl get -o yaml` writes. Needs no cluster, and changes nothing.",
+        examples={
+            "rolecall convert --file shop.yaml --to v1beta1": "a file",
+            "kubectl get website -o yaml | rolecall convert --file - --to v1": "CRs of the cluster",
+        },
     )
     parser.add_argument("--file", required=True, metavar="FILE", help="manifest, or - for stdin")
     parser.add_argument("--to", required=True, metavar="VERSION", help="such as v1beta1")

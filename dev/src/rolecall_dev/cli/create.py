@@ -5,41 +5,53 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rolecall.cli import Subparsers
+from rolecall.cli import Subparsers, command_parser, with_examples
 from rolecall.errors import InputError
 from rolecall_dev.cli.webhooks import write_manifests
 from rolecall_dev.scaffold import Changes, NewHandler, NewKind, ProjectFile, add_handler, add_kind
 from rolecall_dev.webhook_manifests import DEFAULT_OVERLAY
 
+_OF_API = {
+    "rolecall create api --group web --version v1 --kind Website": "a kind with a role",
+    "rolecall create api --version v1 --kind Shop --generate-playbook": "with a playbook",
+}
+_OF_HANDLER = {
+    "rolecall create handler --kind Website": "handlers and their test",
+    "rolecall create handler --kind Website --group web.example.com": "if groups share the kind",
+}
+
 
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("create", help="add to a project", allow_abbrev=False)
+    with_examples(parser, {**_OF_API, **_OF_HANDLER})
     things = parser.add_subparsers(title="things", metavar="THING", required=True)
-    api = things.add_parser(
+    api = command_parser(
+        things,
         "api",
-        help="a kind, with CRD, role, sample, tests and RBAC",
-        description="Add a kind to the project in this folder: CRD, role or playbook, sample, molecule"
+        create_api,
+        "Add a kind to the project in this folder: CRD, role or playbook, sample, molecule"
         " test, RBAC, and its entry in watches.yaml. A kind that is there gets a further version:"
         " its CRD serves both, and the first stays the stored one. Files that are there keep their"
         " comments. Nothing is written unless everything can be.",
-        allow_abbrev=False,
+        examples=_OF_API,
+        help="a kind, with CRD, role, sample, tests and RBAC",
     )
     add_kind_flags(api, is_required=True)
-    api.set_defaults(run=create_api)
-    handler = things.add_parser(
+    handler = command_parser(
+        things,
         "handler",
-        help="a file of kopf handlers for a kind, with its test",
-        description="Add a file of kopf handlers to a kind that watches.yaml names: handlers/KIND.py,"
+        create_handler,
+        "Add a file of kopf handlers to a kind that watches.yaml names: handlers/KIND.py,"
         " its test in tests/, its entry in watches.yaml, the field that it writes in the CRD's status,"
         " and requirements.txt for the packages that it imports. Files that are there keep their"
         " comments. Nothing is written unless everything can be.",
-        allow_abbrev=False,
+        examples=_OF_HANDLER,
+        help="a file of kopf handlers for a kind, with its test",
     )
     handler.add_argument("--kind", required=True, help="such as Memcached")
     handler.add_argument("--group", default="", help="where several groups have the kind")
     handler.add_argument("--version", default="", help="where several versions are watched")
     handler.add_argument("--force", action="store_true", help="replace files that are there")
-    handler.set_defaults(run=create_handler)
 
 
 def add_kind_flags(parser: argparse.ArgumentParser, *, is_required: bool) -> None:

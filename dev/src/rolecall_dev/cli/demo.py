@@ -29,6 +29,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "Starts a control plane with simulated nodes, installs the CRDs, runs the"
         " operator, creates config/samples and shows how each becomes ready. Ctrl-C removes"
         " everything.",
+        examples={
+            "rolecall demo": "until Ctrl-C",
+            "rolecall demo --once": "stop when all CRs are ready",
+            "rolecall demo -- --max-runs=2": "with flags of `rolecall run`",
+        },
     )
     parser.add_argument(
         "--once", action="store_true", help="stop when all are ready, with a summary"

@@ -46,6 +46,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "Looks at ports, collections, versions, the way of runs, the cluster, rights,"
         " webhooks, clocks, the artifacts folder and the leader, as `rolecall run` in this folder would"
         " meet them. Flags of `rolecall run` are read from the environment (ROLECALL_PROXY_PORT=0).",
+        examples={
+            "rolecall doctor": "as your own user",
+            "rolecall doctor --as system:serviceaccount:web-system:web": "with the operator's rights",
+            "rolecall doctor --uninstall": "before the operator is removed",
+        },
         epilog="Exit codes: 0 all is fine, 1 something must be done.",
     )
     add_watches_file(parser)

@@ -21,6 +21,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "Write the files of a new project into this folder: watches.yaml, config/,"
         " molecule/, Makefile, Dockerfile. With --kind, add a first kind as `rolecall create api` does."
         " Nothing is written unless everything can be.",
+        examples={
+            "rolecall init --domain example.com": "without a kind",
+            "rolecall init --domain example.com --group web --version v1 --kind Website": "with a kind",
+        },
     )
     parser.add_argument(
         "--domain", default="my.domain", help="what API groups end with (%(default)s)"

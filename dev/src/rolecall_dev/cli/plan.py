@@ -46,6 +46,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "Run the roles of CRs, unchanged, in a world of their own: reads come from the"
         " cluster, writes are dry runs at the API server, later reads see them, nothing is kept. Tasks"
         " that do more than ask the API server run in Ansible's check mode, or are skipped and shown.",
+        examples={
+            "rolecall plan website/shop": "what a run would change now",
+            "rolecall plan --cr edited.yaml": "what an edited CR would change",
+            "rolecall plan --all -o json": "all CRs, for a program",
+        },
         epilog="Exit codes: 0 nothing would change, 1 something would, 2 a role failed or the input is"
         " wrong, 3 the cluster refused, 5 unknown: something was not looked at. 5 comes before 0 and"
         " 1.",

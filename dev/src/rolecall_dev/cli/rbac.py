@@ -48,6 +48,11 @@ def add_parser(subparsers: Subparsers) -> None:
         run,
         "Reads watches, roles and playbooks, and records of the requests of plays"
         " (`rolecall run --proxy-record FILE`), and writes the smallest Role or ClusterRole.",
+        examples={
+            "rolecall rbac": "write config/rbac/role.yaml",
+            "rolecall rbac --check": "compare with config/rbac",
+            "rolecall rbac --record requests.jsonl --output -": "add recorded requests, and print",
+        },
     )
     add_watches_file(parser)
     parser.add_argument(

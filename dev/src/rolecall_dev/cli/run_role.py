@@ -63,6 +63,11 @@ def add_parser(subparsers: Subparsers) -> None:
         " your own kubeconfig (KUBECONFIG, else ~/.kube/config). Where the CR exists in the cluster,"
         " the play sees it as it is there (with the spec of the file, if there is one), and what it"
         " creates is owned by it. Conditions are not written.",
+        examples={
+            "rolecall run-role website/shop --check --diff": "show what would change",
+            "rolecall run-role --cr config/samples/shop.yaml --create": "create the CR, then run",
+            "rolecall run-role website/shop --until settled": "run until no role asks for more",
+        },
         epilog="Variables such as ANSIBLE_ROLES_PATH, ANSIBLE_GATHERING and ROLECALL_ANSIBLE_ARGS mean"
         " what they mean to `rolecall run`. Exit codes: 0 succeeded, 1 a task failed, 2 bad input or a"
         " broken play, 124 over a time limit, 130 interrupted, 137 killed.",

@@ -48,6 +48,11 @@ def add_parser(subparsers: Subparsers) -> None:
         " compared with what becomes of the same CR undisturbed. Exit codes: 0 nothing was found,"
         " 1 something was, or an entry of rolecall-test.yaml was not met, 2 what was asked for is not"
         " there, 5 nothing was found, but fewer cases were decided than --min-reached asks for.",
+        examples={
+            "rolecall test": "every sample, every check",
+            "rolecall test --kind Website --budget 5m": "one kind, for five minutes",
+            "rolecall test --list": "the checks",
+        },
     )
     _add_what(parser)
     _add_how(parser)

@@ -22,6 +22,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "Writes config/webhooks from watches.yaml, conversions.yaml and the CRDs, and has"
         " config/default take it up. Where there is nothing to convert and nothing to be asked, it"
         " takes both away. Needs no cluster; the same sources give the same files.",
+        examples={
+            "rolecall webhooks": "write config/webhooks",
+            "rolecall webhooks --watches-file other.yaml": "from another file",
+        },
     )
     add_watches_file(parser)
 

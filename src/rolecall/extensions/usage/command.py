@@ -63,6 +63,11 @@ def add_parser(subparsers: Subparsers) -> None:
         show_usage,
         "Shows what runs cost: their number, seconds, CPU seconds, requests to the API"
         " server, and the objects that CRs own; what costs most first.",
+        examples={
+            "rolecall usage": "the last 24 hours, by namespace",
+            "rolecall usage --since 7d --by kind": "a week, by kind",
+            "rolecall usage --by cr -o csv": "by CR, for a spreadsheet",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument(

@@ -54,6 +54,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "migrate-storage",
         migrate_storage,
         "Rewrites the CRs of a kind, so that all are stored at its storage version.",
+        examples={
+            "rolecall migrate-storage website --dry-run": "ask the API server, store nothing",
+            "rolecall migrate-storage website": "one kind",
+            "rolecall migrate-storage --all --per-second 5": "every kind of watches.yaml, slowly",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument("kind", nargs="?", metavar="KIND", help="such as website")

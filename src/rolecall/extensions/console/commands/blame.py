@@ -61,6 +61,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "Shows a live object with, for each field, the task, run and time that wrote it"
         " last, or the field manager that did.",
         usage="rolecall blame KIND NAME [PATH]",
+        examples={
+            "rolecall blame deployment web": "every field",
+            "rolecall blame deployment web .spec.replicas": "one field",
+            "rolecall blame service/web -n prod --cr website/shop": "also search the runs of this CR",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument(

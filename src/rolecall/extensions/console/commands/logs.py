@@ -37,6 +37,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "logs",
         show_logs,
         "Prints the output of a run, in the colours of ansible-playbook on a terminal.",
+        examples={
+            "rolecall logs website/shop": "the current run, else the newest",
+            "rolecall logs website/shop --failed": "the newest run that failed",
+            "rolecall logs website/shop -f": "follow this run and new ones",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")

@@ -48,6 +48,11 @@ def add_parser(subparsers: Subparsers) -> None:
         show_page,
         "Opens the page of the operator of this machine, else of the one in the cluster"
         " of your kubeconfig.",
+        examples={
+            "rolecall page": "open the page in a browser",
+            "rolecall page --no-open --port 8090": "print its address, on this port",
+            "rolecall page --service-account prod/viewer": "look with this account's rights",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument(

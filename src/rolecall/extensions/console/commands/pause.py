@@ -34,16 +34,25 @@ Uses the cluster and the rights of your kubeconfig; the operator need not run.
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    _add(subparsers, _PAUSE, "pause a CR: run nothing for it")
-    _add(subparsers, "resume", "resume a CR that is paused")
+    of_pause = {
+        "rolecall pause website/shop": "run nothing for this CR",
+        "rolecall pause website/shop --because 'migration until noon'": "with a reason",
+    }
+    of_resume = {
+        "rolecall resume website/shop": "let its role run again",
+        "rolecall resume website/shop -n prod": "in a namespace",
+    }
+    _add(subparsers, _PAUSE, "pause a CR: run nothing for it", of_pause)
+    _add(subparsers, "resume", "resume a CR that is paused", of_resume)
 
 
-def _add(subparsers: Subparsers, verb: str, summary: str) -> None:
+def _add(subparsers: Subparsers, verb: str, summary: str, examples: Mapping[str, str]) -> None:
     parser = command_parser(
         subparsers,
         verb,
         change_pause,
         f"{summary[0].upper()}{summary[1:]}, by the annotation `{PAUSED_ANNOTATION}`.",
+        examples=examples,
         epilog=_EPILOG,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")

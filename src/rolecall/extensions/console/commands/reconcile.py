@@ -35,6 +35,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "reconcile",
         ask_for_reconcile,
         "Reconciles a CR at once, as after an edit.",
+        examples={
+            "rolecall reconcile website/shop": "one CR",
+            "rolecall reconcile website --all": "every CR of a kind",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument("what", nargs="?", metavar="KIND/NAME", help="or KIND, with --all")

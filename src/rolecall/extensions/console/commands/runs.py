@@ -59,6 +59,11 @@ def add_parser(subparsers: Subparsers) -> None:
         show_runs,
         "Lists the runs of a CR that are kept, newest first: when and why each began, its"
         " outcome, the tasks that changed something, and the one that failed.",
+        examples={
+            "rolecall runs website/shop": "the runs of a CR",
+            "rolecall runs website/shop --record": "what the newest run read and wrote",
+            "rolecall runs website/shop --html run.html": "the timeline of the newest run as a page",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")

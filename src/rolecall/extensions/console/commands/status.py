@@ -68,6 +68,11 @@ def add_parser(subparsers: Subparsers) -> None:
         show_status,
         "Shows each CR: its state, current task, last outcome, and when and why it is"
         " looked at next.",
+        examples={
+            "rolecall status": "every CR",
+            "rolecall status website/shop -n prod": "one CR",
+            "rolecall status -w": "keep showing changes",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument("what", nargs="?", metavar="KIND[/NAME]", help="all CRs, unless named")

@@ -29,6 +29,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "stop",
         stop_run,
         "Stops the current run of a CR, such as one that hangs.",
+        examples={
+            "rolecall stop website/shop": "the current run",
+            "rolecall stop website/shop --run 3f2a": "only if it is this run",
+        },
         epilog=_EPILOG,
     )
     parser.add_argument("what", metavar="KIND/NAME", help="such as website/shop")
