@@ -47,7 +47,9 @@ argument_specs:
       image_name: {type: str, choices: [a, b]}
       state: {type: str}
 """,
-    "playbooks/book.yml": "- hosts: localhost\n  roles: [demo]\n- import_playbook: other.yml\n",
+    "playbooks/book.yml": (
+        "- hosts: localhost\n  gather_facts: false\n  roles: [demo]\n- import_playbook: other.yml\n"
+    ),
     CRD: """\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -151,6 +151,12 @@ class Reached:
         path = self._sources.cwd / file
         return any(path.is_relative_to(place) for place in self._places)
 
+    def files(self) -> Iterator[Path]:
+        """All files that are reached, those of templates, too."""
+        for place in self._places:
+            found = place.rglob("*") if place.is_dir() else [place]
+            yield from (file for file in found if file.is_file())
+
     def _add(self, place: Path) -> None:
         if place in self._places:
             return

@@ -58,6 +58,7 @@ from rolecall_dev.checks.rule_tables import check_rule_tables
 from rolecall_dev.checks.samples import check_samples
 from rolecall_dev.checks.spec_keys import check_open_spec, check_spec_keys
 from rolecall_dev.checks.undefined import check_undefined
+from rolecall_dev.checks.unused_facts import check_unused_facts
 from rolecall_dev.sources import CRD_FOLDERS, Findings, Reader, shown
 
 
@@ -155,6 +156,7 @@ def _check_tasks(
     findings.rule = "never-skipped"
     gathering = project.environment.get("ANSIBLE_GATHERING", "")
     check_never_skipped(watches, sources, gathering, str(project.watches_file), findings)
+    check_unused_facts(watches, sources, gathering, findings)
     if project.for_strict_core:
         findings.rule = "porting"
         check_porting(sources, variables, project.cwd, findings)

@@ -290,11 +290,10 @@ class RunNotes:
             return
         self._index[uuid] = len(self._tasks)
         name, action = str(data.get("task", "")), str(data.get("task_action", ""))
-        told = place or str(data.get("task_path", ""))
         includes = str(data.get("task_args") or "") if _is_include(action) else ""
-        texts = [text[:_LONGEST_TEXT] for text in (name, told, action, includes)]
-        name, told, action, includes = texts
-        self._tasks.append(RecordedTask(uuid, name, told, action, at_s, includes=includes))
+        texts = [text[:_LONGEST_TEXT] for text in (name, place, action, includes)]
+        name, place, action, includes = texts
+        self._tasks.append(RecordedTask(uuid, name, place, action, at_s, includes=includes))
 
 
 def _is_include(action: str) -> bool:

@@ -264,3 +264,11 @@ def test_delete_that_was_a_dry_run_counts_as_no_deletion() -> None:
     run.ask(about, query="dryRun=All", sent=b"{}")
     assert run.notes.has_deleted("", "configmaps", "a", "x")
     assert [each.is_dry_run for each in run.notes.record().requests] == [True, True, False]
+
+
+def test_wrapper_play_of_the_run_does_not_appear_in_its_record() -> None:
+    run = Run()
+    data = {"task_uuid": "t1", "task": "Gathering Facts", "task_path": "/tmp/w/project/7:1"}
+    run.notes.task("playbook_on_task_start", data, 0.0, place="")
+    (task,) = run.notes.record().tasks
+    assert (task.name, task.place) == ("Gathering Facts", "")

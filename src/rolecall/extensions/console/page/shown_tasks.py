@@ -104,7 +104,7 @@ class ShownTasks:
             task = ShownTask(
                 number,
                 (_text(data.get("task")) or _text(data.get("name")))[:_LONGEST_NAME],
-                _text(data.get("task_path"))[:_LONGEST_NAME],
+                _place(self.folder, _text(data.get("task_path")))[:_LONGEST_NAME],
                 (_text(data.get("resolved_action")) or _text(data.get("task_action")))[
                     :_LONGEST_NAME
                 ],
@@ -145,6 +145,11 @@ class TaskEnd:
     arguments: str
     result: str
     stdout: str
+
+
+def _place(artifacts: Path, path: str) -> str:
+    """Empty for the play that the engine wrote for the run: it has no file that a user can open."""
+    return "" if path.rpartition(":")[0].endswith(f"/project/{artifacts.name}") else path
 
 
 def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:

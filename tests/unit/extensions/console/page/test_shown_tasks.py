@@ -141,3 +141,12 @@ def test_run_without_a_folder_has_no_task(tmp_path: Path) -> None:
 def test_megabytes_are_cut_with_a_word_on_how_much() -> None:
     assert shortened("x" * 10, 10) == "x" * 10
     assert shortened("x" * 12, 10) == "x" * 10 + "\n… and 2 characters more"
+
+
+def test_wrapper_play_of_the_run_does_not_appear_as_a_place(tmp_path: Path) -> None:
+    play = Play(tmp_path / "artifacts" / "71")
+    wrapper = f"{tmp_path}/project/71:1"
+    play.says("playbook_on_task_start", "Gathering Facts", task_path=wrapper)
+    tasks = ShownTasks(play.folder)
+    assert all_of(tasks) == [("Gathering Facts", "")]
+    assert tasks.tasks[0].path == ""
