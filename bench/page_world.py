@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.engines import KINDS, World
+from rolecall.clock import SystemClock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, token_for
@@ -54,7 +55,9 @@ async def prepare(api: Client, keys: Sequence[Key], readers: int) -> list[str]:
         for key in left:
             metadata: Json = {"name": key.name, "namespace": key.namespace}
             if key not in busy:
-                metadata |= pausing("bench", "it is one of very many")["metadata"]
+                metadata |= pausing("bench", "it is one of very many", SystemClock().now())[
+                    "metadata"
+                ]
             body = {"apiVersion": ONE.api_version, "kind": ONE.kind, "metadata": metadata}
             await api.create(ONE, {**body, "spec": {"size": 1}})
 

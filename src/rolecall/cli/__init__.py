@@ -45,6 +45,7 @@ __all__ = [
     "main",
     "parser_for",
     "settings_of",
+    "variables_with_cluster",
     "with_examples",
 ]
 
@@ -180,3 +181,10 @@ def settings_of(words: Sequence[str], environment: Mapping[str, str]) -> tuple[S
     from rolecall.cli.settings_from import settings_from  # noqa: PLC0415
 
     return settings_from(choose(words, environment), environment)
+
+
+def variables_with_cluster(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment; where it names no cluster, with that of this machine's engine."""
+    from rolecall.cli.engine_choice import with_local_cluster  # noqa: PLC0415 - as above
+
+    return dict(with_local_cluster(environ))

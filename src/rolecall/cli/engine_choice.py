@@ -210,6 +210,17 @@ def silent_place(environ: _Environ) -> Here:
     return _here_of(found) if is_clear else Here(places, server=meant)
 
 
+def with_local_cluster(environ: _Environ) -> _Environ:
+    """The environment; where it names no cluster, that of this machine's engine, if only one runs."""
+    if RELAYED_VARIABLE in environ or _meant_server(environ) is not None:
+        return environ
+    engines = [state["engine"] for _, state in engines_of(_places(environ))]
+    found = {str(engine.get("kubeconfig") or "") for engine in engines}
+    return (
+        {**environ, "KUBECONFIG": found.pop()} if len(found) == 1 and "" not in found else environ
+    )
+
+
 def engines_here(environ: _Environ) -> str:
     """The engines of this machine by folder and cluster, for a person; empty: there is none."""
     return _named(engines_of(_places(environ)))

@@ -87,6 +87,7 @@ class EngineFacts:
     began: datetime
     kinds: Sequence[Gvk]
     server: str  # of the cluster
+    kubeconfig: str = ""  # KUBECONFIG with absolute paths; empty: unset
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,21 @@ def fault_of_own_certificate(login: Login, now: datetime) -> str:
     return ""
 
 
+def lack_of_credentials(login: Login) -> str:
+    """The way out for a login that proves no identity; empty: it has something to prove one."""
+    proofs = (
+        *(login.token, login.token_file, login.username, login.exec_plugin),
+        *(login.certificate_data, login.certificate_file),
+    )
+    if any(proofs):
+        return ""
+    where = f"context `{login.context}`" if login.context else "this login"
+    return (
+        f"{where} has no credentials: give its user in the kubeconfig a token, a client certificate"
+        " or an exec plugin"
+    )
+
+
 async def _server_refused(
     failure: ssl.SSLCertVerificationError, access: Access, now: datetime
 ) -> TlsError:

@@ -43,7 +43,11 @@ from rolecall.kube.errors import (
 from rolecall.kube.go_json import go_json
 from rolecall.kube.later import aiohttp
 from rolecall.kube.sockets import Sockets
-from rolecall.kube.tls_errors import fault_of_own_certificate, tls_error_for
+from rolecall.kube.tls_errors import (
+    fault_of_own_certificate,
+    lack_of_credentials,
+    tls_error_for,
+)
 from rolecall.kube.unreachable import why_unreachable
 
 _PAUSES_S = (0.1, 0.4, 1.6)
@@ -238,9 +242,11 @@ class Transport:
 
     async def _refusal(self, call: ApiCall, answer: Answer) -> ClusterError:
         error = error_for(call.target, answer.code, answer.body)
-        if answer.code == 401:
-            access = await self.credentials.current()
-            fault = fault_of_own_certificate(access.login, self._clock.now())
+        if answer.code == 401 or b"system:anonymous" in answer.body:
+            login = (await self.credentials.current()).login
+            fault = lack_of_credentials(login)
+            if answer.code == 401:
+                fault = fault or fault_of_own_certificate(login, self._clock.now())
             error.hint = fault or error.hint
         return error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rolecall import __version__
 from rolecall.clock import Clock
@@ -109,7 +110,14 @@ class EngineParts:
         kinds = [watch.gvk for watch in self.base.watches]
         server = str(self.base.client.credentials.server)
         return EnginePorts(
-            facts=EngineFacts(__version__, os.getpid(), self.base.clock.now(), kinds, server),
+            facts=EngineFacts(
+                __version__,
+                os.getpid(),
+                self.base.clock.now(),
+                kinds,
+                server,
+                _absolute(self.base.environment.get("KUBECONFIG", "")),
+            ),
             clock=self.base.clock,
             plurals=lambda: self.reactor.plurals,
             known=self.reactor.known,
@@ -136,3 +144,10 @@ class EngineParts:
             posting_for=lambda: self.base.events.posting_for,
             keep_brought=self.reactor.keep_brought,
         )
+
+
+def _absolute(kubeconfig: str) -> str:
+    """For commands in other folders."""
+    return os.pathsep.join(
+        str(Path(part).absolute()) for part in kubeconfig.split(os.pathsep) if part
+    )

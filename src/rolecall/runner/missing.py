@@ -1,4 +1,4 @@
-"""What to do where a play names something that is not installed: a collection, a role, a library.
+"""What to do where a play names something that does not exist: a collection, a role, an argument.
 
 Ansible says what it could not find and where it looked, and leaves open whether the name is misspelt or
 something is missing, and how that is mended where an operator runs. A failure is read when it happens
@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 
 _REBUILD = "and install it, or build the operator's image anew"
 _PARTS_OF_FULL_NAME = 3
 
+_UNSUPPORTED = re.compile(
+    r"Unsupported parameters for \([\w.]+\) module: (?P<names>[\w., ]+?)\."
+    r" Supported parameters include: (?P<known>[\w(), ]+)"
+)
 _CHATTER = re.compile(r" ?This often indicates a misspelling[^.]*(?:\.|$)")
 
 
@@ -21,6 +26,8 @@ def way_out_of_missing(message: str) -> str:
     for pattern, advise in _ADVICE:
         if found := pattern.search(message):
             return advise(found["name"])
+    if found := _UNSUPPORTED.search(message):
+        return _arguments(found["names"], found["known"])
     return ""
 
 
@@ -50,6 +57,14 @@ def _role(name: str) -> str:
     if len(parts) < _PARTS_OF_FULL_NAME:
         return f"add the role as roles/{name}, or list it in requirements.yml {_REBUILD}"
     return _plugin(name)
+
+
+def _arguments(names: str, known: str) -> str:
+    """The nearest argument for each name that has one."""
+    supported = re.findall(r"\w+", known)
+    nearest = {name: get_close_matches(name, supported, n=1) for name in re.findall(r"\w+", names)}
+    hints = [f"`{near[0]}` for `{name}`" for name, near in nearest.items() if near]
+    return f"did you mean {', '.join(hints)}?" if hints else ""
 
 
 def _library(name: str) -> str:

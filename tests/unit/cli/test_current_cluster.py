@@ -239,3 +239,30 @@ def test_shell_completes_the_names_of_the_cluster_of_the_kubeconfig(
     world.first.engine.crs, world.second.engine.crs = [cr("first")], [cr("second")]
     main(["__complete", "logs", "website/"])
     assert capsys.readouterr().out == "website/second\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["plan", "website/shop"], marks=pytest.mark.nightly),
+        ["blame", "website", "shop", "-n", "ops"],
+    ],
+    ids=" ".join,
+)
+def test_without_a_named_cluster_the_engine_of_this_machine_names_it(
+    words: list[str],
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", os.devnull)
+    world.end_engines_but_keep_files()
+    assert main(words) == 3
+    assert "no current context" in capsys.readouterr().err
+    facts = {"server": world.first.server, "kubeconfig": str(world.first.cluster.kubeconfig)}
+    with fake_engine() as engine:
+        engine.facts = facts
+        monkeypatch.setenv("ROLECALL_ARTIFACTS_DIR", str(engine.root))
+        main(words)
+    assert world.first.cluster.requests
+    assert not world.second.was_asked

@@ -237,6 +237,19 @@ async def test_refused_client_certificate_says_that_it_expired(
     assert hint in caught.value.hint if hint else not caught.value.hint
 
 
+async def test_refused_client_without_credentials_names_what_it_lacks(
+    tmp_path: Path, served: Served
+) -> None:
+    server = server_of({})
+    async with (
+        served(server.server_tls(tmp_path), code=401) as port,
+        client(tmp_path, port, ROOT.pem) as one,
+    ):
+        with pytest.raises(UnauthorizedError) as caught:
+            await one.read_path("/version")
+    assert "has no credentials" in caught.value.hint
+
+
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 async def test_server_that_demands_another_client_certificate_is_told(
     tmp_path: Path, version: ssl.TLSVersion

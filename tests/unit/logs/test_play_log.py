@@ -203,4 +203,4 @@ def test_condition_that_the_next_core_refuses_is_logged_once_for_each_place(
         ("WARNING", "a condition is not true or false, which ansible-core 2.19 refuses", place)
         for place in ("/opt/tasks/main.yml:6", "/opt/tasks/main.yml:8")
     ]
-    assert "docs/guides/migrate.md#conditions" in said.records[0][2]["hint"]
+    assert "https://docs.ansible.com/" in said.records[0][2]["hint"]

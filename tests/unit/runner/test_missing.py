@@ -57,6 +57,32 @@ def test_include_of_a_missing_role_is_no_unknown_failure() -> None:
     assert "roles/setup" in failure.detail
 
 
+UNSUPPORTED = (
+    "Unsupported parameters for (kubernetes.core.k8s) module: {names}. Supported parameters"
+)
+KNOWN = (
+    " include: api_key, definition (inline, resource_definition), kind, namespace, wait_timeout."
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "way_out"),
+    [
+        ("definitionx", "did you mean `definition` for `definitionx`?"),
+        ("resource_defintion", "did you mean `resource_definition` for `resource_defintion`?"),
+        (
+            "name_space, wait_timeot",
+            "did you mean `namespace` for `name_space`, `wait_timeout` for `wait_timeot`?",
+        ),
+        ("zzz", ""),
+    ],
+)
+def test_misspelt_argument_of_a_module_names_the_nearest(names: str, way_out: str) -> None:
+    message = UNSUPPORTED.format(names=names) + KNOWN
+    (failure,) = Told().failed("t", message).stats(failures=1).result(2).failures
+    assert failure.detail == way_out
+
+
 def test_any_other_failure_gets_no_advice() -> None:
     (failure,) = Told().failed("t", "no route to host").stats(failures=1).result(2).failures
     assert failure.detail == ""

@@ -23,7 +23,7 @@ from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 
-from rolecall.cli import Subparsers, command_parser, settings_of
+from rolecall.cli import Subparsers, command_parser, settings_of, variables_with_cluster
 from rolecall.errors import InputError
 from rolecall.kube import Credentials
 from rolecall.lifecycle import watches_of, with_search_paths
@@ -87,7 +87,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def plan(arguments: argparse.Namespace) -> int:
     _refuse_nonsense(arguments)
-    environment = dict(os.environ)
+    environment = variables_with_cluster(os.environ)
     files = [name if name == "-" else str(Path(name).absolute()) for name in arguments.cr]
     with chdir(arguments.project or Path()):
         settings, warnings = settings_of([], environment)
@@ -100,6 +100,7 @@ def plan(arguments: argparse.Namespace) -> int:
         runner = with_search_paths(settings, environment, watches).runner
         say(f"cluster: {Credentials.load(environment).target}")
         asked = AskedCrs(
+            environment,
             watches,
             named=arguments.named,
             files=files,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -47,6 +46,7 @@ class SkippedCr:
 
 @dataclass(frozen=True, slots=True)
 class AskedCrs:
+    environment: Mapping[str, str]
     watches: Sequence[Watch]
     named: Sequence[str]
     files: Sequence[str]
@@ -61,7 +61,7 @@ class AskedCrs:
                 async for request in self._all_of(client, watch):
                     yield request
             return
-        namespace = self._namespace(os.environ)
+        namespace = self._namespace()
         for text in self.named:
             found = await read_with(client, parse_named(text, self.watches), namespace)
             yield self._request(found)
@@ -117,8 +117,8 @@ class AskedCrs:
             )
         return self._request(FoundCr(stored, watch), is_supposed=True)
 
-    def _namespace(self, environment: Mapping[str, str]) -> str:
-        return current_namespace(environment) if self.namespace is None else self.namespace
+    def _namespace(self) -> str:
+        return current_namespace(self.environment) if self.namespace is None else self.namespace
 
 
 async def _tried_create(client: Client, wanted: Json, watch: Watch) -> Json:
@@ -154,9 +154,10 @@ OnPlan = Callable[[PlannedRun | SkippedCr], None]
 async def made_plans(asked: AskedCrs, settings: Settings, told: OnPlan) -> None:
     """Make them; each is told in the order in which the CRs come."""
     async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(Client(Credentials.load(os.environ)))
+        client = await stack.enter_async_context(Client(Credentials.load(asked.environment)))
         asked_for = [each async for each in asked.read(client)]
-        planner = await _planner(client, settings, asked_for, stack)
+        command = CommandView(client, settings, asked.environment)
+        planner = await _planner(command, asked_for, stack)
         slots = asyncio.Semaphore(max(1, math.ceil(read_capacity().cpus)))
 
         async def made(each: PlanRequest | SkippedCr) -> PlannedRun | SkippedCr:
@@ -172,13 +173,10 @@ async def made_plans(asked: AskedCrs, settings: Settings, told: OnPlan) -> None:
 
 
 async def _planner(
-    client: Client,
-    settings: Settings,
-    asked_for: list[PlanRequest | SkippedCr],
-    stack: AsyncExitStack,
+    command: CommandView, asked_for: list[PlanRequest | SkippedCr], stack: AsyncExitStack
 ) -> Planner:
     folder = stack.enter_context(folder_of_engine())
-    command = CommandView(client, settings, os.environ)
+    client, settings = command.client, command.settings
     follow = followed_by(extension_classes(), command)
     proxy = Proxy(ProxySettings(port=0, folder=folder), client, dependents=Nobody(), follow=follow)
     await proxy.start()

@@ -40,7 +40,7 @@ def _read(project: Path, names: Sequence[str]) -> list[RoleCases]:
     if not found:
         raise InputError(
             f"no role of this folder has a {CASES_FILE}",
-            hint="write one beside its `tasks`: docs/guides/report.md, Rules",
+            hint="write one beside its `tasks`; `rolecall create api` writes an example",
         )
     findings = Findings()
     chosen = [role for role in found if not names or role.name in names]

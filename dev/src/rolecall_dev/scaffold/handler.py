@@ -69,7 +69,7 @@ def add_handler(changes: Changes, wanted: NewHandler, *, force: bool) -> str:
         return ""
     return (
         "The Dockerfile does not copy handlers: add `COPY handlers/ ${HOME}/handlers/`.\n"
-        "docs/guides/image.md says how the packages of requirements.txt get into the image."
+        "If requirements.txt lists packages, copy the part `AS python` of a new project's Dockerfile."
     )
 
 

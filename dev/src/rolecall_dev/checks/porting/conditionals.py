@@ -36,7 +36,6 @@ from rolecall_dev.sources import Findings, Line, Step, Task
 _KEYWORDS = ("when", "failed_when", "changed_when", "until", "break_when")
 # With these, nothing or no text means that there is no condition.
 _MAY_BE_NULL = ("when", "until", "break_when")
-_GUIDE = "docs/guides/migrate.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ def _refuse_syntax(
     hint = "2.18 took it for a list, which is always true; write one expression"
     if is_template(condition):
         what = f"`{place.keyword}` has a template inside of its expression, which 2.19 refuses"
-        hint = f"name the variable without braces, as in `a == b`; see {_GUIDE}"
+        hint = "name the variable without braces, as in `a == b`"
     elif str(error) != "chunk after expression":
         return  # no ansible-core takes it
     findings.error(*place.at, what, hint=hint)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rolecall.cli.cluster import kinds_in, say_cluster
-from rolecall.cli.engine_choice import add_output, add_place, local_place
+from rolecall.cli.engine_choice import add_output, add_place, local_place, with_local_cluster
 from rolecall.cli.kind_words import CrWord, cr_word, named_cr, require_kind
 from rolecall.cli.parsers import Subparsers, command_parser
 from rolecall.cli.terminal import say, screen_now
@@ -93,7 +93,9 @@ def show_blame(arguments: argparse.Namespace) -> int:
         print_writes(here, arguments.writes_of)
         return 0
     named = _named(arguments.words)
-    document, target, extra = asyncio.run(_read(named.word, arguments, os.environ))
+    document, target, extra = asyncio.run(
+        _read(named.word, arguments, with_local_cluster(os.environ))
+    )
     fields = [each for each in live_fields_of(document) if each.is_below(named.path)]
     if not fields:
         raise _no_field(named, live_fields_of(document))

@@ -89,6 +89,7 @@ class Snapshot:
             "leads": self.leads,
             "began": time_text(facts.began),
             "server": facts.server,
+            "kubeconfig": facts.kubeconfig,
             "shards": self._shards(),
             "watches": [
                 {

@@ -67,7 +67,7 @@ async def test_state_has_the_pause_the_deletion_and_the_task_that_failed(world: 
     note = PauseNote("ann", "2026-11-22T12:00:00Z", "moving")
     world.known[key("asleep")] = Known(is_paused=True, pause_note=note)
     world.known[key("going")] = Known(is_deleted=True)
-    failed = FailedTask("clean up", "roles/web/tasks/main.yml:3", "no such module")
+    failed = FailedTask("clean up", "roles/web/tasks/main.yml:3", "no such file")
     world.keep("going", outcome="failed", failed_task=failed, is_finalizer=True)
 
     async with world.served() as path:
