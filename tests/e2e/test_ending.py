@@ -148,7 +148,7 @@ async def test_port_that_is_taken_ends_it_with_two(start_engine: StartEngine) ->
     port = start_engine(BEHAVIOURS).ports["proxy"]
     code, said = said_and_ended(start_engine(BEHAVIOURS, f"--proxy-port={port}"))
     assert code == 2
-    assert f"`{port}`" in said
+    assert f"port {port} (--proxy-port): busy, held by the operator of {BEHAVIOURS}" in said
 
 
 async def test_cluster_that_cannot_be_found_ends_it_with_three(
