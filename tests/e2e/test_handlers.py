@@ -101,9 +101,9 @@ async def test_handler_asks_for_a_run_and_is_called_at_its_end(
         timeout_s=PATIENCE_S,
     )
 
-    await api.merge_patch(SITE, namespace, "x", {"spec": {"ask": "a reason"}})
+    await api.merge_patch(SITE, namespace, "x", {"metadata": {"labels": {"ask": "a-reason"}}})
 
-    eventually(lambda: 'cause="asked with a reason"' in shared_engine.log, timeout_s=PATIENCE_S)
+    eventually(lambda: 'cause="asked with a-reason"' in shared_engine.log, timeout_s=PATIENCE_S)
 
 
 async def test_conditions_are_refused_to_a_client_in_a_handler(

@@ -31,7 +31,7 @@ def make(name: str, namespace: str | None, **_: Any) -> None:
     client.CoreV1Api().create_namespaced_config_map(namespace, body)
 
 
-@kopf.on.field("sites", field="spec.ask")
+@kopf.on.field("sites", field="metadata.labels.ask")  # a label alone runs no role
 async def ask(new: Any, body: kopf.Body, **_: Any) -> None:
     """Ask for a run."""
     if new:
