@@ -58,7 +58,7 @@ def _what(record: logging.LogRecord, fields: dict[str, Any]) -> tuple[str, Colou
             return f"run starts: {fields.get('cause', '')}", Colour.BLUE
         case "run finished" if fields.get("outcome") == "cancelled":
             why = f": {fields['why']}" if fields.get("why") else ""
-            return f"run cancelled{_after(fields)}{why}{_next(fields)}", Colour.YELLOW
+            return f"run cancelled{_took(fields, 'after')}{why}{_next(fields)}", Colour.YELLOW
         case "run finished":
             return f"run succeeded{_took(fields)}{_next(fields)}", Colour.GREEN
         case "run failed" | "reconcile failed":
@@ -70,14 +70,9 @@ def _what(record: logging.LogRecord, fields: dict[str, Any]) -> tuple[str, Colou
             return f"{message}  {more}".rstrip(), _colour_of(record.levelno)
 
 
-def _took(fields: dict[str, Any]) -> str:
+def _took(fields: dict[str, Any], word: str = "in") -> str:
     seconds = fields.get("seconds")
-    return f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
-
-
-def _after(fields: dict[str, Any]) -> str:
-    seconds = fields.get("seconds")
-    return f" after {seconds:.1f} s" if isinstance(seconds, int | float) else ""
+    return f" {word} {seconds:.1f} s" if isinstance(seconds, int | float) else ""
 
 
 def _next(fields: dict[str, Any]) -> str:

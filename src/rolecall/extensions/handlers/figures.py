@@ -77,11 +77,11 @@ class HandlerFigures:
 
     def began(self, key: Key, told: Json) -> None:
         """A daemon, which may run for as long as its CR is there."""
-        name, known = told["handler"], self._last.get(key, ())
-        before = next((act for act in known if act.name == name), None)
+        name = told["handler"]
+        before = self._last_call(key, name)
         why, failures = (before.why, before.failures) if before else ("", 0)
-        act = Act(name, told["place"], "running", why, 0.0, self._clock.now(), failures)
-        self._remember(key, (*(each for each in known if each is not before), act))
+        now = self._clock.now()
+        self._remember(key, Act(name, told["place"], "running", why, 0.0, now, failures))
 
     def called(self, key: Key, told: Json) -> None:
         """A call ended; a failure is logged once, until it is another one."""
@@ -94,12 +94,11 @@ class HandlerFigures:
         if told["decorator"] in REVIEWING:
             self._log_review(key, told)  # of an object that may never come to be
             return
-        known = self._last.get(key, ())
-        before = next((act for act in known if act.name == handler), None)
+        before = self._last_call(key, handler)
         if act.is_bad:
             self.logged(key, handler, f"{act.outcome}: {act.why}")
             act = replace(act, failures=(before.failures if before else 0) + 1)
-        self._remember(key, (*(each for each in known if each is not before), act))
+        self._remember(key, act)
         self._log(key, act, before, told)
 
     def acts(self) -> Mapping[Key, Sequence[Act]]:
@@ -117,8 +116,13 @@ class HandlerFigures:
     def forget(self, key: Key) -> None:
         self._last.pop(key, None)
 
-    def _remember(self, key: Key, acts: Sequence[Act]) -> None:
-        self._last[key] = acts
+    def _last_call(self, key: Key, handler: str) -> Act | None:
+        return next((act for act in self._last.get(key, ()) if act.name == handler), None)
+
+    def _remember(self, key: Key, act: Act) -> None:
+        """In the place of the handler's call before."""
+        others = (each for each in self._last.get(key, ()) if each.name != act.name)
+        self._last[key] = (*others, act)
         self._last.move_to_end(key)
         if len(self._last) > _MOST_CRS:
             self._last.popitem(last=False)
