@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Iterator
 
 from rolecall.cli import Purpose, commands, parser_for
+from rolecall.cli.parsers import parsers_in
 
 _MADE = "<!-- Made by tools/write_reference.py; edit the code instead. -->"
 _IN_A_PAGE_OF_ITS_OWN = {"run": "Its flags are in [flags](flags.md)."}
@@ -27,7 +28,7 @@ def commands_page() -> str:
     for purpose in Purpose:
         for name, command in commands().items():
             if command.purpose is purpose:
-                lines += _command(name, _parsers(parser_for([name]))[name])
+                lines += _command(name, parsers_in(parser_for([name]))[name])
     return "\n".join(lines) + "\n"
 
 
@@ -36,7 +37,7 @@ def _command(name: str, parser: argparse.ArgumentParser) -> list[str]:
     if name in _IN_A_PAGE_OF_ITS_OWN:
         return [*lines, "", _IN_A_PAGE_OF_ITS_OWN[name], *_help_end(parser)]
     lines += [*_arguments(parser), *_help_end(parser)]
-    for verb, inner in _parsers(parser).items():
+    for verb, inner in parsers_in(parser).items():
         lines += ["", f"### rolecall {name} {verb}", "", _sentence(inner.description or "")]
         lines += [*_arguments(inner), *_help_end(inner)]
     return lines
@@ -83,12 +84,3 @@ def _meaning(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
 
 def _sentence(text: str) -> str:
     return " ".join(text.split())
-
-
-def _parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return {
-        name: inner
-        for action in parser._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for name, inner in action.choices.items()
-    }

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rolecall.cli.parsers import Subparsers, command_parser
+from rolecall.cli.parsers import Subparsers, command_parser, parsers_in
 
 if TYPE_CHECKING:
     from rolecall.cli.kind_words import KindWords
@@ -104,7 +104,7 @@ def _after(before: Sequence[str], word: str, whole: argparse.ArgumentParser) -> 
         return map(str, previous.choices or ())
     if word.startswith("-"):
         return parser._option_string_actions
-    if verbs := _subparsers(parser):
+    if verbs := parsers_in(parser):
         return verbs
     if before[0] in _OF_CRS:
         return _cr_words(word, before, os.environ)
@@ -115,19 +115,10 @@ def _innermost(
     parser: argparse.ArgumentParser, command: str, words: Sequence[str]
 ) -> argparse.ArgumentParser:
     """The parser of the verb that was typed last: `cluster up` has one below that of `cluster`."""
-    parser = _subparsers(parser)[command]
+    parser = parsers_in(parser)[command]
     for word in words:
-        parser = _subparsers(parser).get(word, parser)
+        parser = parsers_in(parser).get(word, parser)
     return parser
-
-
-def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return {
-        name: each
-        for action in parser._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for name, each in action.choices.items()
-    }
 
 
 def _choices(parser: argparse.ArgumentParser) -> list[str]:

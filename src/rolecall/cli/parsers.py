@@ -91,3 +91,13 @@ def with_examples(
         [*([f"{parser.epilog.rstrip()}\n"] if parser.epilog else []), EXAMPLES, *lines]
     )
     return parser
+
+
+def parsers_in(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Those of its commands, or of a command's verbs, by name."""
+    return {
+        name: inner
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for name, inner in action.choices.items()
+    }

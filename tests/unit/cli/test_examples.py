@@ -11,27 +11,18 @@ import pytest
 
 from rolecall.cli import commands, parser_for
 from rolecall.cli.flag_parser import choose
-from rolecall.cli.parsers import EXAMPLES
+from rolecall.cli.parsers import EXAMPLES, parsers_in
 
 # One that follows its command: a line of a shell may pipe into `rolecall`, or source its output.
 _COMMAND = re.compile(r"\brolecall ([^|)]+)")
 
 
-def parsers_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return {
-        name: inner
-        for action in parser._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for name, inner in action.choices.items()
-    }
-
-
 def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Each command and each verb of one, by the words that name it."""
     for name in commands():
-        parser = parsers_of(parser_for([name]))[name]
+        parser = parsers_in(parser_for([name]))[name]
         yield name, parser
-        for verb, inner in parsers_of(parser).items():
+        for verb, inner in parsers_in(parser).items():
             yield f"{name} {verb}", inner
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.cli import commands, parser_for
+from rolecall.cli.parsers import parsers_in
 from tests.unit.house import documents
 from tests.unit.house.documents import ROOT, Mention
 
@@ -53,7 +53,7 @@ def is_understood(command: str) -> bool:
         return False
     parser = parser_for(words)
     for word in words:
-        verbs = subparsers_of(parser)
+        verbs = parsers_in(parser)
         if word.startswith("--") and word != "--help":
             if word.split("=")[0] not in parser._option_string_actions:
                 return False
@@ -64,13 +64,6 @@ def is_understood(command: str) -> bool:
         if parser.prog.endswith("kubectl"):
             return True  # the rest is kubectl's
     return True
-
-
-def subparsers_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return {}
 
 
 @pytest.mark.parametrize(
