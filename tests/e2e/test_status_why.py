@@ -14,6 +14,7 @@ from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
 from tests.e2e.kinds import GROUP, condition, cr, install, kind
 from tests.e2e.test_commands import Person
+from tests.e2e.test_told import written_project
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
@@ -27,10 +28,6 @@ WATCHES = f"""
   role: broken
   finalizer: {{name: {GROUP}/clean-up, vars: {{is_last: true}}}}
 """
-ROLES = {
-    "hanging": "- name: Wait for the database\n  ansible.builtin.command: sleep 600\n",
-    "broken": "- name: Ask the database\n  ansible.builtin.fail:\n    msg: no route to host\n",
-}
 FAILED = "task `Ask the database` (roles/broken/tasks/main.yml:1) failed: no route to host"
 
 
@@ -38,12 +35,7 @@ FAILED = "task `Ask the database` (roles/broken/tasks/main.yml:1) failed: no rou
 async def engine(api: Client, tmp_path: Path, start_engine: StartEngine) -> EngineProcess:
     for gvk in (HANGING, BROKEN):
         await install(api, crd_for(gvk))
-    folder = tmp_path / "project"
-    for role, tasks in ROLES.items():
-        (folder / "roles" / role / "tasks").mkdir(parents=True)
-        (folder / "roles" / role / "tasks" / "main.yml").write_text(tasks)
-    (folder / "watches.yaml").write_text(WATCHES)
-    return start_engine(folder).wait_ready()
+    return start_engine(written_project(tmp_path, WATCHES)).wait_ready()
 
 
 @pytest.fixture

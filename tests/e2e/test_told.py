@@ -36,16 +36,21 @@ HANGS_AT = "in task `Wait for the database` (roles/hanging/tasks/main.yml:1)"
 WAITING = "Running task `Wait for the database` (roles/hanging/tasks/main.yml:1) since "
 
 
+def written_project(parent: Path, watches: str) -> Path:
+    """A project whose roles hang and fail."""
+    folder = parent / "project"
+    for role, tasks in ROLES.items():
+        (folder / "roles" / role / "tasks").mkdir(parents=True)
+        (folder / "roles" / role / "tasks" / "main.yml").write_text(tasks)
+    (folder / "watches.yaml").write_text(watches)
+    return folder
+
+
 @pytest.fixture
 async def project(api: Client, tmp_path: Path) -> Path:
     for gvk in (HANGING, BROKEN):
         await install(api, crd_for(gvk))
-    folder = tmp_path / "project"
-    for role, tasks in ROLES.items():
-        (folder / "roles" / role / "tasks").mkdir(parents=True)
-        (folder / "roles" / role / "tasks" / "main.yml").write_text(tasks)
-    (folder / "watches.yaml").write_text(WATCHES)
-    return folder
+    return written_project(tmp_path, WATCHES)
 
 
 async def events_of(api: Client, namespace: str, reason: str) -> list[str]:
