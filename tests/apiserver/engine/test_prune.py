@@ -9,7 +9,8 @@ from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.shelves import SHELVES, chart, creates
-from tests.e2e.kinds import CONFIG_MAP
+from tests.e2e.engine import PATIENCE_S
+from tests.e2e.kinds import CONFIG_MAP, condition
 from tests.e2e.wanted_kinds import (
     CLAIM,
     HEAP,
@@ -179,6 +180,11 @@ async def test_object_that_somebody_took_over_or_made_anew_stays(
     await api.merge_patch(CONFIG_MAP, namespace, "x-a", taken)
     owned = (await api.get(CONFIG_MAP, namespace, "x-b"))["metadata"]["ownerReferences"]
     await api.merge_patch(SHELF, namespace, "x", {"metadata": {"annotations": PAUSED}})
+    await eventually_async(
+        lambda: api.get(SHELF, namespace, "x"),
+        lambda found: condition(found, "Paused").get("status") == "True",
+        timeout_s=PATIENCE_S,
+    )
     await api.delete(CONFIG_MAP, namespace, "x-b")
     metadata = {"name": "x-b", "namespace": namespace, "ownerReferences": owned}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}

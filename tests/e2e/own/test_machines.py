@@ -12,7 +12,17 @@ from rolecall.kube import Client, UnprocessableError
 from tests.e2e.kinds import is_gone
 from tests.e2e.own.cases import CLAIM, POD
 from tests.e2e.own.snapshot_api import SNAPSHOT, snapshots_served
-from tests.e2e.own.world import IMAGE, MACHINE, OPERATION, create, make, wait, wait_reason
+from tests.e2e.own.world import (
+    IMAGE,
+    MACHINE,
+    OPERATION,
+    create,
+    make,
+    pause,
+    resume,
+    wait,
+    wait_reason,
+)
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -20,7 +30,6 @@ NAMESPACE = Gvk("", "v1", "Namespace")
 QUOTA = Gvk("", "v1", "ResourceQuota")
 POLICY = Gvk("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy")
 BINDING = Gvk("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding")
-PAUSED = "rolecall.dev/paused"
 
 
 async def change(api: Client, namespace: str, **spec: object) -> None:
@@ -88,7 +97,7 @@ async def test_pod_that_a_webhook_changed_is_left_alone(api: Client, namespace: 
     await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
     await wait_reason(api, MACHINE, namespace, "m", "PodReady")
     made = await api.get(POD, namespace, "m")
-    await api.merge_patch(MACHINE, namespace, "m", {"metadata": {"annotations": {PAUSED: "true"}}})
+    await pause(api, MACHINE, namespace, "m")
     await api.delete(POD, namespace, "m")
 
     async def is_removed() -> bool:
@@ -102,7 +111,7 @@ async def test_pod_that_a_webhook_changed_is_left_alone(api: Client, namespace: 
     kept = ("labels", "annotations", "ownerReferences")
     changed["metadata"] |= {key: made["metadata"][key] for key in kept}
     before = (await api.create(POD, changed))["metadata"]["uid"]
-    await api.merge_patch(MACHINE, namespace, "m", {"metadata": {"annotations": {PAUSED: None}}})
+    await resume(api, MACHINE, namespace, "m")
     await change(api, namespace, disk=2)
 
     async def is_seen() -> bool:
@@ -193,12 +202,10 @@ async def test_operation_whose_last_run_was_cut_off_says_again_how_it_ended(
     cut_off = {"reason": "RunSucceeded", "message": "the last run succeeded"}
     rows = [{**row, **cut_off} if row["type"] == "Ready" else row for row in rows]
     lost = {"status": {"conditions": rows}}
-    await api.merge_patch(
-        OPERATION, namespace, "o", {"metadata": {"annotations": {PAUSED: "true"}}}
-    )
+    await pause(api, OPERATION, namespace, "o")
     await api.merge_patch(OPERATION, namespace, "o", lost, subresource="status")
     # A run, as the retry is one.
-    await api.merge_patch(OPERATION, namespace, "o", {"metadata": {"annotations": {PAUSED: None}}})
+    await resume(api, OPERATION, namespace, "o")
     again = await wait_reason(api, OPERATION, namespace, "o", "Succeeded")
     assert again["message"] == said["message"]
 

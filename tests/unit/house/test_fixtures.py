@@ -18,6 +18,23 @@ def test_thread(): threading.Thread(target=threading.Event().wait, args=(1,)).st
 def test_file(): tempfile.mkdtemp()
 async def test_clean_task(): await asyncio.create_task(asyncio.sleep(0))
 async def test_task(): globals().update(task=asyncio.create_task(asyncio.sleep(60)))
+
+async def stream():
+    waiter = asyncio.create_task(asyncio.sleep(60))
+    try:
+        yield
+        yield
+    finally:
+        waiter.cancel()
+
+async def nested():
+    async for each in stream():
+        yield each
+
+async def test_stream_in_a_cycle():
+    holder = {"stream": nested()}
+    holder["itself"] = holder
+    await anext(holder["stream"])
 """
 
 
@@ -30,7 +47,7 @@ def test_test_that_leaves_something_behind_fails(
     plugins = ["-p", "tests.fixtures.leaks", "-o", "asyncio_mode=auto", "-o", "leak_patience_s=0.1"]
     result = pytester.runpytest_subprocess(*plugins)
     # The test itself passes; the fixture that looks afterwards does not.
-    result.assert_outcomes(passed=6, errors=4)
+    result.assert_outcomes(passed=7, errors=4)
     for what in ("processes", "threads", "temporary files"):
         result.stdout.fnmatch_lines([f"*{what} were left behind*"])
     result.stdout.fnmatch_lines(["*asyncio tasks were left running*"])
