@@ -108,7 +108,9 @@ class Churn:
     runs: float = 0.0
     settled_s: float = 0.0
     notes: dict[str, str] = field(default_factory=dict)  # what the last edit of each CR said
-    untold: dict[str, list[tuple[int, float]]] = field(default_factory=lambda: defaultdict(list))
+    unreported: dict[str, list[tuple[int, float]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     lags_s: list[float] = field(default_factory=list)
     samples: list[tuple[float, ...]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -117,13 +119,13 @@ class Churn:
         """Edit, settle, look, remove."""
         for name in self.names:
             await self._create(name)
-        await self._all_told()
+        await self._all_reported()
         before = await self._runs()
         following = asyncio.create_task(self._follow())
         sampling = asyncio.create_task(self._sample())
         await self._edit_at_the_rate()
         ended = time.monotonic()
-        await self._all_told()
+        await self._all_reported()
         self.settled_s = time.monotonic() - ended
         self.runs = await self._runs() - before
         for task in (following, sampling):
@@ -153,14 +155,14 @@ class Churn:
     async def _edit(self, name: str, number: int) -> None:
         note = f"{number}"
         if number % _ANEW == 0:
-            self.untold[name].clear()
+            self.unreported[name].clear()
             await self.api.delete(MIXED, NAMESPACE, name)
             await self._create(name, note)
             return
         patch = {"spec": {"note": note}}
         made = await self.api.merge_patch(MIXED, NAMESPACE, name, patch)
         self.notes[name] = note
-        self.untold[name].append((made["metadata"]["generation"], time.monotonic()))
+        self.unreported[name].append((made["metadata"]["generation"], time.monotonic()))
 
     async def _create(self, name: str, note: str = "new") -> None:
         metadata = {"name": name, "namespace": NAMESPACE}
@@ -178,14 +180,14 @@ class Churn:
         while True:
             async for event in self.api.watch(MIXED, NAMESPACE, resource_version=""):
                 if event.type in ("ADDED", "MODIFIED"):
-                    self._note_told(event.object)
+                    self._note_reported(event.object)
 
-    def _note_told(self, cr: Json) -> None:
-        told = int((cr.get("status") or {}).get("observedGeneration") or 0)
-        untold = self.untold[cr["metadata"]["name"]]
+    def _note_reported(self, cr: Json) -> None:
+        reported = int((cr.get("status") or {}).get("observedGeneration") or 0)
+        unreported = self.unreported[cr["metadata"]["name"]]
         now = time.monotonic()
-        while untold and untold[0][0] <= told:
-            self.lags_s.append(now - untold.pop(0)[1])
+        while unreported and unreported[0][0] <= reported:
+            self.lags_s.append(now - unreported.pop(0)[1])
 
     async def _sample(self) -> None:
         pid = self.engine.pid
@@ -193,7 +195,7 @@ class Churn:
             await asyncio.sleep(self.seconds / _SAMPLES)
             self.samples.append((private_mb(pid), float(open_files(pid)), float(threads(pid))))
 
-    async def _all_told(self) -> None:
+    async def _all_reported(self) -> None:
         """Until each CR's status tells of its newest generation."""
         crs: list[Json] = []
         with suppress(TimeoutError):

@@ -45,7 +45,7 @@ MOST_MB, MOST_MS = 10.0, 20.0  # promised
 _HELD = re.compile(r"the event loop was blocked.*?\bms=(\d+) cpu_ms=(\d+)")
 MEMORY, HOLD = "memory above the same engine without a page", "longest hold of the loop"
 WORK = "most work of the loop in a hold"
-NOBODY, MANY = "nobody looks", "readers"
+NO_ONE, MANY = "nobody looks", "readers"
 
 
 @dataclass(frozen=True)
@@ -123,12 +123,12 @@ async def turn(
         with running("warm", where, wanted.kubeconfig, *flags) as engine:
             await wait_ready(probe)
             await asyncio.sleep(SETTLED_S)
-            nobody = await course(api, wanted, engine, readers=[])
+            no_one = await course(api, wanted, engine, readers=[])
             readers = [
                 Reader(page, number, token, wanted.keys, looks)
                 for number, token in enumerate(wanted.tokens if has_page else [])
             ]
-            return nobody, await course(api, wanted, engine, readers=readers)
+            return no_one, await course(api, wanted, engine, readers=readers)
 
 
 async def course(
@@ -136,7 +136,7 @@ async def course(
 ) -> Course:
     """What it costs while CRs are edited."""
     log = engine.temporary.parent / "log"
-    told = log.stat().st_size
+    reported = log.stat().st_size
     began, before = time.monotonic(), own_cpu_s(engine.pid)
     memory: list[float] = []
     churn = asyncio.create_task(edit(api, wanted.keys))
@@ -150,7 +150,7 @@ async def course(
     with contextlib.suppress(asyncio.CancelledError):
         await churn
     with log.open("rb") as file:
-        file.seek(told)
+        file.seek(reported)
         text = file.read().decode(errors="replace")
     for line in text.splitlines():
         if "the event loop was blocked" in line:
@@ -179,7 +179,7 @@ def costs(
 ) -> list[Figure]:
     """Of the page, and of the engine beside it."""
     figures = []
-    for index, who in enumerate((NOBODY, MANY)):
+    for index, who in enumerate((NO_ONE, MANY)):
         pairs = [(a[index], b[index]) for a, b in zip(without, with_page, strict=True)]
         more = tuple(page.memory_mb - bare.memory_mb for bare, page in pairs)
         most = tuple(page.most_mb - bare.most_mb for bare, page in pairs)
@@ -212,7 +212,7 @@ def waits(looks: Looks) -> list[Figure]:
             Figure(f"wait for {what}", "ms", in_ms),
             Figure(f"wait for {what}: 95th of 100", "ms", (slowest,)),
         ]
-    return [*figures, Figure("changes told on streams", "", (float(looks.told),))]
+    return [*figures, Figure("changes told on streams", "", (float(looks.reported),))]
 
 
 if __name__ == "__main__":

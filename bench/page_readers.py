@@ -32,7 +32,7 @@ class Looks:
 
     waits: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     refusals: list[str] = field(default_factory=list)
-    told: int = 0  # events of streams
+    reported: int = 0  # events of streams
 
 
 @dataclass
@@ -120,7 +120,7 @@ class Reader:
                 return
             async for line in stream.content:
                 if line.startswith(b"event:"):
-                    self.looks.told += 1
+                    self.looks.reported += 1
                     self._changed.set()
 
     async def _get(self, what: str, path: str) -> str:

@@ -38,7 +38,7 @@ NAMESPACE = "bench-plan"
 PROMISED_S = 0.3
 
 
-class Nobody:
+class NoOne:
     """Nobody follows dependents."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
@@ -110,7 +110,7 @@ async def measured(kubeconfig: Path, rounds: int) -> dict[str, Series]:
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
         client = await stack.enter_async_context(Client(credentials))
         follow = followed_by(extension_classes(), CommandView(client, Settings(), {}))
-        proxy = Proxy(ProxySettings(port=0), client, dependents=Nobody(), follow=follow)
+        proxy = Proxy(ProxySettings(port=0), client, dependents=NoOne(), follow=follow)
         await proxy.start()
         stack.push_async_callback(proxy.stop)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

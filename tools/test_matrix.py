@@ -180,10 +180,10 @@ def run_pair(pair: Pair, tiers: Iterable[str], *, is_part: bool) -> Row:
     for tier in TIERS:
         if tier.name in tiers:
             row.cells[tier.name] = run_tests(pair, python, tier, is_part=is_part)
-            tell(pair, tier.name, row.cells[tier.name])
+            report(pair, tier.name, row.cells[tier.name])
     if DEMO in tiers:
         run_demo(row, python)
-        tell(pair, DEMO, row.cells[DEMO])
+        report(pair, DEMO, row.cells[DEMO])
     return row
 
 
@@ -235,7 +235,7 @@ def run(pair: Pair, name: str, command: Sequence[str]) -> tuple[str, int, float,
     return said, done.returncode, seconds, log.relative_to(ROOT)
 
 
-def tell(pair: Pair, name: str, cell: Cell) -> None:
+def report(pair: Pair, name: str, cell: Cell) -> None:
     """As it goes: all of it takes long."""
     print(f"matrix: {pair.name:<10} {name:<6} {cell.text}", flush=True)
 

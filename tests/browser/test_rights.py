@@ -71,9 +71,9 @@ def test_chief_pauses_and_resumes_in_his_name(
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("#now .badge")).to_have_text("paused")
     shops = f"/apis/{GROUP}/v1/namespaces/{guarded.namespace}/shops"
-    told = guarded.cluster.api.get(f"{shops}/bank")["metadata"]["annotations"]
-    assert told["rolecall.dev/paused-by"].endswith(":chief")
-    assert told["rolecall.dev/paused-because"] == "we count the money"
+    reported = guarded.cluster.api.get(f"{shops}/bank")["metadata"]["annotations"]
+    assert reported["rolecall.dev/paused-by"].endswith(":chief")
+    assert reported["rolecall.dev/paused-because"] == "we count the money"
     reader.picture("paused")
     page.get_by_role("button", name="Resume").click()
     expect(page.locator("#now .badge")).to_have_text("ready")
@@ -92,7 +92,7 @@ def test_clerk_sees_objects_but_neither_their_runs_nor_buttons(
     reader.picture("refused")
 
 
-def test_passer_by_is_told_of_nothing(
+def test_passer_by_is_reported_of_nothing(
     guarded: Town, tokens: dict[str, str], bank: str, new_reader: NewReader
 ) -> None:
     reader = new_reader(guarded.port)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def all_that_tell(artifacts: Path, namespace: str, planned: Sequence[Path]) -> list[list[str]]:
+def all_that_report(artifacts: Path, namespace: str, planned: Sequence[Path]) -> list[list[str]]:
     """As words after `rolecall`; `planned`: files of CRs to plan for."""
     place = [f"--artifacts-dir={artifacts}"]
     of_cr = ["-n", namespace, *place]

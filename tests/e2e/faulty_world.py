@@ -31,7 +31,7 @@ async def converged(api: Client, namespace: str, name: str, word: str) -> None:
 
 
 def _good(word: str) -> Json:
-    return {"spec": word, "made": word, "is_told": True, "is_held": True}
+    return {"spec": word, "made": word, "is_reported": True, "is_held": True}
 
 
 async def _state(api: Client, namespace: str, name: str) -> Json:
@@ -40,7 +40,7 @@ async def _state(api: Client, namespace: str, name: str) -> Json:
     return {
         "spec": seen["spec"]["word"],
         "made": made["data"]["word"],
-        "is_told": is_reported(seen) and is_successful(seen),
+        "is_reported": is_reported(seen) and is_successful(seen),
         "is_held": FINALIZER in seen["metadata"].get("finalizers", []),
     }
 

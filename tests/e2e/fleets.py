@@ -53,7 +53,7 @@ def flags(namespace: str) -> list[str]:
     return [*FLAGS, f"--leader-election-namespace={namespace}"]
 
 
-async def told(api: Client, namespace: str) -> Json:
+async def reported(api: Client, namespace: str) -> Json:
     """What the CRD says, once an engine has told of itself there, and the API server goes by it."""
 
     async def conversion() -> Json:

@@ -112,7 +112,7 @@ class SkipHistory:
 
     def __init__(self, api: Client, namespace: str, seed: int) -> None:
         self._api, self._namespace = api, namespace
-        self.seed, self.told = seed, [f"seed {seed}"]
+        self.seed, self.reported = seed, [f"seed {seed}"]
         self._chance = random.Random(seed)
         self._now = Inputs()
 
@@ -126,7 +126,7 @@ class SkipHistory:
         reads = [self._secret, self._config, self._item, self._item]
         changes = [self._size, self._tier, *reads, self._foreign, self._nothing]
         change: Callable[[], Awaitable[object]] = self._chance.choice(changes)
-        self.told.append(change.__name__)
+        self.reported.append(change.__name__)
         await change()
 
     def expected(self, project: SharedProject) -> Json:
@@ -236,7 +236,7 @@ async def wait_until_right(histories: list[SkipHistory], project: SharedProject)
             expected = history.expected(project)
             for gvk, world in zip(KINDS, await history.worlds(), strict=True):
                 if world != expected:
-                    found.append((gvk.kind, history.told, world, expected))
+                    found.append((gvk.kind, history.reported, world, expected))
         return found
 
     await eventually_async(wrong, lambda found: not found)

@@ -123,36 +123,36 @@ async def test_role_decides_what_is_stored(
     attached = await jane.ask("POST", f"{pods}/p/attach?stdout=true")
     assert "nobody may CONNECT to p/attach" in attached.message
 
-    await no_secret_is_told(jane, engine)
+    await no_secret_is_reported(jane, engine)
     counted = {"review": "validate", "operation": "CREATE", "result": "denied"}
     assert engine.metric("rolecall_admission_requests_total", **counted) >= 2
     assert engine.metric("rolecall_admission_seconds_count", review="mutate") >= 2
 
 
 async def guide_shows_what_users_see(kubectl: Kubectl, namespace: str) -> None:
-    told = GUIDE.read_text()
+    reported = GUIDE.read_text()
     as_jane = ("--as=jane", "--as-group=system:masters", f"--namespace={namespace}")
-    assert "apply -f even.yaml --as=jane" in told
+    assert "apply -f even.yaml --as=jane" in reported
     for name, size in (("even", 4), ("large", 7)):
         text = json.dumps(crate(BASKET, namespace, name, size=size, kept=True))
         said = kubectl.run("apply", "-f", "-", *as_jane, stdin=text)
         shown = f"{said.stdout}{said.stderr}".replace('"STDIN"', f'"{name}.yaml"')
         for line in shown.splitlines():
-            assert line in told, line
+            assert line in reported, line
     colour = kubectl("get", "basket", "large", "--output=jsonpath={.spec.colour}", *as_jane)
     assert colour == "brown"
     kept = kubectl.run("delete", "basket", "large", *as_jane)
     assert "large is kept; set spec.kept to false first" in kept.stderr
 
 
-async def no_secret_is_told(jane: Person, engine: EngineProcess) -> None:
+async def no_secret_is_reported(jane: Person, engine: EngineProcess) -> None:
     """Not in a denial, a warning or a log, nor in what is kept of the run."""
     data = {"password": base64.b64encode(SECRET.encode()).decode()}
-    body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "told"}, "data": data}
+    body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "reported"}, "data": data}
     await jane.ask("POST", f"/api/v1/namespaces/{jane.namespace}/secrets", body)
-    told = await jane.create(CRATE, "tell", does="tell")
-    assert "denied for ********" in told.message
-    assert told.warnings == ['299 - "warned of ********"']
+    reported = await jane.create(CRATE, "tell", does="tell")
+    assert "denied for ********" in reported.message
+    assert reported.warnings == ['299 - "warned of ********"']
     assert SECRET not in engine.log + engine.play_output
     kept = [file for file in engine.artifacts.rglob("*") if file.is_file()]
     assert any("denied for" in file.read_text(errors="replace") for file in kept)

@@ -110,7 +110,7 @@ def website(
 
 
 @pytest.mark.nightly
-def test_ten_breakages_are_told_where_their_user_looks(
+def test_ten_breakages_are_reported_where_their_user_looks(
     website: Website, subtests: pytest.Subtests
 ) -> None:
     for number, breakage in enumerate(BREAKAGES, 1):
@@ -139,7 +139,7 @@ def breaks_and_is_mended(website: Website, name: str, breakage: Breakage) -> Non
     for file, text in breakage.files.items():
         (website.folder / file).write_text(text)
     try:
-        seen = _tell(website, name, breakage, log_from)
+        seen = _report(website, name, breakage, log_from)
         for words in breakage.described:
             assert words in seen["described"], (
                 f"describe does not say {words!r}:\n{seen['described']}"
@@ -157,25 +157,27 @@ def breaks_and_is_mended(website: Website, name: str, breakage: Breakage) -> Non
         website.kubectl("delete", "website", name)
 
 
-def _tell(website: Website, name: str, breakage: Breakage, log_from: int) -> dict[str, str]:
+def _report(website: Website, name: str, breakage: Breakage, log_from: int) -> dict[str, str]:
     checked = website.rolecall("check") if breakage.checked else ""
     if breakage.is_deleted:
         website.kubectl("delete", "website", name, "--wait=false")
     else:
         website.apply(name, **breakage.annotations)
 
-    def is_told(text: str) -> bool:
+    def is_reported(text: str) -> bool:
         return all(words in text for words in breakage.described)
 
-    described = eventually(lambda: _joined(website.described(name)), is_told, timeout_s=PATIENCE_S)
+    described = eventually(
+        lambda: _joined(website.described(name)), is_reported, timeout_s=PATIENCE_S
+    )
 
-    def told_lines() -> list[str]:
+    def reported_lines() -> list[str]:
         lines = website.engine.log[log_from:].splitlines()
         return [line for line in lines if all(words in line for words in breakage.logged)]
 
     # The log's line comes after the status has been written.
     if breakage.logged:
-        eventually(told_lines, timeout_s=PATIENCE_S)
+        eventually(reported_lines, timeout_s=PATIENCE_S)
     # A CR with a period of seconds is at its next run now and then.
     status = eventually(
         lambda: website.status(name),

@@ -30,13 +30,13 @@ import yaml
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Client
-from tests.e2e.canary_commands import all_that_tell
+from tests.e2e.canary_commands import all_that_report
 from tests.e2e.canary_search import Canaries, files_below
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, ROOT, EngineProcess
 from tests.e2e.kinds import CONFIG_MAP, condition, cr, install, is_successful, kind
 from tests.e2e.page.reading import Browser, local_address
-from tests.e2e.test_told import EVENT
+from tests.e2e.test_reported import EVENT
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.collector import Collector
 from tests.fixtures.crds import crd_for
@@ -119,7 +119,7 @@ async def world(
 
 async def _plant(api: Client, namespace: str, secret: Canaries) -> None:
     lines = "\n".join(f"line {number} {secret.plant(f'line-{number}')}" for number in (1, 2, 3))
-    told = {
+    reported = {
         "read": {
             "password": f"P-{secret.plant('read')}",
             "lines": lines,
@@ -130,7 +130,7 @@ async def _plant(api: Client, namespace: str, secret: Canaries) -> None:
         "unseen": {"password": f"U-{secret.plant('unseen')}"},
         "watched": {"password": f"W-{secret.plant('watched')}"},
     }
-    for name, data in told.items():
+    for name, data in reported.items():
         labels = {"canary": name}
         metadata = {"name": name, "namespace": namespace, "labels": labels}
         await api.create(
@@ -261,7 +261,7 @@ def _commands(world: World) -> dict[str, str]:
     planned = [world.folder / "succeeds.yaml", world.folder / "fails.yaml"]
     for path in planned:  # of CRs that are nowhere yet, so that there is much to tell
         path.write_text(json.dumps(cr(CANARY, world.namespace, "planned", does=path.stem)))
-    asked = all_that_tell(world.engine.artifacts, world.namespace, planned)
+    asked = all_that_report(world.engine.artifacts, world.namespace, planned)
     return {f"rolecall {' '.join(words)}": _said_by(world, words) for words in asked}
 
 

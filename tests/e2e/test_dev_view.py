@@ -60,16 +60,16 @@ async def ran(
     await install(api, crd_for(SHOWN))
     await api.create(SHOWN, cr(SHOWN, namespace, word=word))
 
-    async def is_told() -> bool:
+    async def is_reported() -> bool:
         await asyncio.sleep(0)
         return any(until in line for line in view.lines)
 
-    await eventually_async(is_told, timeout_s=PATIENCE_S)
+    await eventually_async(is_reported, timeout_s=PATIENCE_S)
     return view
 
 
 @pytest.mark.parametrize("width", [80, pytest.param(200, marks=pytest.mark.nightly)])
-async def test_each_task_is_a_line_that_fits_and_a_failure_is_told_in_full(
+async def test_each_task_is_a_line_that_fits_and_a_failure_is_reported_in_full(
     api: Client,
     cluster: Cluster,
     namespace: str,
@@ -111,7 +111,7 @@ async def test_without_colours_nothing_is_coloured(
     assert "\x1b" not in view.said
 
 
-async def test_file_that_is_saved_is_told_and_what_failed_in_it_is_tried_again(
+async def test_file_that_is_saved_is_reported_and_what_failed_in_it_is_tried_again(
     api: Client, cluster: Cluster, namespace: str, project: Path, ending: ExitStack
 ) -> None:
     settings = {"KUBECONFIG": str(cluster.kubeconfig), "WATCH_NAMESPACE": namespace}

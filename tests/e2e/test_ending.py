@@ -57,7 +57,7 @@ async def test_run_in_flight_may_end_before_the_process_does(
 ) -> None:
     engine = start_engine(BEHAVIOURS)
     began(in_flight)
-    engine.tell(signal.SIGTERM)
+    engine.report(signal.SIGTERM)
     eventually(lambda: engine.process.poll() is None)
     (in_flight / "go").touch()
     assert engine.wait() == 0
@@ -66,7 +66,7 @@ async def test_run_in_flight_may_end_before_the_process_does(
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_run_that_takes_longer_than_the_grace_time_is_ended_and_told(
+async def test_run_that_takes_longer_than_the_grace_time_is_ended_and_reported(
     api: Client, namespace: str, start_engine: StartEngine, in_flight: Path, way: str
 ) -> None:
     engine = start_engine(BEHAVIOURS, f"--runner={way}", "--graceful-shutdown-timeout=1s")
@@ -114,7 +114,7 @@ async def test_idle_engine_ends_at_once_with_zero(
     # What it would have for plays is more than the test waits.
     engine = start_engine(BEHAVIOURS, "--graceful-shutdown-timeout=1h").wait_ready()
     began = time.monotonic()
-    engine.tell(number)
+    engine.report(number)
     assert engine.wait() == 0
     assert time.monotonic() - began < AT_ONCE_S
     assert "Traceback" not in engine.log
@@ -124,7 +124,7 @@ def said_and_ended(engine: EngineProcess) -> tuple[int, str]:
     return engine.wait(), engine.log
 
 
-async def test_all_problems_of_watches_are_told_and_end_it_with_two(
+async def test_all_problems_of_watches_are_reported_and_end_it_with_two(
     start_engine: StartEngine, tmp_path: Path
 ) -> None:
     (tmp_path / "watches.yaml").write_text(

@@ -115,10 +115,10 @@ async def create_deep(api: Client, namespace: str, name: str) -> None:
         assert response.status == 201, await response.text()
 
 
-def is_told(engine: EngineProcess, name: str) -> bool:
+def is_reported(engine: EngineProcess, name: str) -> bool:
     """Whether the log says that nobody can read it."""
-    told = rf"(?m)^(?=.*kind=Kept)(?=.*name={name}\b).*nested too deeply to be read"
-    return re.search(told, engine.log) is not None
+    reported = rf"(?m)^(?=.*kind=Kept)(?=.*name={name}\b).*nested too deeply to be read"
+    return re.search(reported, engine.log) is not None
 
 
 async def test_object_that_is_nested_too_deeply_holds_up_no_other_of_its_kind(
@@ -133,7 +133,7 @@ async def test_object_that_is_nested_too_deeply_holds_up_no_other_of_its_kind(
     await converged(api, namespace, "after", "one")
 
     for name in ("listed", "watched"):
-        eventually(partial(is_told, engine, name))
+        eventually(partial(is_reported, engine, name))
     assert "Traceback" not in engine.log
     for name in ("listed", "watched"):
         await api.delete(KEPT, namespace, name)
@@ -180,7 +180,7 @@ async def webhook_refuses(api: Client, namespace: str, name: str, subresource: s
     await eventually_async(is_refused)
 
 
-async def told_by_events(api: Client, namespace: str, name: str) -> str:
+async def reported_by_events(api: Client, namespace: str, name: str) -> str:
     """What `kubectl describe` shows of an object."""
     events: list[Json] = await api.list_all(EVENT, namespace)
     return "\n".join(
@@ -191,7 +191,7 @@ async def told_by_events(api: Client, namespace: str, name: str) -> str:
 
 
 @pytest.mark.nightly
-async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_told(
+async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_reported(
     api: Client,
     cluster: Cluster,
     namespace: str,
@@ -209,7 +209,7 @@ async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_
         await webhook_refuses(api, namespace, "a", "status")
         await api.merge_patch(KEPT, namespace, "a", {"spec": {"word": "two"}})
         await eventually_async(
-            lambda: told_by_events(api, namespace, "a"), lambda said: "down.example.com" in said
+            lambda: reported_by_events(api, namespace, "a"), lambda said: "down.example.com" in said
         )
         eventually(lambda: errors_of(engine) - errors_before >= 3)
         assert "down.example.com" in engine.log
@@ -243,7 +243,7 @@ async def test_webhook_that_is_down_while_the_finalizer_is_taken_off_holds_it_an
         held = await api.get(KEPT, namespace, "a")
         assert FINALIZER in held["metadata"]["finalizers"]
         assert "down.example.com" in engine.log
-        assert "down.example.com" in await told_by_events(api, namespace, "a")
+        assert "down.example.com" in await reported_by_events(api, namespace, "a")
         refused = errors_of(engine) - errors_before
         # Each is the end of one finalizer run, and the wait after it is twice the one before.
         waits = waits_after_errors(engine, namespace)
@@ -273,7 +273,7 @@ async def test_webhook_that_is_down_while_the_finalizer_is_put_on_costs_no_run(
         await webhook_refuses(api, namespace, "a", "")
         engine = start_engine(FAULTS)
         await eventually_async(
-            lambda: told_by_events(api, namespace, "a"), lambda said: "down.example.com" in said
+            lambda: reported_by_events(api, namespace, "a"), lambda said: "down.example.com" in said
         )
         assert not trail.exists()  # nothing is made that nobody would clean up
         assert await is_gone(api, CONFIG_MAP, namespace, "a-made")

@@ -56,7 +56,7 @@ async def test_killed_process_of_handlers_is_started_again_and_ends_with_the_ope
     )
     second = child_of(engine)
 
-    engine.tell(signal.SIGKILL)
+    engine.report(signal.SIGKILL)
 
     eventually(lambda: not is_alive(second), timeout_s=PATIENCE_S)
 
@@ -115,7 +115,7 @@ async def test_daemon_that_never_ends_is_named_when_the_operator_stops(
     assert re.search(named, engine.log)
 
 
-async def test_file_that_cannot_be_imported_is_told_with_its_line_and_read_again_once_mended(
+async def test_file_that_cannot_be_imported_is_reported_with_its_line_and_read_again_once_mended(
     api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
 ) -> None:
     folder = tmp_path / "project"
@@ -143,7 +143,7 @@ async def test_file_that_cannot_be_imported_is_told_with_its_line_and_read_again
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("import nowhere_to_be_found", "`nowhere_to_be_found` is not installed here"),
         ("@kopf.on.create('pods')\ndef made(**_): ...", "handler `made` is for `pods`"),
@@ -152,7 +152,7 @@ async def test_file_that_cannot_be_imported_is_told_with_its_line_and_read_again
     ],
 )
 async def test_file_of_handlers_with_a_fault_costs_no_role(
-    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path, text: str, told: str
+    api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path, text: str, reported: str
 ) -> None:
     folder = tmp_path / "project"
     shutil.copytree(PROJECT, folder)
@@ -160,7 +160,7 @@ async def test_file_of_handlers_with_a_fault_costs_no_role(
     file.write_text(f"{file.read_text()}\n{text}\n")
     engine = start_engine(folder).wait_ready()
 
-    eventually(lambda: told in engine.log, timeout_s=PATIENCE_S)
+    eventually(lambda: reported in engine.log, timeout_s=PATIENCE_S)
 
     await api.create(SITE, cr(SITE, namespace))
     await eventually_async(

@@ -47,7 +47,7 @@ def engine_of(engine: EngineProcess) -> LocalEngine:
     return next(each for each, state in found if state["engine"]["pid"] == engine.process.pid)
 
 
-def told(engine: EngineProcess, name: str = "x") -> dict[str, Any]:
+def reported(engine: EngineProcess, name: str = "x") -> dict[str, Any]:
     """What an engine says of one CR."""
     state = engine_of(engine).state()
     return next(cr for cr in state["crs"] if cr["name"] == name)
@@ -65,7 +65,7 @@ def runs(artifacts: Path) -> list[KeptRun]:
 async def backs_off(engine: EngineProcess) -> dict[str, Any]:
     """Wait until the next try is far away."""
     return await eventually_async(
-        lambda: told(engine),
+        lambda: reported(engine),
         lambda cr: cr["state"] == "failed" and cr["next_why"] == f"retry {RETRIES}",
         timeout_s=PATIENCE_S,
         ignoring=(AssertionError, LookupError, StopIteration),
@@ -95,7 +95,9 @@ async def test_mended_file_brings_back_what_failed_in_it_whatever_the_backoff(
     await succeeds(api, namespace)
 
     # Its turn ends a moment after its status was written.
-    eventually(lambda: told(engine)["state"], lambda state: state == "ready", timeout_s=PATIENCE_S)
+    eventually(
+        lambda: reported(engine)["state"], lambda state: state == "ready", timeout_s=PATIENCE_S
+    )
     newest = runs(engine.artifacts)[0]
     assert (newest.cause, newest.outcome) == (
         "changed file roles/plain/tasks/main.yml",
@@ -124,10 +126,10 @@ async def test_person_asks_for_a_run_past_the_backoff(
     assert newest.outcome == "failed"
     # The count of failures begins anew, and with it the wait.
     first_ones = [f"retry {number}" for number in range(1, RETRIES)]
-    await eventually_async(lambda: told(engine), lambda cr: cr["next_why"] in first_ones)
+    await eventually_async(lambda: reported(engine), lambda cr: cr["next_why"] in first_ones)
 
 
-async def test_run_says_why_it_started_and_nobody_else_may_read_it(
+async def test_run_says_why_it_started_and_no_one_else_may_read_it(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await install(api, crd_for(PLAIN))
@@ -160,7 +162,7 @@ async def test_run_says_why_it_started_and_nobody_else_may_read_it(
 
 
 @pytest.mark.nightly
-async def test_run_whose_engine_was_killed_is_told_as_lost(
+async def test_run_whose_engine_was_killed_is_reported_as_lost(
     api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
 ) -> None:
     await install(api, crd_for(SLOW))

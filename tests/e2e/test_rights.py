@@ -55,7 +55,7 @@ async def test_engine_needs_no_more_rights_than_the_scaffold_grants(
 
 
 @pytest.mark.usefixtures("memcached")
-async def test_role_that_may_not_create_config_maps_is_told_the_rule_to_add(
+async def test_role_that_may_not_create_config_maps_is_reported_the_rule_to_add(
     api: Client,
     namespace: str,
     start_engine: StartEngine,
@@ -74,7 +74,7 @@ async def test_role_that_may_not_create_config_maps_is_told_the_rule_to_add(
         conditions = found.get("status", {}).get("conditions", [])
         return "".join(it["message"] for it in conditions if it["type"] == "Failure")
 
-    told = await eventually_async(
+    reported = await eventually_async(
         lambda: api.get(MEMCACHED, namespace, "x"), failure, timeout_s=PATIENCE_S
     )
     advice = (
@@ -82,7 +82,7 @@ async def test_role_that_may_not_create_config_maps_is_told_the_rule_to_add(
         ' `- {apiGroups: [""], resources: [configmaps], verbs: [create]}` to a role in'
         " config/rbac, or let `rolecall rbac` write it"
     )
-    assert advice in failure(told)
+    assert advice in failure(reported)
     # The log's line comes after the status has been written.
     quoted = advice.replace('"', '\\"')
     eventually(lambda: quoted in engine.log or advice in engine.log, timeout_s=PATIENCE_S)

@@ -67,16 +67,16 @@ async def test_period_annotation_of_a_cr_goes_before_everything(
     ran(engine, PLAIN, times=3)
 
 
-async def test_period_annotation_that_is_none_is_told_in_status(
+async def test_period_annotation_that_is_none_is_reported_in_status(
     api: Client, namespace: str, engine: SharedEngine
 ) -> None:
     wrong = cr(PLAIN, namespace)
     wrong["metadata"]["annotations"] = {PERIOD: "soon"}
     await api.create(PLAIN, wrong)
-    told = await came_to(
+    reported = await came_to(
         api, PLAIN, namespace, lambda cr: condition(cr, "Failure").get("status") == "True"
     )
-    message = condition(told, "Failure")["message"]
+    message = condition(reported, "Failure")["message"]
     assert message.startswith("Unable to parse reconcile period annotation: ")
 
 

@@ -17,7 +17,7 @@ from tests.fixtures.eventually import eventually
 pytestmark = pytest.mark.usefixtures("memcached")
 
 
-def told_to(collector: Collector, **more: str) -> Mapping[str, str]:
+def reported_to(collector: Collector, **more: str) -> Mapping[str, str]:
     return {
         "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
         "OTEL_BSP_SCHEDULE_DELAY": "100",
@@ -37,7 +37,9 @@ def below(spans: list[Span], parent: Span) -> list[Span]:
 async def test_run_is_a_trace_of_its_turn_tasks_and_requests(
     api: Client, namespace: str, start_engine: StartEngine, collector: Collector
 ) -> None:
-    environment = told_to(collector, OTEL_SERVICE_NAME="memcached-operator", POD_NAME="engine-0")
+    environment = reported_to(
+        collector, OTEL_SERVICE_NAME="memcached-operator", POD_NAME="engine-0"
+    )
     start_engine(PROJECT, environment=environment).wait_ready()
     created = await api.create(MEMCACHED, cr(MEMCACHED, namespace, size=3))
     await first_success(api, created)

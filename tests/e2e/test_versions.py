@@ -27,7 +27,7 @@ from tests.e2e.fleets import (
     flags,
     fleet,
     path,
-    told,
+    reported,
 )
 from tests.e2e.kinds import install
 from tests.fixtures.eventually import eventually_async
@@ -43,7 +43,7 @@ async def engine(
     """One that serves conversions; its own watch is of another namespace."""
     await install(api, crd())
     engine = start_engine(VERSIONS, *flags(namespace), namespaces="default").wait_ready()
-    await told(api, namespace)
+    await reported(api, namespace)
     yield engine
     await delete_kind(api)
 
@@ -159,7 +159,7 @@ def review(items: list[Json]) -> bytes:
 
 
 @pytest.mark.nightly
-async def test_api_server_says_what_it_lacks_once_nobody_converts(
+async def test_api_server_says_what_it_lacks_once_no_one_converts(
     api: Client, engine: EngineProcess, namespace: str, start_engine: StartEngine
 ) -> None:
     await api.create(ALPHA, fleet(ALPHA, namespace))

@@ -25,7 +25,18 @@ from rolecall.kube import ApiError, Client, NotFoundError
 from tests.e2e.balancer import Balancer
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import EngineProcess
-from tests.e2e.fleets import ALPHA, ONE, SPECS, VERSIONS, crd, delete_kind, flags, fleet, path, told
+from tests.e2e.fleets import (
+    ALPHA,
+    ONE,
+    SPECS,
+    VERSIONS,
+    crd,
+    delete_kind,
+    flags,
+    fleet,
+    path,
+    reported,
+)
 from tests.e2e.kinds import install, is_successful
 from tests.fixtures.eventually import eventually, eventually_async
 
@@ -112,7 +123,7 @@ async def replicas(
         found.start = lambda: start_engine(VERSIONS, *found.flags, namespaces="default")
         for _ in range(2):
             await found.add()
-        await told(api, namespace)
+        await reported(api, namespace)
         await api.create(ALPHA, fleet(ALPHA, namespace))
         yield found
         await delete_kind(api)

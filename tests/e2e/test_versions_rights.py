@@ -10,7 +10,7 @@ import pytest
 from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
-from tests.e2e.fleets import GROUP, NAME, VERSIONS, crd, delete_kind, flags, told
+from tests.e2e.fleets import GROUP, NAME, VERSIONS, crd, delete_kind, flags, reported
 from tests.e2e.kinds import install
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.crds import CRD
@@ -46,7 +46,7 @@ async def kind(api: Client) -> AsyncIterator[None]:
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("kind")
-async def test_engine_says_what_it_may_not_tell_and_mends_what_others_change_once_it_may(
+async def test_engine_says_what_it_may_not_report_and_mends_what_others_change_once_it_may(
     api: Client,
     namespace: str,
     start_engine: StartEngine,
@@ -72,11 +72,11 @@ async def test_engine_says_what_it_may_not_tell_and_mends_what_others_change_onc
     least = READS + SECRET[1:]  # the Secret is there now, as manifests make it
     kubeconfig = service_account_kubeconfig(least, crds("get", "patch"), name="patches")
     engine = start_engine(VERSIONS, *flags(namespace), kubeconfig=kubeconfig).wait_ready()
-    first = await told(api, namespace)
+    first = await reported(api, namespace)
     assert note() == "[+]webhooks ok"
     foreign: Json = {"strategy": "None", "webhook": None}
     await api.merge_patch(CRD, "", NAME, {"spec": {"conversion": foreign}})
-    assert await told(api, namespace) == first
+    assert await reported(api, namespace) == first
     assert " error " not in engine.log
 
 

@@ -35,7 +35,9 @@ def role(folder: Path, tasks: str) -> Play:
 
 
 @pytest.mark.parametrize("way", [pytest.param("stock", marks=pytest.mark.nightly), "warm"])
-async def test_run_tells_what_it_took_with_all_that_it_waited_for(tmp_path: Path, way: str) -> None:
+async def test_run_reports_what_it_took_with_all_that_it_waited_for(
+    tmp_path: Path, way: str
+) -> None:
     async with started(Workspace(tmp_path, way), role(tmp_path, BURNS)) as (handle, _):
         result = await handle.result_before_tidying()
         await handle.result()

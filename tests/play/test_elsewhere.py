@@ -122,9 +122,9 @@ def test_ended_run_leaves_nothing_there(tmp_path: Path) -> None:
         eventually(Path(marker).exists)
         assert supervisor.stdin is not None
         supervisor.stdin.close()
-        told = reports.read().splitlines()
-        assert told[-1] == "signal 9"
-        assert all(line.startswith("cpu ") for line in told[:-1])
+        reported = reports.read().splitlines()
+        assert reported[-1] == "signal 9"
+        assert all(line.startswith("cpu ") for line in reported[:-1])
     assert supervisor.wait() == 0
     assert not processes_naming(marker)
 

@@ -65,7 +65,7 @@ async def test_cancelling_ends_workers_jobs_and_daemons(workspace: Workspace) ->
 
 
 @pytest.mark.nightly
-async def test_nobody_waiting_any_longer_ends_the_run(workspace: Workspace) -> None:
+async def test_no_one_waiting_any_longer_ends_the_run(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
         waiting = asyncio.create_task(handle.result())
         await eventually_async(lambda: has_hidden_everywhere(workspace))
@@ -108,7 +108,7 @@ def test_a_limit_ends_the_run_whole(
 
 
 @pytest.mark.nightly
-async def test_a_play_that_is_killed_from_outside_is_told_as_such(workspace: Workspace) -> None:
+async def test_a_play_that_is_killed_from_outside_is_reported_as_such(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
         await eventually_async(lambda: has_hidden_everywhere(workspace))
         plays = {pid: text for pid, text in processes(workspace).items() if "playbook -i" in text}

@@ -64,7 +64,7 @@ def test_member_without_a_ready_pod_is_reported_and_asked_last(workspace: Worksp
 def _play() -> dict[str, Any]:
     facts = {
         "_etcdcluster_pods": {"resources": _PODS},
-        "_etcdcluster_told_before": [{"name": "db-0", "healthy": False}],
+        "_etcdcluster_reported_before": [{"name": "db-0", "healthy": False}],
     }
     # All of them, as Ansible loads them: a later file may define a variable of an earlier one again.
     files = [str(file) for file in sorted((_ROLE / "vars" / "main").glob("*.yml"))]

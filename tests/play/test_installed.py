@@ -99,7 +99,7 @@ def test_installing_the_wheel_keeps_the_ansible_core_that_is_there(
 
 
 @pytest.mark.nightly
-def test_environment_that_lacks_something_is_told_in_one_line(
+def test_environment_that_lacks_something_is_reported_in_one_line(
     environment: Callable[[str], Installed], wheels: list[Path]
 ) -> None:
     installed = environment(CORES[0])

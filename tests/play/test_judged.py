@@ -123,7 +123,7 @@ def test_a_broken_play_says_why_in_one_line(
     assert "\n" not in result.reason_text
 
 
-def test_a_role_that_vanished_is_told_without_starting_anything(workspace: Workspace) -> None:
+def test_a_role_that_vanished_is_reported_without_starting_anything(workspace: Workspace) -> None:
     result = play(workspace, Play(HERE / "roles" / "gone", is_role=True)).result
     assert result.ending is Ending.NOT_STARTED
     assert "roles/gone` was not found" in result.reason_text

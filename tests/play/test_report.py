@@ -48,14 +48,14 @@ def reported(
 
 def test_values_keep_their_types(reported: tuple[Played, FakeApi]) -> None:
     status = {name: value for name, value in reported[1].status.items() if name != "conditions"}
-    told = {"count": 3, "version": "3.50", "is_big": True, "names": [3, "b"]}
-    assert status == {"kept": "yes", **told}
+    expected = {"count": 3, "version": "3.50", "is_big": True, "names": [3, "b"]}
+    assert status == {"kept": "yes", **expected}
 
 
 def test_text_of_a_cr_is_never_a_template(reported: tuple[Played, FakeApi]) -> None:
     first = reported[1].readies[0]
-    told = ("True", "AllReady", "3 of 3: {{ hostile }}")
-    assert (first["status"], first["reason"], first["message"]) == told
+    expected = ("True", "AllReady", "3 of 3: {{ hostile }}")
+    assert (first["status"], first["reason"], first["message"]) == expected
 
 
 def test_report_reads_once_and_writes_only_what_is_news(reported: tuple[Played, FakeApi]) -> None:
@@ -78,7 +78,7 @@ def test_report_is_no_change_that_could_go_on_for_ever(reported: tuple[Played, F
     assert len(result.telling_tasks) == 1
 
 
-def test_each_way_to_fail_is_told(reported: tuple[Played, FakeApi]) -> None:
+def test_each_way_to_fail_is_reported(reported: tuple[Played, FakeApi]) -> None:
     readies = dict(zip([*ATTEMPTS, "refusal"], reported[1].readies[1:], strict=True))
     messages = {name: ready["message"] for name, ready in readies.items()}
     assert messages["loop"] == "fail in a loop: item `3`: 3 is broken"
@@ -93,6 +93,6 @@ def test_each_way_to_fail_is_told(reported: tuple[Played, FakeApi]) -> None:
 
 def test_run_fails_in_the_name_of_the_task_that_failed(reported: tuple[Played, FakeApi]) -> None:
     (failure,) = reported[0].result.failures
-    told = ("refuse a name", "`{{ hostile }}` was there before", "")
-    assert (failure.task, failure.message, failure.detail) == told
+    expected = ("refuse a name", "`{{ hostile }}` was there before", "")
+    assert (failure.task, failure.message, failure.detail) == expected
     assert failure.place == "tests/play/roles/reporting/tasks/main.yml:36"

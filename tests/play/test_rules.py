@@ -57,7 +57,7 @@ def test_what_task_and_rule_both_say_is_a_fault(decided: tuple[Played, FakeApi])
     assert _status(decided)["twice"].startswith("`message` is given by the task and by the rule")
 
 
-def test_all_refusals_that_hold_are_told_at_once(decided: tuple[Played, FakeApi]) -> None:
+def test_all_refusals_that_hold_are_reported_at_once(decided: tuple[Played, FakeApi]) -> None:
     (failure,) = decided[0].result.failures
     assert failure.task == "refuse"
     assert failure.message == f"size is 3, and the most is 2; `{NOTE}` is longer than 3"

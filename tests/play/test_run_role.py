@@ -103,7 +103,7 @@ def test_a_finalizer_run_sees_a_cr_that_is_being_deleted(
     assert metadata["deletionTimestamp"]
 
 
-def test_without_a_kubeconfig_the_way_out_is_told(
+def test_without_a_kubeconfig_the_way_out_is_reported(
     project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (project / "kubeconfig").unlink()
@@ -111,7 +111,7 @@ def test_without_a_kubeconfig_the_way_out_is_told(
     assert "hint: `rolecall cluster up`" in capfd.readouterr().err
 
 
-def test_a_finalizer_that_is_not_there_is_told(
+def test_a_finalizer_that_is_not_there_is_reported(
     project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run-role", "--cr", "broken.yaml", "--finalizer"]) == 2

@@ -26,7 +26,7 @@ from tests.fixtures.eventually import eventually
 from tests.real.world import OFTEN, PATIENCE_S, World, is_ready
 
 _REQUEST_S = 3.0
-_NOBODY = (503, 504)  # no leader, no quorum, no answer in time
+_NO_ONE = (503, 504)  # no leader, no quorum, no answer in time
 # Refused writes are fine while a leader is elected or a connection finds its member gone, no longer. As
 # long as a Service names a frozen member, each third connection costs `_REQUEST_S`, several in a row at
 # times; a lost quorum costs more than this, since whoever would be waited for is not there.
@@ -117,7 +117,7 @@ class Etcd:
                 return ask(address, path, body, context)
             except HTTPError as refusal:
                 refusal.close()
-                if refusal.code in _NOBODY:
+                if refusal.code in _NO_ONE:
                     raise
                 return refusal
 

@@ -110,7 +110,7 @@ def test_member_that_lost_its_volume_is_replaced_by_a_fresh_one(etcd: Etcd) -> N
     assert any(event["reason"] == "MemberReplaced" for event in events)
 
 
-def test_upgrade_takes_nobody_while_a_member_is_down_and_loses_no_write(
+def test_upgrade_takes_no_one_while_a_member_is_down_and_loses_no_write(
     grown: Etcd, operator: Operator
 ) -> None:
     keys, before = grown.fill(), _uids(grown)
@@ -121,7 +121,7 @@ def test_upgrade_takes_nobody_while_a_member_is_down_and_loses_no_write(
         named = f"`{down['metadata']['name']}` is not healthy, so no member is taken"
         with frozen_node(grown.world.cluster, node):
             change(grown, version=NEW)
-            told = eventually(
+            reported = eventually(
                 lambda: grown.cr,  # all of it: where this fails, its members tell why
                 lambda cr: named in condition(cr, "Ready").get("message", ""),
                 # A new leader, and then two runs that wait for whoever does not answer.
@@ -131,7 +131,7 @@ def test_upgrade_takes_nobody_while_a_member_is_down_and_loses_no_write(
             written = witness.written
             eventually(lambda: witness.written > written + 50, timeout_s=PATIENCE_S)
             assert _uids(grown) == before
-            assert condition(told, "Ready")["reason"] == "MembersUnhealthy"
+            assert condition(reported, "Ready")["reason"] == "MembersUnhealthy"
         grown.wait_healthy(3, NEW)
     assert witness.longest_gap_s < MOMENT_S, witness.refused
     assert grown.has(keys)
@@ -205,9 +205,13 @@ def test_snapshot_comes_in_place_of_wrong_data_once_also_when_the_engine_is_kill
     # Between the end of the old members and the new ones, without a chance to say good-bye.
     operator.kubectl("delete", "pod", operator.leader(), "--force", "--grace-period=0")
     restored = etcd.wait_healthy(3, version)["status"]
-    told = restored["lastRestore"]
-    assert (told["state"], told["request"], told["snapshot"]) == ("Restored", word, good)
-    assert (restored["restoredFrom"], told["backup"]) == (good, f"db-before-{word[-8:]}.db")
+    reported = restored["lastRestore"]
+    assert (reported["state"], reported["request"], reported["snapshot"]) == (
+        "Restored",
+        word,
+        good,
+    )
+    assert (restored["restoredFrom"], reported["backup"]) == (good, f"db-before-{word[-8:]}.db")
     assert restored["restoreWord"] != word
     assert etcd.has(keys)
     assert etcd.get("wrong") is None

@@ -46,11 +46,11 @@ def test_destroyed_cluster_comes_back_from_its_bucket(world: World) -> None:
 
     world.patch("secret", "bucket-key", {"stringData": {"AWS_SECRET_ACCESS_KEY": "wrong"}})
     _start(world, "fourth")
-    failed = _wait_told(etcd, "Failed")
+    failed = _wait_reported(etcd, "Failed")
     assert "403" in failed["lastBackup"]["message"]
     assert failed["lastGoodBackup"]["snapshot"] == "third.db"
-    told = str(etcd.cr) + world.kubectl("get", "jobs,pods,events", "-o", "yaml")
-    assert SECRET not in told
+    reported = str(etcd.cr) + world.kubectl("get", "jobs,pods,events", "-o", "yaml")
+    assert SECRET not in reported
     world.patch("secret", "bucket-key", {"stringData": {"AWS_SECRET_ACCESS_KEY": SECRET}})
 
     world.kubectl("delete", "etcdcluster", "safe", f"--timeout={PATIENCE_S:.0f}s")
@@ -68,8 +68,8 @@ def test_destroyed_cluster_comes_back_from_its_bucket(world: World) -> None:
 
 def _back_up(etcd: Etcd, name: str) -> None:
     _start(etcd.world, name)
-    told = _wait_told(etcd, "Succeeded", f"{name}.db")
-    assert told["lastGoodBackup"]["snapshot"] == f"{name}.db"
+    reported = _wait_reported(etcd, "Succeeded", f"{name}.db")
+    assert reported["lastGoodBackup"]["snapshot"] == f"{name}.db"
 
 
 def _start(world: World, name: str) -> None:
@@ -81,7 +81,7 @@ def _prunes(schedule: Json) -> bool:
     return "prune" in [each["name"] for each in pod["initContainers"]]
 
 
-def _wait_told(etcd: Etcd, result: str, snapshot: str = "") -> Json:
+def _wait_reported(etcd: Etcd, result: str, snapshot: str = "") -> Json:
     cr = eventually(
         lambda: etcd.cr,
         lambda cr: (

@@ -63,8 +63,11 @@ def test_full_database_takes_writes_again_by_room_and_by_a_larger_quota(world: W
     )
     etcd.wait_healthy(1, VERSION)
     _fill_up(etcd)
-    told = _wait_said(etcd, "writes are refused")
-    assert (told["reason"], "its quota is 16Mi" in told["message"]) == ("DatabaseFull", True)
+    reported = _wait_said(etcd, "writes are refused")
+    assert (reported["reason"], "its quota is 16Mi" in reported["message"]) == (
+        "DatabaseFull",
+        True,
+    )
     assert etcd.get("large-0"), "reads go on"
 
     last = etcd.ask("/v3/kv/deleterange", {"key": coded("large-"), "range_end": coded("large.")})

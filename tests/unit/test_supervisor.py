@@ -61,7 +61,7 @@ async def test_part_begins_anew_after_growing_pauses(
     await ended(task)
 
 
-async def test_another_failure_is_told_again(
+async def test_another_failure_is_reported_again(
     clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     part = Part(ValueError("a"), ValueError("b"))

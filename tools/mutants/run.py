@@ -74,14 +74,14 @@ def verdicts(
     """Of each mutant one, in their order."""
     room = _Room(mutants, tests, root, at_once)
     [(_, hot)] = in_forks([room], lambda room: room.judge_in_loaded())
-    told = _said(hot)
-    usual = Usual(**told["usual"])
-    killed_by = {int(number): name for number, name in told["killed_by"].items()}
+    reported = _said(hot)
+    usual = Usual(**reported["usual"])
+    killed_by = {int(number): name for number, name in reported["killed_by"].items()}
     trials = {trial.number: trial for trial in map(room.trial(usual), range(len(mutants)))}
-    for name in told["loaded"]:
+    for name in reported["loaded"]:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    cold = [trials[number] for number in told["cold"]]
+    cold = [trials[number] for number in reported["cold"]]
     killed_by |= room.judge(cold, lambda trial: room.run_anew(trial, usual), usual)
     return [
         Verdict(mutant, killed_by.get(number), len(trials[number].tests))
@@ -119,7 +119,7 @@ class _Room:
         _be_quiet()
         plugin = _Loop(self)
         pytest.main([*QUIET, f"--rootdir={self._root}", *self._tests], plugins=[plugin])
-        return plugin.told
+        return plugin.reported
 
     def judge_items(self, items: Sequence[pytest.Item]) -> dict[str, Any]:
         """With the tests loaded: what they do without mutants, and then with each."""
@@ -170,7 +170,7 @@ class _Room:
                 killed_by[trial.number] = killer
             elif killer is not None:
                 raise MutantsError(f"`{killer}` failed without any mutant, so figures are wrong")
-            _tell(done + 1, len(mixed))
+            _report(done + 1, len(mixed))
         return killed_by
 
     def run_anew(self, trial: Trial, usual: Usual) -> str | None:
@@ -228,22 +228,22 @@ class _Loop:
     """A plugin that has pytest load all tests, and then does something else than to run them."""
 
     def __init__(self, room: _Room) -> None:
-        self.told: dict[str, Any] = {"failed": {"pytest": "no test was loaded"}}
+        self.reported: dict[str, Any] = {"failed": {"pytest": "no test was loaded"}}
         self._room = room
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.told = {"failed": {report.nodeid: report.longreprtext}}
+            self.reported = {"failed": {report.nodeid: report.longreprtext}}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if not session.testsfailed and session.items:
             try:
-                self.told = self._room.judge_items(session.items)
+                self.reported = self._room.judge_items(session.items)
             except MutantsError as error:
-                self.told = {"wrong": str(error)}
+                self.reported = {"wrong": str(error)}
             except Exception:
-                self.told = {"wrong": traceback.format_exc()}
+                self.reported = {"wrong": traceback.format_exc()}
         return True
 
 
@@ -321,6 +321,6 @@ def _be_quiet() -> None:
     os.dup2(nothing, 2)
 
 
-def _tell(done: int, all_of_them: int) -> None:
+def _report(done: int, all_of_them: int) -> None:
     if done % 50 == 0 or done == all_of_them:
         os.write(TERMINAL, f"  {done} of {all_of_them}\n".encode())

@@ -25,7 +25,7 @@ def etcdcluster_members(
     Without a list they are those that are `known`, as status told them last. `volumes` maps a pod to
     the uid of its claim, and `lag` is how many entries a healthy one may lack. A member that never
     started has no name yet; its address tells which pod it is for. `number` is -1 for a member that is
-    not ours, `told` is what status tells, and `size` is 0 where a member does not answer.
+    not ours, `reported` is what status tells, and `size` is 0 where a member does not answer.
     """
     states = _states(status_json)
     newest = max((int(state.get("raftIndex", 0)) for state in states.values()), default=0)
@@ -54,7 +54,7 @@ def etcdcluster_members(
         members.append(
             member
             | {
-                "told": member | kept,
+                "reported": member | kept,
                 "number": _number(pod, name),
                 "url": url,
                 "started": bool(row.get("name")),
@@ -119,7 +119,7 @@ def etcdcluster_alone(asked: list[Json]) -> list[Json]:
 
 
 def etcdcluster_pods(
-    pods: list[Json], found: Json, members: list[Json], told: list[Json]
+    pods: list[Json], found: Json, members: list[Json], reported: list[Json]
 ) -> list[Json]:
     """Pods as a change of their template needs them, in order of their numbers.
 
@@ -128,7 +128,7 @@ def etcdcluster_pods(
     was asked for, where a webhook names a mirror of the registry.
     """
     latest = found.get("status", {}).get("updateRevision", "")
-    versions = {member["name"]: member.get("version", "") for member in told}
+    versions = {member["name"]: member.get("version", "") for member in reported}
     of = {member["name"]: member for member in members}
     rows = []
     for pod in pods:
@@ -165,17 +165,17 @@ def _tag(pod: Json) -> str:
     return found[1] if found else ""
 
 
-def etcdcluster_loss(told: list[Json], there: Json) -> Json:
+def etcdcluster_loss(reported: list[Json], there: Json) -> Json:
     """What is left of members that status knows: `{voters, kept, others, adopted}`.
 
     `there` maps a pod's name to the uid of its claim. `kept` are voters whose volume is there, `others`
     those where there is another, such as a copy; `adopted` are all, with the volumes that are there.
     """
-    voters = [member for member in told if not member.get("learner")]
+    voters = [member for member in reported if not member.get("learner")]
     found = [member for member in voters if member["name"] in there]
     kept = [row["name"] for row in found if row.get("volume") in (None, "", there[row["name"]])]
     others = [row["name"] for row in found if row["name"] not in kept]
-    adopted = [row | {"volume": there.get(row["name"], row.get("volume", ""))} for row in told]
+    adopted = [row | {"volume": there.get(row["name"], row.get("volume", ""))} for row in reported]
     return {"voters": len(voters), "kept": kept, "others": others, "adopted": adopted}
 
 

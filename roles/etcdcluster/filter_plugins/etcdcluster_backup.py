@@ -23,11 +23,11 @@ def etcdcluster_jobs(jobs: list[Json]) -> list[Json]:
         status = job.get("status", {})
         conditions = [one for one in status.get("conditions") or [] if one["status"] == "True"]
         states = [_ENDS[one["type"]] for one in conditions if one["type"] in _ENDS]
-        told = {"state": "active", "ended": ""}
+        reported = {"state": "active", "ended": ""}
         if states:
             ended = status.get("completionTime") or status["conditions"][-1]["lastTransitionTime"]
-            told = {"state": states[0], "ended": ended}
-        found.append({**job, **told})
+            reported = {"state": states[0], "ended": ended}
+        found.append({**job, **reported})
     return found
 
 
@@ -79,8 +79,8 @@ def _container_words(container: Json) -> str:
     return ""
 
 
-def _said(told: Json) -> str:
-    return f"{told['reason']}: {told.get('message', '')}"[:_WORDS]
+def _said(reported: Json) -> str:
+    return f"{reported['reason']}: {reported.get('message', '')}"[:_WORDS]
 
 
 def _last_words(log: str) -> str:

@@ -21,7 +21,7 @@ _logger = logging.getLogger(__name__)
 _PAUSE_S = 1.0
 _MOST_FILES = 10_000
 _NOT_OURS = frozenset({"collections", "__pycache__", "artifacts", "node_modules"})
-_TOLD = 5  # of a checkout of another branch, the first few say it all
+_REPORTED = 5  # of a checkout of another branch, the first few say it all
 _CRD = re.compile(r"^kind:\s*[\"']?CustomResourceDefinition\b", re.MULTILINE)
 _LARGEST_CRD = 4 * 1024 * 1024
 _INSTALLS = re.compile(r"^install\s*:", re.MULTILINE)
@@ -122,8 +122,8 @@ def log_changed(project: Path, watches_file: str, changed: Sequence[str]) -> Non
             command = how_to_install(project, file)
             _logger.warning("CRD changed: %s", command, extra=log_fields(file=file))
     read = [file for file in changed if is_read_by_runs(file, watches_file)]
-    for file in read[:_TOLD]:
+    for file in read[:_REPORTED]:
         _logger.info("file changed; the next run uses it", extra=log_fields(file=file))
-    if len(read) > _TOLD:
-        more = log_fields(count=len(read) - _TOLD)
+    if len(read) > _REPORTED:
+        more = log_fields(count=len(read) - _REPORTED)
         _logger.info("more files changed; the next run uses them", extra=more)

@@ -297,7 +297,7 @@ def place_or_relay(
         if code is not None:
             return code
         here = Here(_places(os.environ), server=_meant_server(os.environ))
-    _tell_if_none(here)
+    _report_if_none(here)
     return here
 
 
@@ -320,11 +320,11 @@ def place_or_gather(
         if found is not None:
             return found
         here = Here(_places(os.environ), server=_meant_server(os.environ))
-    _tell_if_none(here)
+    _report_if_none(here)
     return here
 
 
-def _tell_if_none(here: Here) -> None:
+def _report_if_none(here: Here) -> None:
     if here.engine is None:
         say(f"no operator answers in `{here.roots[0]}`; this is from the files of its runs")
 
@@ -378,9 +378,9 @@ def _from_kept(kept: KeptCr) -> Json:
     """A CR as far as its last run tells; shaped like those of the engine's state."""
     runs = kept.runs(1)
     facts = runs[0].as_json() if runs else {}
-    told = ("run", "outcome", "reason", "ended", "seconds")
+    reported = ("run", "outcome", "reason", "ended", "seconds")
     failed = facts.get("failed_task") or {}
-    last = {key: facts[key] for key in told} if facts else None
+    last = {key: facts[key] for key in reported} if facts else None
     if last is not None:
         at = {"task": failed.get("name", ""), "place": failed.get("place", "")}
         last |= {**at, "finalizer": facts["is_finalizer"]}

@@ -51,7 +51,7 @@ class Extensions:
         """`on_fault` is called with the name of what failed, maybe in a thread."""
         self._classes = classes
         self._on_fault = on_fault
-        self._ended_turns = EndedTurns(clock, self._tell_of)
+        self._ended_turns = EndedTurns(clock, self._notify_of)
         self._last_runs: LastRuns | None = None
         self._loaded: list[Extension] = []
 
@@ -89,7 +89,7 @@ class Extensions:
         return parts
 
     def on_leading_change(self) -> None:
-        self._tell(lambda each: each.on_leading_change())
+        self._notify(lambda each: each.on_leading_change())
 
     async def instead_of_run(self, turn: TurnView, taken: TakenTurn) -> Outcome | None:
         for each in self._taking:
@@ -129,7 +129,7 @@ class Extensions:
         return await foreseen_by((each.foresee for each in self._loaded), run)
 
     def run_again(self, key: Key) -> None:
-        self._tell(lambda each: each.run_again(key))
+        self._notify(lambda each: each.run_again(key))
 
     def acted(self, key: Key, act: Act) -> None:
         for each in self._following_acts:
@@ -156,7 +156,7 @@ class Extensions:
         return False
 
     def on_kinds_change(self) -> None:
-        self._tell(lambda each: each.on_kinds_change())
+        self._notify(lambda each: each.on_kinds_change())
 
     async def on_gone(self, key: Key) -> None:
         for each in self._loaded:
@@ -169,7 +169,7 @@ class Extensions:
                 await each.sweep()
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
-        self._tell(lambda each: each.forget_of(is_meant))
+        self._notify(lambda each: each.forget_of(is_meant))
 
     def has_unwritten(self, part: int) -> bool:
         return any(each.has_unwritten(part) for each in self._loaded)
@@ -180,10 +180,10 @@ class Extensions:
                 await each.write_parts(parts)
 
     def forget_parts(self, parts: Collection[int]) -> None:
-        self._tell(lambda each: each.forget_parts(parts))
+        self._notify(lambda each: each.forget_parts(parts))
 
     def begin_end(self) -> None:
-        self._tell(lambda each: each.begin_end())
+        self._notify(lambda each: each.begin_end())
 
     async def stop(self) -> None:
         for each in self._loaded:
@@ -210,12 +210,12 @@ class Extensions:
             with self._costing_nothing(each):
                 each.close(CLOSING_S)
 
-    def _tell_of(self, turns: Sequence[EndedTurn]) -> None:
+    def _notify_of(self, turns: Sequence[EndedTurn]) -> None:
         for each in self._wanting_turns:
             with self._costing_nothing(each):
                 each.turns_ended(turns)
 
-    def _tell(self, step: Callable[[Extension], None]) -> None:
+    def _notify(self, step: Callable[[Extension], None]) -> None:
         for each in self._loaded:
             with self._costing_nothing(each):
                 step(each)

@@ -50,7 +50,7 @@ async def decode_page(body: bytes) -> Page:
         if key == "items":
             has_items = True
             if isinstance(value, TooDeep):
-                value.tell(str(head.get("kind", "")).removesuffix("List"))
+                value.report(str(head.get("kind", "")).removesuffix("List"))
             elif value is not None:  # as is an empty list of metadata
                 check_named(value, "a list with an item")
                 items.append(_lighter(value))

@@ -86,7 +86,7 @@ def _row(line: bytes) -> Json:
         if "object" not in members:
             raise
         unread = TooDeep.of(text, members["object"])
-        unread.tell()
+        unread.report()
         return {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": unread.version}}}
 
 

@@ -46,7 +46,7 @@ class TooDeep:
             _text(text, named.get("resourceVersion")),
         )
 
-    def tell(self, kind: str = "") -> None:
+    def report(self, kind: str = "") -> None:
         """Say that nobody here can read it. `kind`: where it is left out, as items of a list do."""
         _logger.error(
             "an object is nested too deeply to be read, so it is left alone",

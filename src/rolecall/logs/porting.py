@@ -22,15 +22,15 @@ class BrokenConditionals:
     """Remembers what was told, for the life of the process."""
 
     def __init__(self) -> None:
-        self._told: set[tuple[str, int]] = set()
+        self._reported: set[tuple[str, int]] = set()
 
     def event(self, event: RunEvent) -> None:
         """Log each place that was not told before."""
         for found in broken_conditionals(event.stdout):
             place = (found.file, found.line)
-            if place in self._told or len(self._told) >= _MOST:
+            if place in self._reported or len(self._reported) >= _MOST:
                 continue
-            self._told.add(place)
+            self._reported.add(place)
             file = Path(found.file)
             shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
             _logger.warning(

@@ -154,7 +154,7 @@ class EngineMetrics:
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         """What a CR's status says; not of one that is gone, since nobody would take it out again."""
         if key in self._created:
-            self._conditions.told(key, conditions)
+            self._conditions.reported(key, conditions)
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
         """Another replica tells what the status of these CRs says."""

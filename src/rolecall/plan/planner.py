@@ -19,8 +19,8 @@ from rolecall.extending import Foresee, IssueWorldAccess, foresee_nothing
 from rolecall.json_object import Json
 from rolecall.plan.model import PlannedRun, PlanNote, TaskPlace
 from rolecall.plan.overlay import ObjectIdentity, versioned
+from rolecall.plan.plan_text import LeftOut, foreseen_of_plan, objects_of_plan, refused_notes
 from rolecall.plan.ports import KindFinder
-from rolecall.plan.told import LeftOut, foreseen_of_plan, objects_of_plan, refused_notes
 from rolecall.plan.world import PlanWorld
 from rolecall.reconcile import AllKeys, EndedRun, RunFindings, SpecKeyFilter
 from rolecall.record import RunRecord

@@ -63,7 +63,7 @@ class Adoption:
         self._events = events
         self._takes_all = takes_all
         self._was_owned = was_owned
-        self._told: set[tuple[str, str]] = set()  # UIDs of owner and object
+        self._reported: set[tuple[str, str]] = set()  # UIDs of owner and object
 
     async def note_written(
         self, exchange: Exchange, sent: object, media_type: str, answer: bytes
@@ -79,10 +79,10 @@ class Adoption:
             return answer
         return await self._settle(exchange, resource, metadata, (media_type, answer))
 
-    def tell(self, credential: RunCredential, cr: Json) -> None:
+    def report(self, credential: RunCredential, cr: Json) -> None:
         """At the end of a run: name what it wrote and its CR does not own."""
         if credential.unowned and self._events is not None:
-            message = _told(list(credential.unowned.values()), were_refused=self._takes_all)
+            message = _reported(list(credential.unowned.values()), were_refused=self._takes_all)
             self._events.record(cr, kind="Warning", reason=NOT_OWNED, message=message)
 
     async def _settle(
@@ -140,11 +140,11 @@ class Adoption:
 
     async def _note_unowned(self, credential: RunCredential, uid: str, name: str) -> None:
         mark = (credential.owner.uid, uid)
-        if mark in self._told or await self._was_owned(credential.owner, uid):
+        if mark in self._reported or await self._was_owned(credential.owner, uid):
             return
-        if len(self._told) >= _REMEMBERED:
-            self._told.clear()
-        self._told.add(mark)
+        if len(self._reported) >= _REMEMBERED:
+            self._reported.clear()
+        self._reported.add(mark)
         credential.unowned[uid] = name
 
     async def _find_resource(self, exchange: Exchange) -> Resource | None:
@@ -156,7 +156,7 @@ class Adoption:
         return found if found is not None and found.is_watchable else None
 
 
-def _told(names: list[str], *, were_refused: bool) -> str:
+def _reported(names: list[str], *, were_refused: bool) -> str:
     way_out = (
         "The API server refused to give them one; that needs the verb `patch` on their kinds"
         if were_refused

@@ -67,7 +67,7 @@ class DependentFinder:
 
     def __init__(self, sink: DependentSink) -> None:
         self._sink = sink
-        self._told: set[tuple[Gvk, Gvk, bool, str]] = set()
+        self._reported: set[tuple[Gvk, Gvk, bool, str]] = set()
 
     def note_created(
         self, credential: RunCredential, resource: Resource, tie: Tie, namespace: str
@@ -111,7 +111,7 @@ class DependentFinder:
             for tie in ties
             if _is_followed(credential, resource, tie)
             and (credential.watch.gvk, resource.gvk, tie is Tie.ANNOTATIONS, namespace)
-            not in self._told
+            not in self._reported
         }
         if not wanted:
             return None
@@ -123,9 +123,9 @@ class DependentFinder:
         self, credential: RunCredential, resource: Resource, tie: Tie, namespace: str
     ) -> None:
         by_annotation = tie is Tie.ANNOTATIONS
-        if len(self._told) >= _REMEMBERED:
-            self._told.clear()
-        self._told.add((credential.watch.gvk, resource.gvk, by_annotation, namespace))
+        if len(self._reported) >= _REMEMBERED:
+            self._reported.clear()
+        self._reported.add((credential.watch.gvk, resource.gvk, by_annotation, namespace))
         self._sink.note(
             credential.watch.gvk, resource.gvk, by_annotation=by_annotation, namespace=namespace
         )

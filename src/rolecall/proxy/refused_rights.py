@@ -45,7 +45,7 @@ class RefusedRights:
         if len(self._by_words) > _MOST_KEPT:
             del self._by_words[next(iter(self._by_words))]
 
-    def told_by(self, text: str) -> str:
+    def reported_by(self, text: str) -> str:
         """The right that a failed task tells of, and how to grant it; empty where it tells of none."""
         for said in _REFUSAL.finditer(_unquoted(text)):
             if (target := self._by_words.get(said[0])) is not None:

@@ -75,7 +75,7 @@ class Routes:
 
     def end(self, credential: RunCredential, cr: Json) -> None:
         """A run is over."""
-        self._adoption.tell(credential, cr)
+        self._adoption.report(credential, cr)
 
     async def answer(self, exchange: Exchange) -> web.StreamResponse:
         if why := self._why_refused(exchange):

@@ -196,8 +196,8 @@ class Proxy:
         kubeconfig: Path | None = None
         try:
             kubeconfig = write_kubeconfig(credential, self.port, self._settings.folder)
-            told_by, seen = credential.refused_rights.told_by, credential.seen_secrets.take
-            yield RunAccess(kubeconfig, told_by, credential.follower, seen)
+            reported_by, seen = credential.refused_rights.reported_by, credential.seen_secrets.take
+            yield RunAccess(kubeconfig, reported_by, credential.follower, seen)
         finally:
             self._run_credentials.revoke(credential)
             self._routes.end(credential, cr)

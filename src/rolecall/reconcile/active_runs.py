@@ -106,18 +106,18 @@ class _SlotOfRun:
 
     def leave(self) -> None:
         if self._active.progress is not None:
-            self._tell(self._ports.clock.now())
+            self._report(self._ports.clock.now())
             self._ports.slots.leave_slot(self._active.key)
 
     def want(self, on_given: Callable[[], None]) -> None:
         def go_on() -> None:
-            self._tell(None)
+            self._report(None)
             on_given()
 
         if self._active.progress is not None:
             self._ports.slots.want_slot(self._active.key, go_on)
 
-    def _tell(self, waits_since: datetime | None) -> None:
+    def _report(self, waits_since: datetime | None) -> None:
         if self._active.progress is not None:
             self._active.progress = replace(self._active.progress, waits_since=waits_since)
 

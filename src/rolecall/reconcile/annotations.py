@@ -45,7 +45,9 @@ def period_of(cr: Json, watch: Watch) -> float:
         return watch.reconcile_period_s
     asked_s = parse_duration(text)
     if 0 < asked_s < SHORTEST_PERIOD_S:
-        _tell_capped(cr, PERIOD_ANNOTATION, text, f"{SHORTEST_PERIOD_S:g}s", "the shortest period")
+        _report_capped(
+            cr, PERIOD_ANNOTATION, text, f"{SHORTEST_PERIOD_S:g}s", "the shortest period"
+        )
         return SHORTEST_PERIOD_S
     return asked_s
 
@@ -54,7 +56,7 @@ def verbosity_of(cr: Json, watch: Watch) -> int | None:
     """How many `v` a play gets, at most as many as the watch gives; None: the CR does not say."""
     asked = _integer(cr, VERBOSITY)
     if asked is not None and asked > watch.verbosity:
-        _tell_capped(cr, VERBOSITY, asked, watch.verbosity, "`--ansible-verbosity` of its kind")
+        _report_capped(cr, VERBOSITY, asked, watch.verbosity, "`--ansible-verbosity` of its kind")
         return watch.verbosity
     return asked
 
@@ -66,7 +68,7 @@ def kept_artifacts_of(cr: Json, watch: Watch) -> int:
         return most
     asked = max(0, asked)
     if most and (asked == 0 or asked > most):
-        _tell_capped(cr, MAX_ARTIFACTS, asked, most, "`maxRunnerArtifacts` of its watch")
+        _report_capped(cr, MAX_ARTIFACTS, asked, most, "`maxRunnerArtifacts` of its watch")
         return most
     return asked
 
@@ -132,7 +134,7 @@ def _annotation(cr: Json, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _tell_capped(cr: Json, annotation: str, asked: object, used: object, limit: str) -> None:
+def _report_capped(cr: Json, annotation: str, asked: object, used: object, limit: str) -> None:
     metadata = cr["metadata"]
     place = {"namespace": metadata.get("namespace", ""), "name": metadata["name"]}
     fields = {**place, "annotation": annotation, "value": asked, "used": used, "limit": limit}

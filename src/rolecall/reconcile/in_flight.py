@@ -20,8 +20,8 @@ from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.reporter import Reporter
 
 # A run that is over by then is told by its result alone.
-FIRST_TOLD_S = 10.0
-TOLD_EVERY_S = 30.0
+FIRST_REPORTED_S = 10.0
+REPORTED_EVERY_S = 30.0
 QUIET_S = 60.0
 _LOOK_EVERY_S = 1.0
 # How long the end of a run waits for a write that the API server does not answer.
@@ -36,10 +36,10 @@ class InFlightReports:
         self._clock = clock
 
     @asynccontextmanager
-    async def told(self, active: ActiveRun, due: DueRun) -> AsyncIterator[None]:
+    async def reported(self, active: ActiveRun, due: DueRun) -> AsyncIterator[None]:
         """Tell of the run while the context lasts; nothing is written any more when it is left."""
         report = _Report(self._reporter, self._clock, active, due)
-        telling = asyncio.create_task(report.tell(), name="in flight")
+        telling = asyncio.create_task(report.keep_current(), name="in flight")
         try:
             yield
         finally:
@@ -52,19 +52,19 @@ class _Report:
     def __init__(self, reporter: Reporter, clock: Clock, active: ActiveRun, due: DueRun) -> None:
         self._reporter, self._clock = reporter, clock
         self._active, self._due = active, due
-        self._told: Progress | None = None
-        self._told_at_s = -TOLD_EVERY_S
+        self._reported: Progress | None = None
+        self._reported_at_s = -REPORTED_EVERY_S
         self._quiet_in: Progress | None = None  # whose silence was told
         self._is_writing = False
         self._is_over = False
 
-    async def tell(self) -> None:
-        await self._clock.sleep(FIRST_TOLD_S)
+    async def keep_current(self) -> None:
+        await self._clock.sleep(FIRST_REPORTED_S)
         try:
             while not self._is_over:
                 if (progress := self._active.progress) is not None:
-                    self._tell_silence(progress)
-                    await self._tell_task(progress)
+                    self._report_silence(progress)
+                    await self._report_task(progress)
                 if not self._is_over:
                     await self._clock.sleep(_LOOK_EVERY_S)
         except Exception:  # a bug here must not become the result of the run
@@ -85,25 +85,25 @@ class _Report:
             with suppress(asyncio.CancelledError):
                 await telling
 
-    def _tell_silence(self, progress: Progress) -> None:
+    def _report_silence(self, progress: Progress) -> None:
         quiet_s = self._clock.monotonic() - self._active.spoke_s
         if quiet_s < QUIET_S or _is_same_task(self._quiet_in, progress):
             return
         self._quiet_in = progress
         self._reporter.no_output(self._due, progress)
 
-    async def _tell_task(self, progress: Progress) -> None:
+    async def _report_task(self, progress: Progress) -> None:
         now_s = self._clock.monotonic()
-        if not progress.task or _is_same_task(self._told, progress):
+        if not progress.task or _is_same_task(self._reported, progress):
             return
-        if not self._due.watch.manage_status or now_s - self._told_at_s < TOLD_EVERY_S:
+        if not self._due.watch.manage_status or now_s - self._reported_at_s < REPORTED_EVERY_S:
             return
-        self._told_at_s = now_s
+        self._reported_at_s = now_s
         self._is_writing = True
         try:
             known = self._active.newest or self._due.cr
             self._active.newest = await self._reporter.in_flight(self._due.watch, known, progress)
-            self._told = progress
+            self._reported = progress
         except RolecallError as error:
             # The end of the run writes again, and tells what is wrong then.
             _logger.debug(
@@ -114,8 +114,8 @@ class _Report:
             self._is_writing = False
 
 
-def _is_same_task(told: Progress | None, progress: Progress) -> bool:
-    return told is not None and (told.task, told.place, told.task_since) == (
+def _is_same_task(reported: Progress | None, progress: Progress) -> bool:
+    return reported is not None and (reported.task, reported.place, reported.task_since) == (
         progress.task,
         progress.place,
         progress.task_since,

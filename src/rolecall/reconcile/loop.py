@@ -55,7 +55,7 @@ from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.stopped_runs import StoppedRuns
 from rolecall.reconcile.taken_turn import ActiveTurn
-from rolecall.reconcile.verdict import UNABLE, told_of_failure, verdict_of
+from rolecall.reconcile.verdict import UNABLE, reported_of_failure, verdict_of
 from rolecall.runner import Ending, RunResult, outcome_of
 from rolecall.status import (
     ObjectWriter,
@@ -199,7 +199,7 @@ class Reconciler:
             cr = await self._load(key)
         if cr is None:
             return self._forget(key)
-        self._tell_conditions(key, cr)
+        self._report_conditions(key, cr)
         if why := self._stopped_runs.why_no_run(turn):
             return replace(periodic(watch.reconcile_period_s), why=why)
         if is_paused(cr):
@@ -271,7 +271,7 @@ class Reconciler:
 
     async def _refuse(self, key: Key, watch: Watch, cr: Json, message: str) -> Outcome:
         self._ports.telemetry.run_finished(watch.gvk, succeeded=False, seconds=0.0, way="none")
-        self._tell_conditions(key, await self._reporter.refused(key, watch, cr, message))
+        self._report_conditions(key, await self._reporter.refused(key, watch, cr, message))
         return Outcome(error=message)
 
     async def _mark_running(
@@ -291,7 +291,7 @@ class Reconciler:
         self._stopped_runs.forget(active.key)
         fields = {"generation": generation_of(due.cr), "run": due.run_id}
         _logger.info("run started", extra=key_fields(active.key, **fields, cause=due.cause.text))
-        async with self._in_flight.told(active, due):
+        async with self._in_flight.reported(active, due):
             result = await self._active_runs.run(active, due)
         active.leave_trail(due, began, self._ports.clock.monotonic(), result)
         asked_s = due.watch.dependents_delay_s
@@ -304,7 +304,7 @@ class Reconciler:
         seconds = round(result.seconds, 3)
         active.result = result
         active.ran = {
-            **told_of_failure(result, due.cause.text),
+            **reported_of_failure(result, due.cause.text),
             **({"finalizer": True} if due.is_finalizer else {}),
             **fields,
             "outcome": outcome_of(result),
@@ -336,7 +336,7 @@ class Reconciler:
             cr = left
         edits = self._ports.hooks.condition_edits(ended)
         cr = await self._reporter.ended(key, report, cr, edits)
-        self._tell_conditions(key, cr)
+        self._report_conditions(key, cr)
         self._phase(key, "status", began)
         return next_time(report, cr, period_s)
 
@@ -365,7 +365,7 @@ class Reconciler:
         for way, count in result.tasks_by_way.items():
             self._ports.telemetry.tasks_ran(way, count)
 
-    def _tell_conditions(self, key: Key, cr: Json) -> None:
+    def _report_conditions(self, key: Key, cr: Json) -> None:
         self._ports.telemetry.conditions(key, conditions_of(cr))
 
     def _phase(self, key: Key, phase: str, began: float) -> None:

@@ -66,13 +66,13 @@ class RunReport:
     unsettled: str | None  # see `Convergence.observe`
 
     def change(self, edits: Sequence[ConditionEdit]) -> StatusChange:
-        has_ready, verdict = self.due.watch.ready_condition, self._told_verdict()
+        has_ready, verdict = self.due.watch.ready_condition, self._reported_verdict()
         if self.result.ending is Ending.NOT_STARTED:
             return NotRun(verdict.message, has_ready)
         seen = generation_of(self.due.cr)
         return Ended(verdict, seen, has_ready, self.unsettled, edits)
 
-    def _told_verdict(self) -> Verdict:
+    def _reported_verdict(self) -> Verdict:
         """The verdict, and what it means for a deletion; it begins with the Go operator's words."""
         if self.verdict.succeeded or not self.due.is_finalizer:
             return self.verdict
@@ -128,14 +128,14 @@ class Reporter:
 
     async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> Json:
         """No run could be started; status is told if it can be. Returns the CR as it is then."""
-        told = message
+        reported = message
         if is_finalizer_run(watch, cr):
-            told = _with_held(message, HELD_BY_REFUSAL)
+            reported = _with_held(message, HELD_BY_REFUSAL)
             self._events.finalizer_failed(key, cr, f"{HELD_BY_REFUSAL}: {message}")
         else:
             self._events.failed(key, cr, message)
         try:
-            return await self._write(watch, cr, NotRun(told, has_ready=watch.ready_condition))
+            return await self._write(watch, cr, NotRun(reported, has_ready=watch.ready_condition))
         except NotLeadingError:
             raise
         except RolecallError as error:
@@ -184,13 +184,13 @@ class Reporter:
     def _post_events(self, key: Key, report: RunReport) -> None:
         before, watch = report.due.before, report.due.watch
         if not report.verdict.succeeded:
-            self._tell_failure(key, report)
+            self._report_failure(key, report)
             return
         self._events.succeeded(key, before, has_status=watch.manage_status)
         if report.unsettled:
             self._events.not_converging(before, report.unsettled)
 
-    def _tell_failure(self, key: Key, report: RunReport) -> None:
+    def _report_failure(self, key: Key, report: RunReport) -> None:
         before, message = report.due.before, message_of(report.result)
         if report.due.is_finalizer:
             self._events.finalizer_failed(key, before, f"{HELD_BY_FAILURE}: {message}")

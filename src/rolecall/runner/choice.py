@@ -47,7 +47,7 @@ class ChosenRunner:
         self.on_way_change: Callable[[], None] = lambda: None
         self._stock = StockRunner(settings, memory=self._memory)
         self._warm: WarmRunner | None = None
-        self._has_told = False
+        self._has_reported = False
         if settings.way == "warm":
             self._warm_runner()  # its imports would hold up the loop at the first run
 
@@ -97,8 +97,8 @@ class ChosenRunner:
                 self._settings, self._stock, on_support=self._on_support, memory=self._memory
             )
             self._warm.on_way_change = lambda: self.on_way_change()  # noqa: PLW0108 - told later
-        elif not self._has_told:
-            self._has_told = True
+        elif not self._has_reported:
+            self._has_reported = True
             _logger.info("every run starts ansible-playbook anew", extra=log_fields(reason=reason))
         return self._warm
 

@@ -52,15 +52,15 @@ class EventFiles:
         self._run_id, self._folder = artifacts.name, str(artifacts / "job_events")
         self._fold, self._redactor = fold, redactor
         self._on_event, self._clock = on_event, clock
-        self._told: dict[str, dict[str, Any]] = {}
+        self._reported: dict[str, dict[str, Any]] = {}
         self._is_lossy = False
         self.look_for_reports: Callable[[], object] = lambda: None
 
-    def tell(self, event: dict[str, Any]) -> None:
+    def report(self, event: dict[str, Any]) -> None:
         """What the play reports of an event before it prints it; it may be anything."""
         uuid = event.get("uuid")
-        if is_event_id(uuid) and len(self._told) < _MOST_AHEAD:
-            self._told[str(uuid)] = event
+        if is_event_id(uuid) and len(self._reported) < _MOST_AHEAD:
+            self._reported[str(uuid)] = event
 
     def take(self, event: dict[str, Any]) -> None:
         """Write one event, with what was printed, and pass it on; forged ones are left out."""
@@ -89,7 +89,7 @@ class EventFiles:
         try:
             self._write(name, text)
         except OSError as error:
-            self._tell_loss(error)
+            self._report_loss(error)
 
     def mask(self) -> None:
         """Mask in what was written before a value was known to be secret."""
@@ -126,10 +126,10 @@ class EventFiles:
         return now_s
 
     def _said_of(self, uuid: str) -> dict[str, Any]:
-        if uuid not in self._told:
+        if uuid not in self._reported:
             self.look_for_reports()
-        told = self._told.pop(uuid, None)
-        return self._from_file(uuid) if told is None else told
+        reported = self._reported.pop(uuid, None)
+        return self._from_file(uuid) if reported is None else reported
 
     def _from_file(self, uuid: str) -> dict[str, Any]:
         path = os.path.join(self._folder, f"{uuid}-partial.json")  # noqa: PTH118 - a tenth of the time
@@ -154,7 +154,7 @@ class EventFiles:
             os.close(file)
         os.rename(fresh, path)  # noqa: PTH104
 
-    def _tell_loss(self, error: OSError) -> None:
+    def _report_loss(self, error: OSError) -> None:
         if not self._is_lossy:
             self._is_lossy = True
             _logger.warning(

@@ -70,7 +70,7 @@ class TaskEvent:
         return _REPORT_FAILURE in (self.action, self.resolved_action)
 
     @property
-    def only_tells(self) -> bool:
+    def only_reports(self) -> bool:
         """Whether what it changes is news for people, and wakes nobody."""
         return bool({self.action, self.resolved_action} & _TELLING_ACTIONS)
 

@@ -167,7 +167,7 @@ class Fold:
         elif task.has_changed:
             text = f"{self._place(task)}: {task.task}"
             self._seen.changed.append((task.counter, text))
-            if task.only_tells:
+            if task.only_reports:
                 self._seen.telling.add(text)
         if task.is_requeue_request:
             self._seen.requeues.append(task)
@@ -229,16 +229,16 @@ class Fold:
 
     def _failure_at(self, task: TaskEvent) -> TaskFailure:
         """The failure, with name and place of the task that it is about."""
-        told = self._failure(task)
+        reported = self._failure(task)
         if not task.is_failure_report:
-            return told
+            return reported
         earlier = [
             each
             for each in self._seen.failed
             if each.host == task.host and each.counter < task.counter
         ]
         about = max(earlier, key=lambda each: each.counter, default=task)
-        return replace(told, task=self._redactor.text(about.task), place=self._place(about))
+        return replace(reported, task=self._redactor.text(about.task), place=self._place(about))
 
     def _failure(self, task: TaskEvent, message: str = "", detail: str = "") -> TaskFailure:
         said = message or task.message

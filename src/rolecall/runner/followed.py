@@ -36,7 +36,7 @@ from rolecall.settings import STOCK_RUN_BYTES, RunnerSettings
 class Reports(Protocol):
     """Where a process reports the events whose markers it prints; see `Recording`."""
 
-    def tell(self, event: dict[str, Any]) -> None: ...
+    def report(self, event: dict[str, Any]) -> None: ...
 
     def look_for_reports_with(self, look: Callable[[], object]) -> None: ...
 
@@ -130,7 +130,7 @@ class FollowedRuns:
     ) -> RunResult:
         from rolecall.runner.recording import Recording  # noqa: PLC0415 - 0.1 s, at the first run
 
-        with Recording(prepared, self._settings, thread.tell, self._clock) as recording:
+        with Recording(prepared, self._settings, thread.report, self._clock) as recording:
             try:
                 with (
                     scratch(prepared, self._settings) as env,

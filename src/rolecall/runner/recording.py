@@ -123,9 +123,9 @@ class Recording:
         self._learn_seen()
         self._filter.write(text)
 
-    def tell(self, event: dict[str, Any]) -> None:
+    def report(self, event: dict[str, Any]) -> None:
         """Take what the play reports of an event, before or after its output is fed."""
-        self._events.tell(event)
+        self._events.report(event)
 
     def look_for_reports_with(self, look: Callable[[], object]) -> None:
         """Have this called when an event comes of which nothing was reported so far."""

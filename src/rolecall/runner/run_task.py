@@ -43,7 +43,7 @@ class RunTask:
         # What stops all its processes at once, while there are any; called on the loop.
         self.stop_processes: Callable[[], None] = _nothing_to_stop
         self.cancelled: str | None = None  # why, if it was
-        self._told: asyncio.Future[RunResult] = asyncio.get_running_loop().create_future()
+        self._reported: asyncio.Future[RunResult] = asyncio.get_running_loop().create_future()
         self.task = asyncio.create_task(play(self))
 
     def on_cancel(self, end: EndRun | None) -> None:
@@ -55,20 +55,20 @@ class RunTask:
     @property
     def is_tidying(self) -> bool:
         """Whether its result is known, and it still has its folder."""
-        return self._told.done() and not self.task.done()
+        return self._reported.done() and not self.task.done()
 
-    def tell_result(self, result: RunResult) -> None:
+    def report_result(self, result: RunResult) -> None:
         """What is left is to tidy up, which is no reason to wait."""
-        if not self._told.done():
-            self._told.set_result(result)
+        if not self._reported.done():
+            self._reported.set_result(result)
 
     async def result(self) -> RunResult:
         await self._first_of(self.task)
         return self.task.result()
 
     async def result_before_tidying(self) -> RunResult:
-        await self._first_of(self._told, self.task)
-        return self._told.result() if self._told.done() else self.task.result()
+        await self._first_of(self._reported, self.task)
+        return self._reported.result() if self._reported.done() else self.task.result()
 
     async def _first_of(self, *futures: asyncio.Future[RunResult]) -> None:
         try:
@@ -94,8 +94,8 @@ class RunThread:
     """What a run has in its own thread."""
 
     stop: RunStop
-    tell: OnEvent
-    tell_result: Callable[[RunResult], None]
+    report: OnEvent
+    report_result: Callable[[RunResult], None]
     on_loop: Callable[..., None]  # calls a function with arguments, later, on the loop
 
 
@@ -116,20 +116,20 @@ async def play_in_thread(
         except RuntimeError:  # the loop was closed over it, so nobody will ever be told
             stop.ask(Ending.CANCELLED, "the operator's process has ended")
 
-    def tell_result(result: RunResult) -> None:
+    def report_result(result: RunResult) -> None:
         events.pass_on()
-        run.tell_result(result)
+        run.report_result(result)
 
-    def tell(event: RunEvent) -> None:
+    def report(event: RunEvent) -> None:
         request.note_event(event)
-        events.tell(event)
+        events.report(event)
 
     events = _PassedOn(on_event, on_loop)
 
     def whole() -> _T:
         with contextlib.closing(stop):
-            told = partial(on_loop, tell_result)
-            return play(RunThread(stop, tell, told, on_loop))
+            reported = partial(on_loop, report_result)
+            return play(RunThread(stop, report, reported, on_loop))
 
     run.on_cancel(lambda reason: stop.ask(Ending.CANCELLED, reason))
     run.stop_processes = stop.freeze
@@ -162,7 +162,7 @@ class _PassedOn:
         self._waiting: deque[RunEvent] = deque()
         self._is_asked = False
 
-    def tell(self, event: RunEvent) -> None:
+    def report(self, event: RunEvent) -> None:
         """In the run's thread."""
         self._waiting.append(event)
         if not self._is_asked or self._loop.is_closed():
@@ -192,7 +192,7 @@ def in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
         if not future.done():
             set_outcome(outcome)
 
-    def tell(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+    def report(set_outcome: Callable[[Any], None], outcome: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop was closed: there is nobody to tell
             loop.call_soon_threadsafe(settle, set_outcome, outcome)
 
@@ -200,9 +200,9 @@ def in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
         try:
             result = work()
         except BaseException as error:  # carried to whoever awaits
-            tell(future.set_exception, error)
+            report(future.set_exception, error)
         else:
-            tell(future.set_result, result)
+            report(future.set_result, result)
 
     # With its context, by which the log lines of several engines in one process are attributed.
     run_body = partial(contextvars.copy_context().run, body)

@@ -53,10 +53,12 @@ class WithheldKeys:
     @property
     def message(self) -> str:
         """For an Event; empty: nothing is withheld."""
-        told = ", ".join(f"`{key}` (set in {place})" for key, place in sorted(self.places.items()))
-        return told and (
-            f"Not passed to the play, since the CRD does not declare it and the role sets it: {told}."
-            " Declare it in the CRD, or set `specOverridesRole: true` on the watch"
+        reported = ", ".join(
+            f"`{key}` (set in {place})" for key, place in sorted(self.places.items())
+        )
+        return reported and (
+            "Not passed to the play, since the CRD does not declare it and the role sets it: "
+            f"{reported}. Declare it in the CRD, or set `specOverridesRole: true` on the watch"
         )
 
 
@@ -109,13 +111,13 @@ class SpecKeys:
         except (RolecallError, OSError, ValueError) as error:
             declared, why = None, str(error)
         if declared is None:
-            self._tell_unread(gvk, why)
+            self._report_unread(gvk, why)
             return None
         self._unread.discard(gvk)
         self._declared[gvk] = (now, declared)
         return declared
 
-    def _tell_unread(self, gvk: Gvk, why: str) -> None:
+    def _report_unread(self, gvk: Gvk, why: str) -> None:
         if gvk in self._unread:
             return
         self._unread.add(gvk)

@@ -87,8 +87,8 @@ def ready_while_running(
     """
     old = find(conditions, READY)
     if old is not None:
-        told = old.get("observedGeneration", observed)
-        if generation is None or told == generation:
+        reported = old.get("observedGeneration", observed)
+        if generation is None or reported == generation:
             return None
     what = "The object" if generation is None else f"Generation {generation}"
     return ready(UNKNOWN, READY_RUNNING, f"{what} is being reconciled", generation)

@@ -30,7 +30,7 @@ class PrunedFields:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._pruned: dict[Gvk, tuple[float, frozenset[str]]] = {}
-        self._told: set[tuple[Gvk, frozenset[str]]] = set()
+        self._reported: set[tuple[Gvk, frozenset[str]]] = set()
 
     def without_pruned(self, gvk: Gvk, status: Json) -> Json:
         """The same status without what would be dropped anyway."""
@@ -52,8 +52,8 @@ class PrunedFields:
         now = self._clock.monotonic()
         pruned = missing | known if now < until else missing
         self._pruned[gvk] = (now + REMEMBER_S, pruned)
-        if (gvk, pruned) not in self._told:
-            self._told.add((gvk, pruned))
+        if (gvk, pruned) not in self._reported:
+            self._reported.add((gvk, pruned))
             fields = ", ".join(f"`status.{path}`" for path in sorted(pruned))
             _logger.warning(
                 "the schema of this kind dropped status fields, so they will be missing\n"

@@ -11,7 +11,7 @@ from rolecall.workqueue.cause import (
     ROLE,
     SET_BACK,
     START,
-    UNTOLD,
+    UNREPORTED,
     Cause,
 )
 from rolecall.workqueue.delays import Delayed
@@ -32,7 +32,7 @@ __all__ = [
     "ROLE",
     "SET_BACK",
     "START",
-    "UNTOLD",
+    "UNREPORTED",
     "Cause",
     "Delayed",
     "Key",

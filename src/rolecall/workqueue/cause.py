@@ -24,7 +24,7 @@ class Cause:
         return cls(f"retry {number}")
 
 
-UNTOLD = Cause("")
+UNREPORTED = Cause("")
 CREATION = Cause("creation")
 EDIT = Cause("edit")
 DELETION = Cause("deletion")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from rolecall.workqueue.cause import UNTOLD, Cause
+from rolecall.workqueue.cause import UNREPORTED, Cause
 from rolecall.workqueue.key import Key, Urgency
 
 # Below so many entries a rebuild costs more than it frees.
@@ -39,7 +39,7 @@ class Delays:
         self._heap: list[tuple[float, int, Key]] = []
         self._tickets = count()
 
-    def add(self, key: Key, deadline: float, urgency: Urgency, cause: Cause = UNTOLD) -> None:
+    def add(self, key: Key, deadline: float, urgency: Urgency, cause: Cause = UNREPORTED) -> None:
         """Let `key` fall due at `deadline`, unless it does so earlier already."""
         pending = self._pending.get(key)
         if pending is not None and pending.deadline <= deadline:

@@ -29,7 +29,7 @@ from rolecall.errors import RolecallError
 from rolecall.gvk import Gvk
 from rolecall.settings import QueueSettings
 from rolecall.workqueue.backoff import Backoff
-from rolecall.workqueue.cause import PERIOD, UNTOLD, Cause
+from rolecall.workqueue.cause import PERIOD, UNREPORTED, Cause
 from rolecall.workqueue.delays import Delayed, Delays
 from rolecall.workqueue.key import Key, Urgency
 from rolecall.workqueue.lanes import Lanes, Waiting
@@ -48,7 +48,7 @@ class Turn:
     key: Key
     urgency: Urgency
     waited_s: float = 0.0
-    cause: Cause = UNTOLD
+    cause: Cause = UNREPORTED
 
 
 _Reason = tuple[Urgency, Cause]
@@ -85,7 +85,7 @@ class Queue:
         self._drained = asyncio.Event()
         self._drained.set()
 
-    def add(self, key: Key, urgency: Urgency, cause: Cause = UNTOLD) -> None:
+    def add(self, key: Key, urgency: Urgency, cause: Cause = UNREPORTED) -> None:
         """Let a key be taken once from now on, however often this is called before.
 
         The cause of the most urgent reason is the turn's; among equals the first one's.
@@ -98,7 +98,9 @@ class Queue:
         self.forget(key)
         self.add(key, Urgency.EDIT, cause)
 
-    def add_after(self, key: Key, delay_s: float, urgency: Urgency, cause: Cause = UNTOLD) -> None:
+    def add_after(
+        self, key: Key, delay_s: float, urgency: Urgency, cause: Cause = UNREPORTED
+    ) -> None:
         """Add a key in so many seconds; where an earlier such time is set, that one stays."""
         if delay_s <= 0:
             self.add(key, urgency, cause)

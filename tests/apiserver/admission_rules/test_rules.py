@@ -77,7 +77,7 @@ async def test_rules_deny_and_let_through_without_an_engine(
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "reported"),
     [
         ("self.spec.sizes == 1", "undefined field 'sizes'"),
         ("self.spec.size == 'x'", "found no matching overload for '_==_'"),
@@ -85,7 +85,7 @@ async def test_rules_deny_and_let_through_without_an_engine(
     ],
 )
 async def test_rule_that_only_the_api_server_knows_to_be_wrong_is_refused_with_its_place(
-    api: Client, tmp_path: Path, rule: str, told: str
+    api: Client, tmp_path: Path, rule: str, reported: str
 ) -> None:
     """At the time of `kubectl apply`, not of the first object that is written."""
     text = WATCHES.replace("self.spec.size % 2 == 1", rule)
@@ -98,4 +98,4 @@ async def test_rule_that_only_the_api_server_knows_to_be_wrong_is_refused_with_i
         names |= {"kind": "Box", "plural": "boxes", "singular": "box"}
     with pytest.raises(UnprocessableError) as failure:
         await api.create(Gvk.parse(document["apiVersion"], document["kind"]), document)
-    assert told in str(failure.value), str(failure.value)
+    assert reported in str(failure.value), str(failure.value)

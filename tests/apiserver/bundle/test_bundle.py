@@ -104,7 +104,7 @@ def test_scorecard_on_a_cluster_of_its_own_passes_our_bundle(
 
 
 @pytest.mark.nightly
-def test_scorecard_tells_what_only_an_api_server_refuses(
+def test_scorecard_reports_what_only_an_api_server_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(ROOT / "bundle", tmp_path / "bundle")

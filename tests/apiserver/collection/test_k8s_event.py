@@ -98,7 +98,7 @@ def test_check_mode_posts_nothing(events: Events) -> None:
     assert events.all == []
 
 
-def test_refusal_is_told(events: Events) -> None:
+def test_refusal_is_reported(events: Events) -> None:
     said = events.post(namespace="is-not-there")
     assert said["failed"] is True
     assert said["msg"].startswith("Unable to create event: ")

@@ -163,7 +163,7 @@ def test_webhook_without_its_service_is_named_with_what_it_blocks(
 @pytest.mark.nightly
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize(
-    ("narrowed", "told"),
+    ("narrowed", "reported"),
     [
         ({}, f"refuses writes of sites.{GROUP}"),
         ({"namespaceSelector": {"matchLabels": {"team": "none"}}}, ""),
@@ -179,7 +179,7 @@ def test_webhook_without_its_service_is_named_with_what_it_blocks(
     ],
 )
 def test_webhook_blocks_what_its_selectors_leave(
-    project: Path, cluster: Cluster, namespace: str, narrowed: Json, told: str
+    project: Path, cluster: Cluster, namespace: str, narrowed: Json, reported: str
 ) -> None:
     rule = {"apiGroups": [GROUP], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}
     hook = {
@@ -196,7 +196,7 @@ def test_webhook_blocks_what_its_selectors_leave(
     finally:
         cluster.api.delete(f"{_HOOKS}/{namespace}")
     (row,) = seen["webhooks"]
-    assert (row["state"], told in row["what"]) == ("to_do" if told else "ok", True)
+    assert (row["state"], reported in row["what"]) == ("to_do" if reported else "ok", True)
 
 
 @pytest.mark.nightly

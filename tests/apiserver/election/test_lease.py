@@ -40,7 +40,7 @@ class Candidate:
     """One replica."""
 
     def __init__(self, name: str, kubeconfig: Path, namespace: str) -> None:
-        self.told: list[bool] = []
+        self.reported: list[bool] = []
         self.client = Client(Credentials.load({"KUBECONFIG": str(kubeconfig)}))
         settings = ElectionSettings(
             is_on=True,
@@ -55,7 +55,7 @@ class Candidate:
             settings,
             identity=name,
             clock=SystemClock(),
-            on_change=self.told.append,
+            on_change=self.reported.append,
         )
         self.task = asyncio.ensure_future(self.election.run(idle_work(SystemClock())))
 
@@ -200,7 +200,7 @@ async def test_lease_that_another_took_ends_the_leader(
     with pytest.raises(LeadershipLostError, match=f"`b` holds the Lease `{namespace}/app`"):
         await first.task
     assert not first.election.may_write()
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
 
 
 async def test_lease_that_may_not_be_written_is_named_and_tried_again(
@@ -224,9 +224,9 @@ async def test_leader_pauses_while_the_api_server_is_silent_and_then_goes_on(
     try:
         await leader.comes_to_lead()
         with own_cluster.apiserver.frozen():
-            await eventually_async(lambda: leader.told == [True, False])
+            await eventually_async(lambda: leader.reported == [True, False])
             assert not leader.election.may_write()
-        await eventually_async(lambda: leader.told == [True, False, True])
+        await eventually_async(lambda: leader.reported == [True, False, True])
         assert leader.election.may_write()
         assert not leader.task.done()
     finally:

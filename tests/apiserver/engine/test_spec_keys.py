@@ -56,7 +56,7 @@ async def nothing(_run: ScriptedRun) -> None:
     """A role that makes nothing."""
 
 
-async def test_withheld_key_is_told_by_event_and_log_until_the_crd_declares_it(
+async def test_withheld_key_is_reported_by_event_and_log_until_the_crd_declares_it(
     api: Client, namespace: str, start_engine: StartEngine, project: Path
 ) -> None:
     await install(api, declaring(MOVER, size={"type": "integer"}))

@@ -168,7 +168,7 @@ class Midway:
         versions, self.versions = self.versions, []
         for version in versions:
             await self.kind.store_at(version)
-            await eventually_async(lambda: _tells(self.client, self.kind, version))  # noqa: B023
+            await eventually_async(lambda: _reports(self.client, self.kind, version))  # noqa: B023
             if version == "v1":
                 await eventually_async(self._stored_at_v1)
 
@@ -205,7 +205,7 @@ class GoneOnce(Client):
             raise GoneError("too old", code=410, target=None)  # type: ignore[arg-type]
 
 
-async def _tells(client: Client, kind: TwoVersions, version: str) -> bool:
+async def _reports(client: Client, kind: TwoVersions, version: str) -> bool:
     document: Json = await client.read_path(f"/apis/{kind.group}/v1")
     rows = [row for row in document["resources"] if row["name"] == "books"]
     return bool(rows[0]["storageVersionHash"] == version_hash(kind.at(version)))

@@ -156,8 +156,8 @@ async def test_reader_with_such_a_token_sees_what_its_account_may_see(
         found = await page.asks("/crs?label=a%3Db", token=token)
         assert "may not list" in found.text or "0 objects" in found.text
         pause = f"{place('a', namespace)}/pause"
-        told = await _form_token(page, token)
-        assert (await page.asks(pause, {"form_token": told}, token=token)).code == 403
+        reported = await _form_token(page, token)
+        assert (await page.asks(pause, {"form_token": reported}, token=token)).code == 403
     cluster.kubectl("delete", "websites.demo.example.com", "a", "-n", "default")
 
 

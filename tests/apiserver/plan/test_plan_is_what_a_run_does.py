@@ -231,7 +231,7 @@ async def test_later_reads_see_what_the_plan_wrote(bench: PlanBench) -> None:
 
 
 @pytest.mark.nightly
-async def test_object_in_a_new_namespace_is_told_and_is_made(bench: PlanBench) -> None:
+async def test_object_in_a_new_namespace_is_reported_and_is_made(bench: PlanBench) -> None:
     new = f"{bench.namespace[:50]}-new"
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
     held = await bench.planned(

@@ -87,10 +87,10 @@ async def test_typed_client_may_replace_what_it_made_and_what_is_there(bench: Pl
     )
 
     assert held.plan.is_sure, describe(held.plan)
-    told = {
+    reported = {
         each.name: (each.change.value, (each.after or {})["data"]) for each in held.plan.objects
     }
-    assert told == {
+    assert reported == {
         "new": ("create", {"state": "deployed"}),
         "old": ("change", {"state": "superseded"}),
         "seen": ("create", {"absent": "404"}),
@@ -114,9 +114,9 @@ async def test_task_that_acts_outside_of_the_api_is_not_run_and_is_unknown(
         ]
     )
     assert list(bench.shop.folder.glob("acted*")) == []
-    told = [(note.kind, note.at.place.rpartition("/")[2]) for note in held.plan.notes]
-    assert [kind for kind, _ in told] == ["unknown"] * 4 + ["wait", "unknown"]
-    assert all(place.startswith("main.yml:") for _, place in told)
+    reported = [(note.kind, note.at.place.rpartition("/")[2]) for note in held.plan.notes]
+    assert [kind for kind, _ in reported] == ["unknown"] * 4 + ["wait", "unknown"]
+    assert all(place.startswith("main.yml:") for _, place in reported)
     assert not held.plan.is_sure
     assert only(held.plan).certainty is Certainty.EXACT
 
@@ -221,7 +221,7 @@ async def test_events_and_status_of_the_cr_are_no_part_of_a_plan(bench: PlanBenc
             {
                 "operator_sdk.util.k8s_event": {
                     "state": "present",
-                    "name": "told",
+                    "name": "reported",
                     "namespace": bench.namespace,
                     "message": "x",
                     "reason": "Y",

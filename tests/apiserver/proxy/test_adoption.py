@@ -73,7 +73,7 @@ async def test_any_object_without_an_owner_is_adopted_where_that_is_asked_for(
         assert running.notes.events == []
 
 
-async def test_the_play_is_told_of_the_object_as_it_is_after_the_adoption(
+async def test_the_play_is_reported_of_the_object_as_it_is_after_the_adoption(
     open_proxy: OpenProxy, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps/made"
@@ -83,10 +83,10 @@ async def test_the_play_is_told_of_the_object_as_it_is_after_the_adoption(
         async with running.run_for(running.owner_in(namespace)) as run:
             body = '{"data": {"key": "x"}}'
             async with run.request("PATCH", path, data=body, headers=headers) as response:
-                told = await response.json()
+                reported = await response.json()
             now = running.get(namespace, "made")
-            assert told["metadata"]["resourceVersion"] == now["metadata"]["resourceVersion"]
-            assert told["metadata"]["ownerReferences"] == now["metadata"]["ownerReferences"]
+            assert reported["metadata"]["resourceVersion"] == now["metadata"]["resourceVersion"]
+            assert reported["metadata"]["ownerReferences"] == now["metadata"]["ownerReferences"]
             version = now["metadata"]["resourceVersion"]
             assert (now["metadata"]["uid"], version) in running.notes.own_writes
 

@@ -92,7 +92,7 @@ async def test_kinds_that_the_watch_leaves_out_still_get_their_owner(
     assert running_proxy.notes.dependents == []
 
 
-async def test_event_that_a_play_posts_asks_nobody_to_watch_all_events(
+async def test_event_that_a_play_posts_asks_no_one_to_watch_all_events(
     running_proxy: RunningProxy, run: Run, namespace: str
 ) -> None:
     event = {
@@ -139,7 +139,7 @@ async def test_cluster_scoped_owner_owns_by_reference_everywhere(
 
 
 @pytest.mark.parametrize("is_protobuf", [False, True])
-async def test_own_writes_are_told_with_their_version(
+async def test_own_writes_are_reported_with_their_version(
     running_proxy: RunningProxy, run: Run, namespace: str, is_protobuf: bool
 ) -> None:
     if is_protobuf:
@@ -164,7 +164,7 @@ async def test_cr_that_is_in_no_cluster_owns_nothing(
     assert running_proxy.notes.dependents == []
 
 
-async def test_without_injection_nothing_is_stamped_and_nothing_told(
+async def test_without_injection_nothing_is_stamped_and_nothing_reported(
     open_proxy: OpenProxy, namespace: str
 ) -> None:
     async with open_proxy(inject_owner=False) as running_proxy:

@@ -72,7 +72,7 @@ async def test_dead_streams_are_replaced_and_nothing_is_missed(
 
 
 @pytest.mark.nightly
-async def test_server_that_restarts_brings_nobody_who_did_not_change(
+async def test_server_that_restarts_brings_no_one_who_did_not_change(
     disturbed_cluster: Cluster, tmp_path: Path
 ) -> None:
     direct = direct_kubeconfig(disturbed_cluster, tmp_path)
@@ -101,8 +101,8 @@ async def test_right_that_is_taken_away_is_noticed(
     caplog.set_level(logging.INFO, logger="rolecall.reactor")
     config = yaml.safe_load(disturbed_cluster.kubeconfig.read_text())
     config["users"][0]["user"]["as"] = "somebody"
-    as_somebody = tmp_path / "somebody"
-    as_somebody.write_text(yaml.safe_dump(config))
+    as_a_client = tmp_path / "somebody"
+    as_a_client.write_text(yaml.safe_dump(config))
     api, rbac = disturbed_cluster.api, "/apis/rbac.authorization.k8s.io/v1"
     rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]
     api.create(f"{rbac}/clusterroles", {"metadata": {"name": "some"}, "rules": rules})
@@ -114,7 +114,7 @@ async def test_right_that_is_taken_away_is_noticed(
     api.create(f"{rbac}/clusterrolebindings", binding)
     async with (
         client_for(disturbed_cluster.kubeconfig) as admin,
-        client_for(as_somebody) as client,
+        client_for(as_a_client) as client,
         kind_of(admin) as app,
         follow(client, [app]) as following,
     ):
@@ -127,8 +127,8 @@ async def test_right_that_is_taken_away_is_noticed(
         api.create(f"{rbac}/clusterrolebindings", binding)
         await eventually_async(lambda: following.reactor.states[app] is SyncState.SYNCED)
         await eventually_async(lambda: "watching again" in caplog.messages)
-    told = [vars(each)["fields"] for each in caplog.records if each.message == "cannot watch"]
-    missing = [each for each in told if "not allowed to list, watch" in each["why"]]
+    reported = [vars(each)["fields"] for each in caplog.records if each.message == "cannot watch"]
+    missing = [each for each in reported if "not allowed to list, watch" in each["why"]]
     assert len(missing) == 1, "it is logged once, however often the API server refuses"
     assert missing[0]["kind"] == str(app)
     assert f"apps.{app.group}" in missing[0]["why"]

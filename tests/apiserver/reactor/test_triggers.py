@@ -142,7 +142,7 @@ async def test_what_the_engine_writes_itself_brings_no_kind_without_generation(
             await following.brings("a")
 
 
-async def test_two_groups_with_the_same_kind_and_version_are_told_apart(
+async def test_two_groups_with_the_same_kind_and_version_are_distinguished(
     cluster: Cluster, namespace: str
 ) -> None:
     async with (

@@ -52,10 +52,10 @@ async def test_failure_and_recovery_read_right(setting: Setting) -> None:
     setting.runner.will(BAD, GOOD)
 
     assert (await setting.turn()).is_error
-    assert (await setting.told("Failure"))[2].startswith("disk full (task `apply | claim`")
+    assert (await setting.reported("Failure"))[2].startswith("disk full (task `apply | claim`")
     await setting.turn()
 
-    assert (await setting.told("Failure"))[0] == "False"
+    assert (await setting.reported("Failure"))[0] == "False"
     assert setting.events.reasons == ["Failed", "Recovered"]
 
 
@@ -80,17 +80,17 @@ async def test_ready_of_a_role_does_not_outlive_a_failed_run_and_its_bad_news_do
     good, bad = role_says("True", "Available"), role_says("False", "Retrying")
     setting.runner.will(good, BAD, good, bad, BAD)
     await setting.turn()
-    assert (await setting.told("Ready"))[:2] == ("True", "Available")
+    assert (await setting.reported("Ready"))[:2] == ("True", "Available")
     await setting.turn()
-    status, reason, message = await setting.told("Ready")
+    status, reason, message = await setting.reported("Ready")
     assert (status, reason) == ("False", "RunFailed")
     assert message.startswith("disk full (task `apply | claim`")
     await setting.turn()
-    assert (await setting.told("Ready"))[:2] == ("True", "Available")
+    assert (await setting.reported("Ready"))[:2] == ("True", "Available")
 
     await setting.turn()
     await setting.turn()
-    assert await setting.told("Ready") == ("False", "Retrying", "its own words")
+    assert await setting.reported("Ready") == ("False", "Retrying", "its own words")
 
 
 @pytest.mark.fast
@@ -103,14 +103,14 @@ async def test_status_is_about_the_generation_that_ran(setting: Setting) -> None
     setting.runner.will(user_edits, GOOD)
     await setting.turn()
     assert (await setting.shop.get())["status"]["observedGeneration"] == 1
-    assert (await setting.told("Ready"))[0] == "Unknown"
+    assert (await setting.reported("Ready"))[0] == "Unknown"
     await setting.turn()
 
     assert (await setting.shop.get())["status"]["observedGeneration"] == 2
-    assert (await setting.told("Ready"))[0] == "True"
+    assert (await setting.reported("Ready"))[0] == "True"
 
 
-async def test_nobodys_word_is_lost_in_a_storm_of_writes(setting: Setting) -> None:
+async def test_no_one_word_is_lost_in_a_storm_of_writes(setting: Setting) -> None:
     """A role's side-car counts in status, as fast as it can, all through the turn."""
     await setting.shop.create()
     stop = asyncio.Event()
@@ -137,10 +137,10 @@ async def test_nobodys_word_is_lost_in_a_storm_of_writes(setting: Setting) -> No
     assert not outcome.is_error
     status = (await setting.shop.get())["status"]
     assert status["ticks"] == written
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
-async def test_right_to_update_alone_is_enough_to_tell_and_to_hold(
+async def test_right_to_update_alone_is_enough_to_report_and_to_hold(
     client: Client, namespace: str, service_account_kubeconfig: ServiceAccountKubeconfig
 ) -> None:
     """As a role may have it that somebody wrote for the Go operator, which never patches."""
@@ -152,7 +152,7 @@ async def test_right_to_update_alone_is_enough_to_tell_and_to_hold(
         await setting.shop.create()
 
         assert not (await setting.turn()).is_error
-        assert (await setting.told("Successful"))[0] == "True"
+        assert (await setting.reported("Successful"))[0] == "True"
         assert (await setting.shop.get())["metadata"]["finalizers"] == [FINALIZER]
         await setting.shop.delete()
         await setting.turn()
@@ -184,7 +184,7 @@ async def test_finalizer_survives_a_storm_of_foreign_finalizers(holding_setting:
     assert FINALIZER in (await setting.shop.get())["metadata"]["finalizers"]
 
 
-async def test_write_after_somebody_elses_is_noted_with_the_version_before_it(
+async def test_write_after_another_client_is_noted_with_the_version_before_it(
     client: Client, namespace: str
 ) -> None:
     """Of a kind without generation, whose every version counts."""
@@ -226,7 +226,7 @@ async def test_object_deleted_during_its_run_gets_its_finalizer_run_and_goes(
 
 
 @pytest.mark.parametrize("result", [GOOD, BAD])
-async def test_object_that_took_the_name_during_a_run_is_told_nothing(
+async def test_object_that_took_the_name_during_a_run_is_reported_nothing(
     setting: Setting, result: Any
 ) -> None:
     await setting.shop.create()
@@ -254,7 +254,7 @@ async def test_crd_that_prunes_is_served_and_not_rewritten_for_ever(
     assert running is not None
     assert running["reason"] == "Successful"
     assert "ansibleResult" not in running
-    assert (await setting.told("Ready"))[0] == "True"
+    assert (await setting.reported("Ready"))[0] == "True"
 
 
 async def test_kind_without_status_subresource_runs_nothing_and_says_why(
@@ -270,7 +270,7 @@ async def test_kind_without_status_subresource_runs_nothing_and_says_why(
     assert setting.events.reasons == ["StatusNotWritten"]
 
 
-async def test_schema_that_refuses_our_conditions_is_an_error_that_is_told(
+async def test_schema_that_refuses_our_conditions_is_an_error_that_is_reported(
     client: Client, namespace: str
 ) -> None:
     setting = setting_of(client, STRICT, namespace)

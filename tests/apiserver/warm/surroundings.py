@@ -104,7 +104,7 @@ class ApiServer(Surroundings):
         self.proxy = Proxy(
             ProxySettings(port=0, allows_impersonation=True),
             await enter(Client(engine)),
-            dependents=_Nobody(),
+            dependents=_NoOne(),
         )
         await self.proxy.start()
         self._stack.push_async_callback(self.proxy.stop)
@@ -211,7 +211,7 @@ class _ServersNormal(Normal):
         return super().value(value)
 
 
-class _Nobody:
+class _NoOne:
     """Is told about dependents."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
@@ -234,7 +234,7 @@ def _node(name: str) -> Json:
 
 def _is_controllers(item: Json) -> bool:
     owners = item["metadata"].get("ownerReferences", [])
-    is_event = "involvedObject" in item and item["metadata"]["name"] != "told"
+    is_event = "involvedObject" in item and item["metadata"]["name"] != "reported"
     return is_event or any(owner["kind"] in ("ReplicaSet",) for owner in owners)
 
 

@@ -34,7 +34,7 @@ ESCAPES = {
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
-async def test_revision_that_somebody_wrote_into_the_status_is_not_run_where_it_leaves_the_container(
+async def test_revision_that_a_client_wrote_into_the_status_is_not_run_where_it_leaves_the_container(
     api: Client, namespace: str, escape: str
 ) -> None:
     await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "kept", APP))

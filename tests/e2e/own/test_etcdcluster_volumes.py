@@ -82,7 +82,7 @@ async def test_annotation_asks_for_a_backup_once(api: Client, namespace: str) ->
     pod = job["spec"]["template"]["spec"]
     assert pod["containers"][0]["command"] == ["etcdctl"]
     assert pod["containers"][0]["resources"]["limits"] == {"cpu": "1", "memory": "1Gi"}
-    await wait(lambda: _is_told(api, namespace))
+    await wait(lambda: _is_reported(api, namespace))
     await api.get(CLAIM, namespace, "asked-backup")
 
 
@@ -103,7 +103,7 @@ async def _backed_up(api: Client, namespace: str, reason: str) -> Json:
     return found
 
 
-async def _is_told(api: Client, namespace: str) -> bool:
+async def _is_reported(api: Client, namespace: str) -> bool:
     status = (await api.get(ETCD, namespace, "asked"))["status"]
     return bool(status.get("backupRequest") == "monday")
 

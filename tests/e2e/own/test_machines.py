@@ -46,7 +46,7 @@ async def operate(api: Client, namespace: str, name: str, kind: str, **spec: obj
 
 
 @pytest.mark.nightly
-async def test_disk_that_may_not_grow_is_told_while_the_pod_is_cared_for(
+async def test_disk_that_may_not_grow_is_reported_while_the_pod_is_cared_for(
     api: Client, namespace: str
 ) -> None:
     restricted = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
@@ -172,7 +172,7 @@ async def test_operation_that_may_not_remove_the_pod_fails_and_the_next_one_goes
 @pytest.mark.parametrize(
     ("kind", "name"), [(CLAIM, "m-disk"), pytest.param(POD, "m", marks=pytest.mark.nightly)]
 )
-async def test_labels_that_somebody_takes_off_disk_or_pod_come_back(
+async def test_labels_that_a_client_takes_off_disk_or_pod_come_back(
     api: Client, namespace: str, kind: Gvk, name: str
 ) -> None:
     await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])

@@ -55,8 +55,8 @@ async def test_taken_prefix_names_no_foreign_tenant(api: Client, namespace: str)
     for home in (namespace, other):
         await api.create(MAPPING, make(MAPPING, home, "wants-it", spec))
 
-    told = await wait_reason(api, MAPPING, namespace, "wants-it", "PrefixTaken")
-    assert "the older Mapping `owner-of-it`" in told["message"]
+    reported = await wait_reason(api, MAPPING, namespace, "wants-it", "PrefixTaken")
+    assert "the older Mapping `owner-of-it`" in reported["message"]
     await wait_reason(api, MAPPING, other, "wants-it", "PrefixTaken")
     status = str((await api.get(MAPPING, other, "wants-it"))["status"])
     assert ("another namespace" in status, "owner-of-it" in status) == (True, False)
@@ -157,8 +157,8 @@ async def test_route_is_as_ready_as_the_gateways_controller_says(
     await wait(lambda: says(api, namespace, "NoGrant: not permitted"))
     answer(cluster, namespace, route, "True")
     await wait_reason(api, MAPPING, namespace, "shop", "Announced")
-    told = (await api.get(EVENT, namespace, "shop-route"))["reason"]
-    assert told == "RouteChanged"
+    reported = (await api.get(EVENT, namespace, "shop-route"))["reason"]
+    assert reported == "RouteChanged"
 
     await api.merge_patch(
         MAPPING, namespace, "shop", {"spec": {"target": {"host": "www.example.com"}}}

@@ -139,6 +139,6 @@ async def test_older_mapping_announces_what_it_always_did(
         "weights": [{"target": {"host": "next"}, "weight": 5}],
     }
     service = cluster.kubectl_json("-n", namespace, "get", "service/x")
-    told = service["metadata"]["annotations"]
-    assert told["routing.rolecall.dev/target"] == "shop:8080"
-    assert json.loads(told["routing.rolecall.dev/weights"]) == spec["weights"]
+    reported = service["metadata"]["annotations"]
+    assert reported["routing.rolecall.dev/target"] == "shop:8080"
+    assert json.loads(reported["routing.rolecall.dev/weights"]) == spec["weights"]

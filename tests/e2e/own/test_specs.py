@@ -85,7 +85,7 @@ async def test_refused_spec_takes_ready_away_and_an_edit_gives_it_back(
     await wait_reason(api, APPOPERATOR, namespace, "appoperator-sample", "Available")
 
 
-async def test_refused_template_and_schedule_are_told_in_the_servers_words(
+async def test_refused_template_and_schedule_are_reported_in_the_servers_words(
     api: Client, namespace: str
 ) -> None:
     template = {"spec": {"containers": [{"name": "Not A Name", "image": IMAGE}]}}

@@ -43,7 +43,7 @@ def their_service(namespace: str, name: str) -> Json:
 
 
 @pytest.mark.nightly
-async def test_deployment_and_service_of_somebody_else_are_not_touched(
+async def test_deployment_and_service_of_another_client_are_not_touched(
     api: Client, namespace: str
 ) -> None:
     theirs = await api.create(DEPLOYMENT, their_deployment(namespace, "x"))
@@ -62,7 +62,7 @@ async def test_deployment_and_service_of_somebody_else_are_not_touched(
     assert (await api.get(SERVICE, namespace, "x"))["spec"]["ports"][0]["port"] == 99
 
 
-async def test_pods_and_disks_of_somebody_else_survive_machine_and_rebuild(
+async def test_pods_and_disks_of_another_client_survive_machine_and_rebuild(
     api: Client, namespace: str
 ) -> None:
     pod = await api.create(POD, make(POD, namespace, "x", pod_spec()))
@@ -81,7 +81,7 @@ async def test_pods_and_disks_of_somebody_else_survive_machine_and_rebuild(
         assert "labels" not in now
 
 
-async def test_pod_set_goes_around_a_pod_of_somebody_else(api: Client, namespace: str) -> None:
+async def test_pod_set_goes_around_a_pod_of_another_client(api: Client, namespace: str) -> None:
     await api.create(POD, make(POD, namespace, "x-0", pod_spec()))
     spec = {"replicas": 2, "template": {"spec": pod_spec("registry.example.com/ours:1")}}
     await api.create(POD_SET, make(POD_SET, namespace, "x", spec))
@@ -92,7 +92,7 @@ async def test_pod_set_goes_around_a_pod_of_somebody_else(api: Client, namespace
     assert "ownerReferences" not in theirs["metadata"]
 
 
-async def test_budget_of_somebody_else_keeps_an_etcd_cluster_from_starting(
+async def test_budget_of_another_client_keeps_an_etcd_cluster_from_starting(
     api: Client, namespace: str
 ) -> None:
     budget = {"maxUnavailable": 5, "selector": {"matchLabels": {"app": "theirs"}}}
@@ -104,7 +104,7 @@ async def test_budget_of_somebody_else_keeps_an_etcd_cluster_from_starting(
 
 
 @pytest.mark.nightly
-async def test_mark_that_somebody_took_off_a_dependent_does_not_make_it_foreign(
+async def test_mark_that_a_client_took_off_a_dependent_does_not_make_it_foreign(
     api: Client, namespace: str
 ) -> None:
     for sample, mark in (

@@ -150,7 +150,7 @@ def test_crs_of_an_older_operator_go_on_without_a_rollout(
         kubectl("apply", "-f", "-", stdin=json.dumps(cr))
     wait_ready(own_cluster, "appoperator/app", "mapping/shop")
     pods = own_cluster.kubectl_json("get", "deployment/app")["spec"]["template"]
-    told = own_cluster.kubectl_json("get", "service/shop")["metadata"]["annotations"]
+    reported = own_cluster.kubectl_json("get", "service/shop")["metadata"]["annotations"]
     assert before.stop() == 0
 
     kubectl("apply", "-k", str(ROOT / "crds"))
@@ -175,7 +175,7 @@ def test_crs_of_an_older_operator_go_on_without_a_rollout(
     assert deployment["spec"]["replicas"] == 3
     assert len(own_cluster.kubectl_json("get", "replicasets")["items"]) == 1
     now = own_cluster.kubectl_json("get", "service/shop")["metadata"]["annotations"]
-    assert now == told
+    assert now == reported
 
     for name in BEFORE:
         migrate = [sys.executable, "-m", "rolecall", "migrate-storage", name]

@@ -69,15 +69,15 @@ class Browser:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         assert answer.status == 200, answer.read()
-        told: dict[str, str] = {}
+        reported: dict[str, str] = {}
         with contextlib.closing(connection), answer:
             while line := answer.readline().decode():
                 name, _, value = line.rstrip("\n").partition(": ")
                 if name:
-                    told[name] = value
-                elif "event" in told:
-                    yield told["event"], told["id"], json.loads(told["data"])
-                    told = {}
+                    reported[name] = value
+                elif "event" in reported:
+                    yield reported["event"], reported["id"], json.loads(reported["data"])
+                    reported = {}
 
     def _asks_once(
         self, path: str, form: dict[str, str] | None, headers: dict[str, str]
@@ -106,8 +106,8 @@ class Browser:
     def _headers(self) -> dict[str, str]:
         if self.token:
             return {"Authorization": f"Bearer {self.token}"}
-        told = "; ".join(f"{name}={value}" for name, value in self.cookies.items() if value)
-        return {"Cookie": told} if told else {}
+        reported = "; ".join(f"{name}={value}" for name, value in self.cookies.items() if value)
+        return {"Cookie": reported} if reported else {}
 
 
 def local_address(engine: EngineProcess) -> str:

@@ -37,7 +37,7 @@ async def test_address_that_is_printed_lets_one_in(
     assert "this machine" in text
 
 
-async def test_engine_without_a_page_is_told_with_the_way_out(
+async def test_engine_without_a_page_is_reported_with_the_way_out(
     api: Client, memcached: None, namespace: str, start_engine: StartEngine
 ) -> None:
     engine = start_engine(PROJECT, namespaces=namespace)

@@ -34,12 +34,12 @@ class SmallRole:
     watch: Json = field(default_factory=dict)
     found_by: tuple[str, ...] = ()
     why_not: str = ""
-    told: str = ""  # the comment of the file: what is wrong, or what it is for
+    reported: str = ""  # the comment of the file: what is wrong, or what it is for
 
     @property
     def guide_row(self) -> str:
         """As the guide lists a role with a bug."""
-        bug = self.told.removeprefix("Seeded: ").removesuffix(".")
+        bug = self.reported.removeprefix("Seeded: ").removesuffix(".")
         return f"| {bug} | {', '.join(f'`{name}`' for name in self.found_by) or self.why_not} |"
 
     @property
@@ -78,8 +78,8 @@ def _read(file: Path) -> SmallRole:
     text = file.read_text()
     content = yaml.safe_load(text)
     found_by = tuple(content.pop("found_by", ()))
-    told = " ".join(line[2:] for line in text.splitlines() if line.startswith("# "))
-    return SmallRole(name=file.stem, found_by=found_by, told=told, **content)
+    reported = " ".join(line[2:] for line in text.splitlines() if line.startswith("# "))
+    return SmallRole(name=file.stem, found_by=found_by, reported=reported, **content)
 
 
 def _dispatch() -> Json:

@@ -48,7 +48,7 @@ class Trial:
     checks: Sequence[str]
 
 
-def test_each_seeded_role_says_who_finds_its_bug_or_why_nobody_does() -> None:
+def test_each_seeded_role_says_who_finds_its_bug_or_why_no_one_does() -> None:
     for role in _SEEDED:
         assert bool(role.found_by) != bool(role.why_not), role.name
         assert set(role.found_by) <= CHECKS.keys(), role.name
@@ -82,7 +82,7 @@ async def test_each_seeded_bug_is_found_and_right_roles_are_quiet(
     found = {(it.kind, it.check) for report in reports for it in report.findings}
     right = {role.gvk.kind for role in _CORRECT}
     false = [
-        f"{it.case}: {it.told}\n{it.found}"
+        f"{it.case}: {it.reported}\n{it.found}"
         for report in reports
         for it in report.findings
         if it.kind in right

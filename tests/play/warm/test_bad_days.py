@@ -59,7 +59,7 @@ async def full_of_names(tmp_path: Path) -> AsyncIterator[tuple[Path, Workshop, P
 
 
 @pytest.mark.nightly
-async def test_temporary_folder_that_takes_no_name_is_told(tmp_path: Path) -> None:
+async def test_temporary_folder_that_takes_no_name_is_reported(tmp_path: Path) -> None:
     async with full_of_names(tmp_path) as (disk, shop, role):
         left_open = set()
         for _ in range(2):
@@ -73,7 +73,7 @@ async def test_temporary_folder_that_takes_no_name_is_told(tmp_path: Path) -> No
         assert (await shop.run(role)).way == "warm"
 
 
-async def test_temporary_folder_that_takes_one_name_more_is_told(tmp_path: Path) -> None:
+async def test_temporary_folder_that_takes_one_name_more_is_reported(tmp_path: Path) -> None:
     async with full_of_names(tmp_path) as (disk, shop, role):
         (disk / "name-0").unlink()
         result = await shop.run(role)
@@ -98,7 +98,7 @@ async def test_temporary_folder_that_takes_no_byte_fails_the_task_that_writes(
             assert not (tmp_path / "to").exists()
 
 
-async def test_artifacts_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+async def test_artifacts_that_cannot_be_written_are_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as disk:
         async with workshop(tmp_path, root=disk / "root") as shop:
             role = shop.role("once", [shell("echo x >> {{ work }}/done"), debug("y" * 2000)])
@@ -121,7 +121,7 @@ async def test_host_that_finds_no_room_for_its_folder_costs_only_speed(
             assert result.succeeded and result.way == "stock"
 
 
-async def test_run_that_eats_all_memory_is_told_as_killed_and_the_host_lives(
+async def test_run_that_eats_all_memory_is_reported_as_killed_and_the_host_lives(
     tmp_path: Path,
 ) -> None:
     with little_memory(f"rolecall-test-{os.getpid()}", megabytes=300) as members:

@@ -32,13 +32,13 @@ async def test_events_are_kept_whole_though_a_report_cannot_hold_them(
 ) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
         fact = {"ansible.builtin.set_fact": {"long": f"{{{{ 'x' * {LONG} }}}}"}}
-        handle, told = await shop.start(shop.role("long", [fact, debug("after")]))
+        handle, reported = await shop.start(shop.role("long", [fact, debug("after")]))
         result = await handle.result()
         assert (result.succeeded, result.way) == (True, "warm")
         events = kept_events(result)
         facts = next(it for it in events if it["event"] == "runner_on_ok")
         assert facts["event_data"]["res"]["ansible_facts"]["long"] == "x" * LONG
-        assert [event.name for event in told] == [event["event"] for event in events]
+        assert [event.name for event in reported] == [event["event"] for event in events]
 
 
 async def test_events_from_before_a_kill_are_kept(tmp_path: Path, kept: KeptHosts) -> None:

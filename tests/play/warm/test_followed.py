@@ -69,7 +69,7 @@ async def test_run_is_followed_though_its_descriptors_are_beyond_what_select_kno
             assert result.recap is not None and result.recap.ok == 2
 
 
-async def test_run_whose_pidfd_found_no_descriptor_is_ended_and_told(
+async def test_run_whose_pidfd_found_no_descriptor_is_ended_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -96,7 +96,7 @@ async def test_run_whose_pidfd_found_no_descriptor_is_ended_and_told(
         assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
 
 
-async def test_run_that_says_what_nobody_can_read_is_ended_and_told(
+async def test_run_that_says_what_no_one_can_read_is_ended_and_reported(
     tmp_path: Path, kept: KeptHosts
 ) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
@@ -111,7 +111,7 @@ async def test_run_that_says_what_nobody_can_read_is_ended_and_told(
 
 
 @pytest.mark.parametrize("bug", [KeyError("a bug"), MemoryError()])
-async def test_run_is_ended_and_told_where_following_it_fails_for_a_bug_of_ours(
+async def test_run_is_ended_and_reported_where_following_it_fails_for_a_bug_of_ours(
     tmp_path: Path, kept: KeptHosts, monkeypatch: pytest.MonkeyPatch, bug: BaseException
 ) -> None:
     class Broken(Recording):
@@ -129,11 +129,13 @@ async def test_run_is_ended_and_told_where_following_it_fails_for_a_bug_of_ours(
         assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
 
 
-async def test_bug_of_whoever_listens_to_events_does_not_touch_the_run(
+async def test_bug_of_anyone_who_listens_to_events_does_not_touch_the_run(
     tmp_path: Path, kept: KeptHosts
 ) -> None:
-    told: list[dict[str, Any]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context))
+    reported: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _loop, context: reported.append(context)
+    )
 
     def broken(_event: RunEvent) -> None:
         raise KeyError("a bug")
@@ -143,7 +145,7 @@ async def test_bug_of_whoever_listens_to_events_does_not_touch_the_run(
         handle = await shop.runner.start(request_for(role, "run-1", tmp_path), broken)
         result = await handle.result()
     assert (result.succeeded, result.way) == (True, "warm")
-    assert told
+    assert reported
 
 
 @pytest.mark.nightly
@@ -166,7 +168,7 @@ def test_run_does_not_go_on_when_the_loop_was_closed_over_it(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("way", ["warm", "stock"])
-async def test_run_for_which_there_is_no_thread_is_told_as_not_started(
+async def test_run_for_which_there_is_no_thread_is_reported_as_not_started(
     tmp_path: Path, kept: KeptHosts, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     def none_left(_self: object) -> None:

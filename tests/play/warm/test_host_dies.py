@@ -118,7 +118,7 @@ async def test_plan_whose_child_never_begins_is_made_by_another(
         assert result.succeeded and result.way == "warm", result
 
 
-async def test_run_child_killed_is_told_as_killed_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_run_child_killed_is_reported_as_killed_and_leaves_nothing(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         word = f"sleep {own_number()}"
         tasks = [shell(f"setsid {word} & echo $PPID > {{{{ work }}}}/pid; sleep 600; true")]

@@ -18,7 +18,7 @@ AnsibleModule({{}}).exit_json(was_there=was_there, file=getattr({name}, "__file_
 """
 
 
-async def _told(shop: Workshop, role: Path) -> tuple[bool, str]:
+async def _reported(shop: Workshop, role: Path) -> tuple[bool, str]:
     """Whether the library was there when the module began, and which file it is."""
     handle, events = await shop.start(role)
     result = await handle.result()
@@ -29,22 +29,22 @@ async def _told(shop: Workshop, role: Path) -> tuple[bool, str]:
 
 def _role(shop: Workshop, name: str, more: str = "") -> Path:
     return shop.role(
-        "imports", [{"tells": {}}], library__tells_py=TELLS.format(name=name, more=more)
+        "imports", [{"reports": {}}], library__reports_py=TELLS.format(name=name, more=more)
     )
 
 
-async def _told_when_rested(shop: Workshop, role: Path) -> tuple[bool, str]:
-    await _told(shop, role)
+async def _reported_when_rested(shop: Workshop, role: Path) -> tuple[bool, str]:
+    await _reported(shop, role)
     await spare_of(shop)  # by then the host has had time to learn
-    return await _told(shop, role)
+    return await _reported(shop, role)
 
 
 @pytest.mark.nightly
 async def test_library_that_a_module_imported_is_there_in_the_next_run(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         role = _role(shop, "kubernetes.client.api.core_v1_api")
-        assert (await _told(shop, role))[0] is False
-        assert (await _told_when_rested(shop, role))[0] is True
+        assert (await _reported(shop, role))[0] is False
+        assert (await _reported_when_rested(shop, role))[0] is True
 
 
 @pytest.mark.nightly
@@ -54,6 +54,6 @@ async def test_library_of_the_roles_own_stays_its_own(tmp_path: Path) -> None:
     (own / "colorsys.py").write_text("own = True\n")
     async with workshop(tmp_path) as shop:
         role = _role(shop, "colorsys", more=f"sys.path.insert(0, {str(own)!r})")
-        assert await _told_when_rested(shop, role) == (False, str(own / "colorsys.py"))
+        assert await _reported_when_rested(shop, role) == (False, str(own / "colorsys.py"))
         other = _role(shop, "colorsys")
-        assert (await _told(shop, other))[1] not in ("", str(own / "colorsys.py"))
+        assert (await _reported(shop, other))[1] not in ("", str(own / "colorsys.py"))

@@ -46,8 +46,8 @@ class Engine:
             collections_path=str(COLLECTIONS),
             environment={**own, "PYTEST_CURRENT_TEST": "", **environment},
         )
-        self.told: list[WarmSupport] = []
-        self.runner = create_runner(settings, self.told.append)
+        self.reported: list[WarmSupport] = []
+        self.runner = create_runner(settings, self.reported.append)
         self._folder = folder
         self._count = 0
 
@@ -66,12 +66,12 @@ class Engine:
     async def state(self, wanted: WarmState) -> WarmSupport:
         """Wait until it came to this; a proof is niced, and the machine may be busy."""
         await eventually_async(
-            lambda: [support.state for support in self.told],
+            lambda: [support.state for support in self.reported],
             lambda states: wanted in states or WarmState.REFUSED in states,
             timeout_s=900,
         )
-        assert self.told[-1].state is wanted, self.told
-        return self.told[-1]
+        assert self.reported[-1].state is wanted, self.reported
+        return self.reported[-1]
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ def nothing_is_left(folder: Path) -> bool:
 async def test_changed_comment_is_warm_at_once(tmp_path: Path) -> None:
     async with engine(tmp_path, patched_core(tmp_path, END, COMMENT)) as one:
         assert (await one.run()).way == "warm"
-        assert [support.state for support in one.told] == [WarmState.KNOWN]
+        assert [support.state for support in one.reported] == [WarmState.KNOWN]
 
 
 @pytest.mark.nightly
@@ -105,7 +105,7 @@ async def test_function_that_does_the_same_is_proven_and_then_warm(
         await one.state(WarmState.PROVEN)
         # On a busy machine a run does not wait until its host is warm.
         await eventually_async(one.way, lambda way: way == "warm", timeout_s=300)
-    states = [support.state for support in one.told]
+    states = [support.state for support in one.reported]
     assert states == [WarmState.PROVING, WarmState.PROVEN]
     assert [record.levelname for record in caplog.records] == ["INFO", "INFO"]
     # What was just killed is still there for a moment.
@@ -119,8 +119,8 @@ async def test_function_that_does_otherwise_goes_the_stock_way_and_says_what_dif
     caplog.set_level(logging.INFO, LOGGER)
     async with engine(tmp_path, patched_core(tmp_path, END, OTHER)) as one:
         assert (await one.run()).way == "stock"
-        told = await one.state(WarmState.REFUSED)
-        assert "patched" in told.reason and "case `" in told.reason
+        reported = await one.state(WarmState.REFUSED)
+        assert "patched" in reported.reason and "case `" in reported.reason
         assert (await one.run()).way == "stock"
     assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
 
@@ -129,7 +129,7 @@ async def test_name_that_is_gone_is_refused_without_a_proof(tmp_path: Path) -> N
     async with engine(tmp_path, patched_core(tmp_path, *GONE)) as one:
         assert (await one.run()).way == "stock"
         assert "_make_tmp_path` is gone" in (await one.state(WarmState.REFUSED)).reason
-        assert len(one.told) == 1
+        assert len(one.reported) == 1
 
 
 @pytest.mark.nightly
@@ -150,7 +150,7 @@ async def test_host_serves_what_was_proven_and_nothing_else(tmp_path: Path) -> N
     limits = HostLimits(retry_s=0.0, start_wait_s=PATIENCE_S)
     async with workshop(tmp_path, limits, environment=environment) as shop:
         role = shop.role("speaks", [debug("hello")])
-        trust = shop.hosts._trust = Told()
+        trust = shop.hosts._trust = Reported()
         assert (await shop.run(role)).way == "stock"
         trust.marks = trust.met
         assert (await shop.run(role)).way == "warm"
@@ -160,7 +160,7 @@ async def test_host_serves_what_was_proven_and_nothing_else(tmp_path: Path) -> N
         assert results.succeeded
 
 
-class Told(Trust):
+class Reported(Trust):
     """Trusts what the test says, and remembers what was met."""
 
     marks: frozenset[str] = frozenset()

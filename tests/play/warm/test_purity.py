@@ -153,17 +153,17 @@ async def test_nothing_impure_is_seen_in(tmp_path: Path, kept: KeptHosts, what: 
 async def test_each_thing_that_is_not_pure_is_seen_with_its_task(tmp_path: Path) -> None:
     (tmp_path / "outside.yml").write_text("y: 2")
     async with workshop(tmp_path, collections_path=str(_COLLECTIONS)) as shop:
-        for number, (what, (task, told)) in enumerate(IMPURE.items()):
+        for number, (what, (task, reported)) in enumerate(IMPURE.items()):
             role = shop.role(f"role{number}", [debug("before"), {"name": what, **task}], **_FILES)
 
             result = await shop.run(role)
 
             assert result.way == "warm", what
-            assert told in result.impure, what
+            assert reported in result.impure, what
             assert result.impure.startswith(f"`roles/role{number}/tasks/main.yml:"), what
 
 
-async def test_variables_of_the_environment_are_told_by_name(
+async def test_variables_of_the_environment_are_reported_by_name(
     tmp_path: Path, kept: KeptHosts
 ) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
@@ -175,7 +175,7 @@ async def test_variables_of_the_environment_are_told_by_name(
         assert result.variables == {"HOME", "SOMETHING"}
 
 
-async def test_the_first_thing_is_told(tmp_path: Path, kept: KeptHosts) -> None:
+async def test_the_first_thing_is_reported(tmp_path: Path, kept: KeptHosts) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("twice", [debug("{{ now() }}"), {"ansible.builtin.command": "true"}])
 

@@ -30,7 +30,7 @@ async def _who_ran(shop: Workshop, role: Path) -> int:
 
 async def test_spare_process_takes_the_next_run_and_is_followed_by_another(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
-        role = shop.role("tells", WHO_RUNS)
+        role = shop.role("reports", WHO_RUNS)
         await _who_ran(shop, role)
         first = await spare_of(shop)
         assert await _who_ran(shop, role) == first
@@ -41,7 +41,7 @@ async def test_spare_process_takes_the_next_run_and_is_followed_by_another(tmp_p
 
 async def test_run_is_warm_though_the_spare_process_was_killed(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
-        role = shop.role("tells", WHO_RUNS)
+        role = shop.role("reports", WHO_RUNS)
         await _who_ran(shop, role)
         killed = await spare_of(shop)
         kill(killed)
@@ -52,7 +52,7 @@ async def test_run_is_warm_though_the_spare_process_was_killed(tmp_path: Path) -
 @pytest.mark.nightly
 async def test_no_spare_process_is_left_after_the_host_was_killed(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
-        await _who_ran(shop, shop.role("tells", WHO_RUNS))
+        await _who_ran(shop, shop.role("reports", WHO_RUNS))
         pid = await spare_of(shop)
         kill(shop.host_pid)
         await until(lambda: not is_alive(pid), "it to be gone")

@@ -113,7 +113,7 @@ told(lambda: engine(a=1).template("{{ a }} << a >>"),
 _CASES = {**_EVERYWHERE, **(_ONLY_BEFORE_2_19 if _IS_2_18 else _ONLY_SINCE_2_19)}
 
 
-def _told(case: str, *, is_kept: bool) -> tuple[list[object], int]:
+def _reported(case: str, *, is_kept: bool) -> tuple[list[object], int]:
     beginning = _PROGRAM.replace("{is_kept}", str(is_kept))
     program = beginning + (_BEFORE_2_19 if _IS_2_18 else _SINCE_2_19) + _CASES[case]
     process = subprocess.run(
@@ -127,15 +127,15 @@ def _told(case: str, *, is_kept: bool) -> tuple[list[object], int]:
 @pytest.mark.nightly
 @pytest.mark.parametrize("case", _CASES)
 def test_kept_code_says_what_new_code_says(case: str) -> None:
-    said, compiled = _told(case, is_kept=True)
-    expected, compiled_anew = _told(case, is_kept=False)
+    said, compiled = _reported(case, is_kept=True)
+    expected, compiled_anew = _reported(case, is_kept=False)
     assert said == expected
     assert compiled <= compiled_anew
 
 
 def test_text_is_compiled_once() -> None:
-    assert _told("same_text_other_values", is_kept=True)[1] == 1
-    assert _told("same_text_other_values", is_kept=False)[1] == 2
+    assert _reported("same_text_other_values", is_kept=True)[1] == 1
+    assert _reported("same_text_other_values", is_kept=False)[1] == 2
 
 
 _CHANCE = """
@@ -146,5 +146,5 @@ def test_what_is_computed_when_a_template_is_compiled_is_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(_CASES, "chance", _CHANCE)
-    said, _compiled = _told("chance", is_kept=True)
+    said, _compiled = _reported("chance", is_kept=True)
     assert len(set(map(str, said))) == 3

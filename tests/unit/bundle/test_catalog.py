@@ -129,7 +129,7 @@ def test_what_a_person_wrote_into_the_catalog_stays(
     assert blobs(project, "olm.deprecations") == [DEPRECATIONS]
 
 
-def test_description_that_nobody_wrote_by_hand_follows_the_bundle(
+def test_description_that_no_one_wrote_by_hand_follows_the_bundle(
     project: Path, write_bundle: WriteBundle
 ) -> None:
     assert write_bundle("0.1.0") == 0
@@ -197,7 +197,7 @@ def test_second_newest_entry_is_refused(
     assert "does not follow `memcached-operator.v0.2.0`" in capsys.readouterr().err
 
 
-def test_all_faults_of_a_catalog_are_told_with_line_and_field(
+def test_all_faults_of_a_catalog_are_reported_with_line_and_field(
     project: Path, write_bundle: WriteBundle, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert write_bundle("0.1.0") == 0

@@ -107,7 +107,7 @@ EXAMPLE = '[{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "spec": 
         ),
     ],
 )
-def test_fault_is_told(
+def test_fault_is_reported(
     project: Path,
     write_bundle: WriteBundle,
     change: Callable[[Csv], object],
@@ -145,7 +145,7 @@ def test_kind_of_no_namespace_needs_rights_in_the_whole_cluster(
     assert "grants nothing of `memcacheds`: bind a ClusterRole" in said
 
 
-def test_annotation_that_differs_from_the_image_is_told(
+def test_annotation_that_differs_from_the_image_is_reported(
     project: Path, write_bundle: WriteBundle, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert write_bundle() == 0

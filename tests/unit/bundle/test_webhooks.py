@@ -95,7 +95,7 @@ def test_definition_that_olm_could_not_use_is_named(
     assert said in capsys.readouterr().out
 
 
-def test_admission_is_defined_as_olm_wants_it_and_what_it_drops_is_told(project: Path) -> None:
+def test_admission_is_defined_as_olm_wants_it_and_what_it_drops_is_reported(project: Path) -> None:
     webhook = Webhook(
         is_mutating=False,
         group="cache.example.com",
@@ -113,11 +113,11 @@ def test_admission_is_defined_as_olm_wants_it_and_what_it_drops_is_told(project:
     assert row["generateName"] == "validate.memcached.cache.example.com"
     assert row["rules"][0]["resources"] == ["memcacheds", "memcacheds/scale"]
     assert not {"matchConditions", "namespaceSelector"} & set(row)
-    told = list(lost_under_olm([webhook], has_policies=True))
-    assert len(told) == 3
-    assert "match conditions" in told[0]
-    assert "namespace selector" in told[1]
-    assert "Policies" in told[2]
+    reported = list(lost_under_olm([webhook], has_policies=True))
+    assert len(reported) == 3
+    assert "match conditions" in reported[0]
+    assert "namespace selector" in reported[1]
+    assert "Policies" in reported[2]
 
 
 def test_version_that_the_last_commit_shipped_is_missed(

@@ -146,7 +146,7 @@ def test_deployment_of_its_own_namespace_leaves_the_choice_to_olm(
         ("", (), "`--version` is needed"),
     ],
 )
-def test_bad_input_is_told_and_nothing_is_written(
+def test_bad_input_is_reported_and_nothing_is_written(
     project: Path,
     write_bundle: WriteBundle,
     version: str,

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.unit.checks.workshop import ARGUMENTS, CRD, WATCHES, Workshop, only
 
 
-def test_required_argument_for_an_optional_key_is_told(workshop: Workshop) -> None:
+def test_required_argument_for_an_optional_key_is_reported(workshop: Workshop) -> None:
     workshop.replace(CRD, "              required: [size]\n", "")
 
     warning = only(workshop.warnings())
@@ -24,13 +24,13 @@ def test_default_in_crd_or_role_covers_a_key_that_is_left_out(workshop: Workshop
     assert workshop.warnings() == []
 
 
-def test_key_without_argument_is_told(workshop: Workshop) -> None:
+def test_key_without_argument_is_reported(workshop: Workshop) -> None:
     workshop.replace(CRD, "imageName:", "pictureName: {type: string}\n                imageName:")
 
     assert "`spec.pictureName` of `Demo` has no argument" in only(workshop.warnings())
 
 
-def test_argument_without_key_is_told_with_the_nearest_key(workshop: Workshop) -> None:
+def test_argument_without_key_is_reported_with_the_nearest_key(workshop: Workshop) -> None:
     workshop.replace(ARGUMENTS, "image_name: {", "image_names: {")
 
     no_argument, no_key = workshop.warnings()
@@ -46,7 +46,7 @@ def test_argument_with_a_value_of_its_own_is_the_roles_business(workshop: Worksh
     assert workshop.warnings() == []
 
 
-def test_types_that_do_not_fit_are_told(workshop: Workshop) -> None:
+def test_types_that_do_not_fit_are_reported(workshop: Workshop) -> None:
     workshop.replace(ARGUMENTS, "{type: int, required", "{type: list, required")
 
     assert "argument `demo_size` is `list`, but `spec.size` is `integer`" in only(
@@ -54,7 +54,7 @@ def test_types_that_do_not_fit_are_told(workshop: Workshop) -> None:
     )
 
 
-def test_values_that_differ_are_told(workshop: Workshop) -> None:
+def test_values_that_differ_are_reported(workshop: Workshop) -> None:
     workshop.replace(ARGUMENTS, "choices: [a, b]", "choices: [a, c]")
 
     warning = only(workshop.warnings())

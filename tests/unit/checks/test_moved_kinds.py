@@ -9,7 +9,7 @@ from tests.unit.checks.workshop import Workshop, only
 
 
 @pytest.mark.parametrize(
-    ("task", "is_told"),
+    ("task", "is_reported"),
     [
         ("kubernetes.core.k8s_info: {kind: Deployment}", False),
         ("k8s_info: {api_version: v1, kind: deployments, name: x}", False),
@@ -24,13 +24,13 @@ from tests.unit.checks.workshop import Workshop, only
     ],
 )
 def test_kind_without_a_group_is_looked_for_in_all_groups_as_the_client_does(
-    workshop: Workshop, task: str, is_told: bool
+    workshop: Workshop, task: str, is_reported: bool
 ) -> None:
-    assert bool(problems(workshop, f"- {task}\n")) is is_told
+    assert bool(problems(workshop, f"- {task}\n")) is is_reported
 
 
 @pytest.mark.parametrize("name", ["k8s_facts", "kubernetes.core.k8s_facts", "k8s_raw"])
-def test_module_that_was_removed_is_told_with_what_replaces_it(
+def test_module_that_was_removed_is_reported_with_what_replaces_it(
     workshop: Workshop, name: str
 ) -> None:
     workshop.write(
@@ -41,5 +41,5 @@ def test_module_that_was_removed_is_told_with_what_replaces_it(
     workshop.write(
         ".collections/ansible_collections/kubernetes/core/galaxy.yml", "version: 1.0.0\n"
     )
-    told = only(problems(workshop, f"- {name}: {{kind: Pod}}\n"))
-    assert f"module `{name}` was removed" in told and "Use k8s_info." in told
+    reported = only(problems(workshop, f"- {name}: {{kind: Pod}}\n"))
+    assert f"module `{name}` was removed" in reported and "Use k8s_info." in reported

@@ -24,13 +24,13 @@ def skipping(workshop: Workshop) -> None:
     )
 
 
-def told(workshop: Workshop, **environment: str) -> list[str]:
+def reported(workshop: Workshop, **environment: str) -> list[str]:
     found = workshop.check({**EXPLICIT, **environment}).problems
     assert all(it.is_warning for it in found if it.rule == "never-skipped")
     return [f"{it.file}:{it.line}: {it.what}" for it in found if it.rule == "never-skipped"]
 
 
-def test_a_pure_role_is_told_nothing(workshop: Workshop) -> None:
+def test_a_pure_role_is_reported_nothing(workshop: Workshop) -> None:
     workshop.write(
         TASKS,
         "- k8s: {state: present, definition: {apiVersion: v1, kind: ConfigMap,"
@@ -41,7 +41,7 @@ def test_a_pure_role_is_told_nothing(workshop: Workshop) -> None:
         "  with_items: [1]\n",
     )
     workshop.write("roles/demo/templates/text.j2", "{% if 3 is odd %}{{ 'a' | quote }}{% endif %}")
-    assert told(workshop) == []
+    assert reported(workshop) == []
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,11 @@ def test_a_pure_role_is_told_nothing(workshop: Workshop) -> None:
         ("- debug: {msg: '{{ 1 | of.our.own }}'}", "filter `of.our.own` is not known to be pure"),
     ],
 )
-def test_what_is_not_pure_is_told_with_its_line(workshop: Workshop, task: str, what: str) -> None:
+def test_what_is_not_pure_is_reported_with_its_line(
+    workshop: Workshop, task: str, what: str
+) -> None:
     workshop.write(TASKS, f"- debug: {{msg: hello}}\n{task}\n")
-    line = only(told(workshop))
+    line = only(reported(workshop))
     assert line.startswith((f"{TASKS}:2: {what}", f"{TASKS}:3: {what}"))
     assert line.endswith(EFFECT)
 
@@ -78,24 +80,24 @@ def test_templates_and_included_roles_are_looked_at_and_other_roles_are_not(
     workshop.write("roles/part/templates/t.j2", "one\n{{ template_run_date }}\n")
     workshop.write("roles/other/tasks/main.yml", "- command: 'true'\n")
     what = "`template_run_date` depends on a file or the time"
-    assert only(told(workshop)) == f"roles/part/templates/t.j2:2: {what}: {EFFECT}"
+    assert only(reported(workshop)) == f"roles/part/templates/t.j2:2: {what}: {EFFECT}"
 
 
-def test_nothing_is_told_of_a_watch_that_does_not_ask(workshop: Workshop) -> None:
+def test_nothing_is_reported_of_a_watch_that_does_not_ask(workshop: Workshop) -> None:
     workshop.replace(WATCHES, "skipUnchanged: true", "skipUnchanged: false")
     workshop.write(TASKS, "- command: 'true'\n")
-    assert told(workshop) == []
+    assert reported(workshop) == []
 
 
-def test_facts_that_are_gathered_are_told_until_the_deployment_says_explicit(
+def test_facts_that_are_gathered_are_reported_until_the_deployment_says_explicit(
     workshop: Workshop,
 ) -> None:
-    line = only(told(workshop, ANSIBLE_GATHERING="implicit"))
+    line = only(reported(workshop, ANSIBLE_GATHERING="implicit"))
     assert line.startswith(f"{WATCHES}:1: facts of the machine are gathered")
     workshop.write(MANAGER, "env: [{name: ANSIBLE_GATHERING, value: explicit}]\n")
-    assert told(workshop, ANSIBLE_GATHERING="implicit") == []
+    assert reported(workshop, ANSIBLE_GATHERING="implicit") == []
 
 
-def test_all_is_told_at_once(workshop: Workshop) -> None:
+def test_all_is_reported_at_once(workshop: Workshop) -> None:
     workshop.write(TASKS, "- command: 'true'\n- uri: {url: x}\n- debug: {msg: '{{ now() }}'}\n")
-    assert len(told(workshop)) == 3
+    assert len(reported(workshop)) == 3

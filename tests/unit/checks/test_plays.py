@@ -12,7 +12,7 @@ def test_project_in_order_has_no_findings(workshop: Workshop) -> None:
     assert found.notes == []
 
 
-def test_faults_of_the_watches_file_are_told_and_the_rest_is_left(workshop: Workshop) -> None:
+def test_faults_of_the_watches_file_are_reported_and_the_rest_is_left(workshop: Workshop) -> None:
     workshop.replace(WATCHES, "role: demo", "role: gone")
     workshop.remove("roles/demo/tasks/main.yml")
 
@@ -22,7 +22,7 @@ def test_faults_of_the_watches_file_are_told_and_the_rest_is_left(workshop: Work
     assert "were not checked" in only(found.notes)
 
 
-def test_warnings_of_the_watches_file_are_told(workshop: Workshop) -> None:
+def test_warnings_of_the_watches_file_are_reported(workshop: Workshop) -> None:
     workshop.replace(WATCHES, "  role: demo", "  role: demo\n  maxWorkers: 3")
 
     assert "`maxWorkers` has no effect" in only(workshop.warnings())
@@ -41,7 +41,7 @@ def test_empty_tasks_are_fine(workshop: Workshop) -> None:
     assert workshop.errors() == []
 
 
-def test_broken_yaml_is_told_with_file_and_line(workshop: Workshop) -> None:
+def test_broken_yaml_is_reported_with_file_and_line(workshop: Workshop) -> None:
     workshop.write("roles/demo/tasks/install.yml", "- name: a\n  debug: {\n- b\n")
 
     assert only(workshop.errors()).startswith("roles/demo/tasks/install.yml:3: is not valid YAML")
@@ -53,7 +53,7 @@ def test_tasks_that_are_no_list_are_an_error(workshop: Workshop) -> None:
     assert "roles/demo/tasks/main.yml:1: must be a list of tasks" in only(workshop.errors())
 
 
-def test_task_that_is_no_map_is_told_with_its_line(workshop: Workshop) -> None:
+def test_task_that_is_no_map_is_reported_with_its_line(workshop: Workshop) -> None:
     workshop.write("roles/demo/handlers/main.yml", "- debug: {}\n- restart\n")
 
     assert "roles/demo/handlers/main.yml:2: a task must be a map" in only(workshop.errors())
@@ -79,19 +79,19 @@ def test_playbook_that_is_no_list_is_an_error(workshop: Workshop) -> None:
     assert "playbooks/book.yml:1: must be a list of plays" in only(workshop.errors())
 
 
-def test_play_without_hosts_is_told_with_its_line(workshop: Workshop) -> None:
+def test_play_without_hosts_is_reported_with_its_line(workshop: Workshop) -> None:
     workshop.write("playbooks/book.yml", "- hosts: all\n- tasks: []\n")
 
     assert "playbooks/book.yml:2: a play must be a map with `hosts`" in only(workshop.errors())
 
 
-def test_broken_playbook_is_told_once(workshop: Workshop) -> None:
+def test_broken_playbook_is_reported_once(workshop: Workshop) -> None:
     workshop.write("playbooks/book.yml", "- hosts: {\n")
 
     assert "playbooks/book.yml:2: is not valid YAML" in only(workshop.errors())
 
 
-def test_text_that_is_not_utf8_is_told(workshop: Workshop) -> None:
+def test_text_that_is_not_utf8_is_reported(workshop: Workshop) -> None:
     (workshop.folder / "roles/demo/tasks/main.yml").write_bytes(b"- \xff\n")
 
     assert "roles/demo/tasks/main.yml: could not be read" in only(workshop.errors())

@@ -16,7 +16,7 @@ def with_condition(workshop: Workshop, condition: object, keyword: str = "when")
 
 
 @pytest.mark.parametrize(
-    ("condition", "told", "hint"),
+    ("condition", "reported", "hint"),
     [
         ("names | length", "`names | length` is a number", "`names | length > 0`"),
         ("a is defined and a | length", "`a | length` is a number", "`a | length > 0`"),
@@ -47,20 +47,20 @@ def with_condition(workshop: Workshop, condition: object, keyword: str = "when")
     ],
 )
 def test_condition_that_is_no_boolean_is_an_error(
-    workshop: Workshop, condition: object, told: str, hint: str
+    workshop: Workshop, condition: object, reported: str, hint: str
 ) -> None:
     with_condition(workshop, condition)
 
     error = only(workshop.errors(for_strict_core=True))
 
     assert error.startswith(TASKS)
-    assert told in error
+    assert reported in error
     assert hint in error
     assert workshop.check().problems == []
 
 
 @pytest.mark.parametrize(
-    ("condition", "told"),
+    ("condition", "reported"),
     [
         ("a | default('')", "`a | default('')` may be text"),
         ("a | default([])", "`a | default([])` may be a list"),
@@ -70,11 +70,11 @@ def test_condition_that_is_no_boolean_is_an_error(
     ],
 )
 def test_condition_that_may_be_no_boolean_is_a_warning(
-    workshop: Workshop, condition: str, told: str
+    workshop: Workshop, condition: str, reported: str
 ) -> None:
     with_condition(workshop, condition)
 
-    assert told in only(workshop.warnings(for_strict_core=True))
+    assert reported in only(workshop.warnings(for_strict_core=True))
     assert workshop.errors(for_strict_core=True) == []
 
 
@@ -106,7 +106,7 @@ def test_condition_that_may_be_no_boolean_is_a_warning(
         ["a", "b == 1"],
     ],
 )
-def test_condition_that_is_fine_or_unknown_is_not_told(
+def test_condition_that_is_fine_or_unknown_is_not_reported(
     workshop: Workshop, condition: object
 ) -> None:
     with_condition(workshop, condition)

@@ -52,13 +52,13 @@ def test_number_where_kubernetes_wants_text_is_an_error(workshop: Workshop, valu
         "5",
     ],
 )
-def test_text_or_what_never_worked_is_not_told(workshop: Workshop, value: str) -> None:
+def test_text_or_what_never_worked_is_not_reported(workshop: Workshop, value: str) -> None:
     workshop.write(TASKS, DEPLOYMENT.replace("VALUE", value))
 
     assert workshop.check(for_strict_core=True).problems == []
 
 
-def test_numbers_in_a_config_map_are_told_and_in_other_data_are_not(workshop: Workshop) -> None:
+def test_numbers_in_a_config_map_are_reported_and_in_other_data_are_not(workshop: Workshop) -> None:
     workshop.write(
         TASKS,
         "- k8s:\n    definition:\n"
@@ -69,7 +69,7 @@ def test_numbers_in_a_config_map_are_told_and_in_other_data_are_not(workshop: Wo
     assert only(workshop.errors(for_strict_core=True)).startswith(f"{TASKS}:3: `a` is a number")
 
 
-def test_number_in_a_map_that_a_template_makes_is_told_where_the_map_is_used(
+def test_number_in_a_map_that_a_template_makes_is_reported_where_the_map_is_used(
     workshop: Workshop,
 ) -> None:
     workshop.write("roles/demo/vars/main.yml", "seen: '{{ cr.generation | default(1) | int }}'\n")
@@ -118,7 +118,7 @@ def test_text_operation_on_what_is_a_number_or_null_now_is_an_error(
     "template",
     ["{{ 'step ' ~ step }}", "{{ step | int + 1 }}", "{{ step == 1 }}", "{{ step | trim }}"],
 )
-def test_operation_that_works_on_numbers_is_not_told(workshop: Workshop, template: str) -> None:
+def test_operation_that_works_on_numbers_is_not_reported(workshop: Workshop, template: str) -> None:
     workshop.write(
         TASKS,
         f"- set_fact: {{step: '{{{{ a | int + 1 }}}}'}}\n- debug:\n    msg: \"{template}\"\n",
@@ -128,7 +128,7 @@ def test_operation_that_works_on_numbers_is_not_told(workshop: Workshop, templat
 
 
 @pytest.mark.parametrize(
-    ("task", "told"),
+    ("task", "reported"),
     [
         ("debug: {msg: \"{{ 'x' if a }}\"}", "`if` without `else`"),
         ("debug: {msg: \"{{ ('x' if a) | default('y') }}\"}", "`if` without `else`"),
@@ -138,11 +138,11 @@ def test_operation_that_works_on_numbers_is_not_told(workshop: Workshop, templat
     ],
 )
 def test_template_that_ends_at_nothing_usable_is_an_error(
-    workshop: Workshop, task: str, told: str
+    workshop: Workshop, task: str, reported: str
 ) -> None:
     workshop.write(TASKS, f"- {task}\n")
 
-    assert told in only(workshop.errors(for_strict_core=True))
+    assert reported in only(workshop.errors(for_strict_core=True))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_template_that_ends_at_nothing_usable_is_an_error(
         "debug: {msg: '[{{ b }}]'}\n  vars: {b: \"{{ 'x' if a }}\", c: '{{ range(0, a) }}'}",
     ],
 )
-def test_template_that_works_under_both_is_not_told(workshop: Workshop, task: str) -> None:
+def test_template_that_works_under_both_is_not_reported(workshop: Workshop, task: str) -> None:
     workshop.write(TASKS, f"- {task}\n")
 
     assert workshop.check(for_strict_core=True).problems == []
@@ -214,7 +214,7 @@ FULL = {
 @pytest.mark.parametrize("filtered", ["indent(2)", "b64encode", "ansible.builtin.b64encode"])
 @pytest.mark.parametrize("place", [TASKS, "roles/demo/templates/outer.j2"])
 @pytest.mark.parametrize("text", [*EMPTY.values(), *FULL.values()], ids=[*EMPTY, *FULL])
-def test_template_that_may_be_nothing_is_told_where_a_filter_needs_text(
+def test_template_that_may_be_nothing_is_reported_where_a_filter_needs_text(
     workshop: Workshop, text: str, place: str, filtered: str
 ) -> None:
     workshop.write("roles/demo/templates/inner.j2", text)

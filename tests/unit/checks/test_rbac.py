@@ -83,9 +83,9 @@ def test_grant_in_one_namespace_is_enough_only_where_one_is_watched(workshop: Wo
     assert "or set WATCH_NAMESPACE" in warning
 
     # What lives in no namespace still needs a grant everywhere.
-    told = only(workshop.warnings(environment={"WATCH_NAMESPACE": "one"}))
-    assert "`books.demo.example.com`" in told
-    assert "`demos.demo.example.com`" not in told
+    reported = only(workshop.warnings(environment={"WATCH_NAMESPACE": "one"}))
+    assert "`books.demo.example.com`" in reported
+    assert "`demos.demo.example.com`" not in reported
 
 
 def test_deployment_may_say_that_one_namespace_is_watched(workshop: Workshop) -> None:

@@ -65,7 +65,7 @@ def test_fault_of_a_table_is_found_at_its_place(workshop: Workshop, rules: str, 
     assert all(each.startswith((RULES, TASKS)) for each in found)
 
 
-def test_refusals_are_all_told_so_none_hides_another(workshop: Workshop) -> None:
+def test_refusals_are_all_reported_so_none_hides_another(workshop: Workshop) -> None:
     rows = ", ".join(f"{{when: 1 == 1, reason: {name}, message: a}}" for name in ("A", "B"))
     rules = f"_demo_rules: [{rows}]\n"
     assert _said(workshop, rules, "- rolecall.operator.refuse: {rules: _demo_rules}\n") == []

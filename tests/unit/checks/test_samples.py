@@ -34,7 +34,7 @@ HEAD = "apiVersion: demo.example.com/v1\nkind: Demo\nmetadata: {name: x}\n"
         ),
     ],
 )
-def test_sample_that_its_crd_refuses_is_told(
+def test_sample_that_its_crd_refuses_is_reported(
     workshop: Workshop, sample: str, expected: str
 ) -> None:
     workshop.write(SAMPLE, sample)

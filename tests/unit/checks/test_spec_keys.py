@@ -25,7 +25,7 @@ def spec(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def test_keys_that_collide_are_told(keys: Workshop) -> None:
+def test_keys_that_collide_are_reported(keys: Workshop) -> None:
     keys.set_demo_schema("spec", spec(fooBar=TEXT, foo_bar=TEXT, inner=spec(a_b=TEXT, aBa=TEXT)))
 
     warning = only(keys.warnings())
@@ -33,7 +33,7 @@ def test_keys_that_collide_are_told(keys: Workshop) -> None:
     assert "`fooBar` and `foo_bar` in `spec` both become `foo_bar`" in warning
 
 
-def test_keys_that_collide_in_a_list_are_told_with_their_place(keys: Workshop) -> None:
+def test_keys_that_collide_in_a_list_are_reported_with_their_place(keys: Workshop) -> None:
     keys.set_demo_schema(
         "spec", spec(rows={"type": "array", "items": spec(fooBar=TEXT, foo_bar=TEXT)})
     )
@@ -42,7 +42,7 @@ def test_keys_that_collide_in_a_list_are_told_with_their_place(keys: Workshop) -
 
 
 @pytest.mark.parametrize(
-    ("properties", "told"),
+    ("properties", "reported"),
     [
         ({"nodeSelector": DATA}, "spec.nodeSelector: a map whose keys are data"),
         ({"a": spec(b=DATA)}, "spec.a.b: a map whose keys are data"),
@@ -62,15 +62,15 @@ def test_keys_that_collide_in_a_list_are_told_with_their_place(keys: Workshop) -
         ),
     ],
 )
-def test_keys_that_are_not_the_authors_are_told(
-    properties: dict[str, Any], told: str, keys: Workshop
+def test_keys_that_are_not_the_authors_are_reported(
+    properties: dict[str, Any], reported: str, keys: Workshop
 ) -> None:
     keys.set_demo_schema("spec", spec(**properties))
 
     warning = only(keys.warnings())
 
     assert warning.startswith(f"{CRD}:")
-    assert told in warning
+    assert reported in warning
     assert "hint: read them from `_demo_example_com_demo_spec`" in warning
 
 
@@ -108,7 +108,7 @@ def test_keys_of_the_author_are_converted_without_a_word(keys: Workshop) -> None
         ("state", "`vars` of the finalizer has the same name"),
     ],
 )
-def test_keys_that_never_reach_the_role_are_told(key: str, why: str, keys: Workshop) -> None:
+def test_keys_that_never_reach_the_role_are_reported(key: str, why: str, keys: Workshop) -> None:
     keys.set_demo_schema("spec", spec(**{key: TEXT}))
     keys.replace(WATCHES, "  role: demo\n", "  role: demo\n  vars: {size_limit: 3}\n")
 

@@ -53,7 +53,9 @@ def problems(workshop: Workshop, tasks: str) -> list[str]:
         ),
     ],
 )
-def test_task_that_ansible_refuses_is_told(workshop: Workshop, task: str, expected: str) -> None:
+def test_task_that_ansible_refuses_is_reported(
+    workshop: Workshop, task: str, expected: str
+) -> None:
     assert only(problems(workshop, f"- {task}\n")) == f"{TASKS}:{expected}"
 
 
@@ -73,16 +75,16 @@ def test_task_that_ansible_refuses_is_told(workshop: Workshop, task: str, expect
         "acme.unknown.module: {a: b}",
     ],
 )
-def test_task_that_is_in_order_is_not_told(workshop: Workshop, task: str) -> None:
+def test_task_that_is_in_order_is_not_reported(workshop: Workshop, task: str) -> None:
     assert problems(workshop, f"- {task}\n") == []
 
 
 def test_misspelt_collection_gets_the_one_that_is_required(workshop: Workshop) -> None:
     workshop.write("requirements.yml", "collections: [acme.things]\n")
 
-    told = only(problems(workshop, "- acme.thing.make: {}\n"))
+    reported = only(problems(workshop, "- acme.thing.make: {}\n"))
 
-    assert "there is no collection `acme.thing`; did you mean `acme.things.make`?" in told
+    assert "there is no collection `acme.thing`; did you mean `acme.things.make`?" in reported
 
 
 def test_module_of_an_installed_collection_is_known_by_its_file(workshop: Workshop) -> None:
@@ -90,8 +92,8 @@ def test_module_of_an_installed_collection_is_known_by_its_file(workshop: Worksh
     workshop.write(f"{COLLECTION}/galaxy.yml", "version: 1.0.0\n")
 
     assert problems(workshop, "- acme.things.make: {any: thing}\n") == []
-    told = only(problems(workshop, "- acme.things.mak: {}\n"))
-    assert "there is no module `mak` in `acme.things`; did you mean `acme.things.make`?" in told
+    reported = only(problems(workshop, "- acme.things.mak: {}\n"))
+    assert "there is no module `mak` in `acme.things`; did you mean `acme.things.make`?" in reported
 
 
 def test_module_of_the_project_itself_is_known(workshop: Workshop) -> None:
@@ -112,13 +114,13 @@ def test_module_of_the_project_itself_is_known(workshop: Workshop) -> None:
         ("{apiVersion: batch/v1beta1, kind: CronJob}", "by default; use `batch/v1`"),
     ],
 )
-def test_kind_that_no_api_server_has_is_told(
+def test_kind_that_no_api_server_has_is_reported(
     workshop: Workshop, definition: str, expected: str
 ) -> None:
-    told = only(problems(workshop, f"- k8s: {{definition: {definition}}}\n"))
+    reported = only(problems(workshop, f"- k8s: {{definition: {definition}}}\n"))
 
-    assert expected in told
-    assert told.startswith(f"{TASKS}:1:")
+    assert expected in reported
+    assert reported.startswith(f"{TASKS}:1:")
 
 
 @pytest.mark.parametrize(
@@ -133,18 +135,18 @@ def test_kind_that_no_api_server_has_is_told(
         '{apiVersion: "{{ size }}", kind: Thing}',
     ],
 )
-def test_kind_that_may_be_there_is_not_told(workshop: Workshop, definition: str) -> None:
+def test_kind_that_may_be_there_is_not_reported(workshop: Workshop, definition: str) -> None:
     assert problems(workshop, f"- k8s: {{definition: {definition}}}\n") == []
 
 
-def test_kind_in_a_template_is_told_at_its_line(workshop: Workshop) -> None:
+def test_kind_in_a_template_is_reported_at_its_line(workshop: Workshop) -> None:
     workshop.write(
         "roles/demo/templates/x.yaml.j2", "---\n# ours\napiVersion: apps/v7\nkind: Job\n"
     )
 
-    told = only(problems(workshop, "- k8s: {template: x.yaml.j2}\n"))
+    reported = only(problems(workshop, "- k8s: {template: x.yaml.j2}\n"))
 
-    assert told.startswith(
+    assert reported.startswith(
         "roles/demo/templates/x.yaml.j2:3:13: there is no kind `Job` in `apps/v7`"
     )
 
@@ -164,7 +166,7 @@ def test_kind_in_a_template_is_told_at_its_line(workshop: Workshop) -> None:
         ),
     ],
 )
-def test_variable_that_nothing_defines_is_told(
+def test_variable_that_nothing_defines_is_reported(
     workshop: Workshop, task: str, expected: str
 ) -> None:
     assert only(problems(workshop, f"- {task}\n")).startswith(f"{TASKS}:{expected}")
@@ -193,7 +195,9 @@ def test_variable_that_nothing_defines_is_told(
         '- include_role: {name: away}\n- debug: {msg: "{{ theirs }}"}',
     ],
 )
-def test_variable_that_may_come_from_somewhere_is_not_told(workshop: Workshop, tasks: str) -> None:
+def test_variable_that_may_come_from_somewhere_is_not_reported(
+    workshop: Workshop, tasks: str
+) -> None:
     workshop.write("roles/demo/files/more.yml", "more: 1\n")
 
     assert problems(workshop, f"{tasks}\n") == []
@@ -211,7 +215,9 @@ def test_variables_beside_playbook_project_and_inventory_are_known(
     assert [it.what for it in found if it.rule == "undefined-variable"] == []
 
 
-def test_variable_in_a_template_and_in_defaults_is_told_at_its_place(workshop: Workshop) -> None:
+def test_variable_in_a_template_and_in_defaults_is_reported_at_its_place(
+    workshop: Workshop,
+) -> None:
     workshop.write("roles/demo/templates/x.j2", "a: {{ size }}\nb: {{ image_nam }}\n")
     workshop.write("roles/demo/defaults/main.yml", 'demo_size: "{{ sizze }}"\n')
 
@@ -252,7 +258,7 @@ SAMPLE = "config/samples/demo.yaml"
 HEAD = "apiVersion: demo.example.com/v1\nkind: Demo\nmetadata: {name: x}\n"
 
 
-def test_everything_is_told_at_once_in_the_order_of_the_files(workshop: Workshop) -> None:
+def test_everything_is_reported_at_once_in_the_order_of_the_files(workshop: Workshop) -> None:
     workshop.write(SAMPLE, f"{HEAD}spec: {{}}\n")
     workshop.replace(WATCHES, "manageStatus: false", "manageStatus: false\n  ansibleVerbosity: 9")
     found = problems(workshop, '- debuq: {msg: x}\n- debug: {mgs: "{{ nowhere }}"}\n')

@@ -23,7 +23,7 @@ def found_in(workshop: Workshop) -> Findings:
     return workshop.check(for_variables=True)
 
 
-def told(findings: Findings) -> list[str]:
+def reported(findings: Findings) -> list[str]:
     return [str(each) for each in findings.problems if each.rule == RULE]
 
 
@@ -35,7 +35,7 @@ def test_no_filter_of_ansible_or_a_collection_hides_a_variable(
     lines = [form.format(name=f"unheard_{at}_x", used=used) for at, used in enumerate(names)]
     workshop.write(TEMPLATE, "\n".join(lines) + "\n")
     workshop.write(TASKS, "- debug: {msg: x}\n")
-    said = told(found_in(workshop))
+    said = reported(found_in(workshop))
     hidden = [
         name for at, name in enumerate(names) if not any(f"`unheard_{at}_x`" in it for it in said)
     ]
@@ -47,7 +47,7 @@ def test_no_test_of_ansible_hides_a_variable(workshop: Workshop) -> None:
     lines = [f"{{{{ unheard_{at}_x is {name} }}}}" for at, name in enumerate(names)]
     workshop.write(TEMPLATE, "\n".join(lines) + "\n")
     workshop.write(TASKS, "- debug: {msg: x}\n  when: other_x is match('a') and size | bool\n")
-    said = told(found_in(workshop))
+    said = reported(found_in(workshop))
     assert [
         name for at, name in enumerate(names) if not any(f"`unheard_{at}_x`" in it for it in said)
     ] == []
@@ -64,7 +64,7 @@ def test_no_test_of_ansible_hides_a_variable(workshop: Workshop) -> None:
 def test_missing_collection_leaves_the_search_on_as_warnings(workshop: Workshop, task: str) -> None:
     workshop.write(TASKS, f'- {task}\n- debug: {{msg: "{{{{ imagename | to_json }}}}"}}\n')
     found = found_in(workshop)
-    said = only(told(found))
+    said = only(reported(found))
     assert "nothing that is installed here defines the variable `imagename`" in said
     assert "`acme.unknown" in said and "did you mean" in said
     assert not found.errors

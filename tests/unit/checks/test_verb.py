@@ -67,7 +67,7 @@ def test_environment_counts(here: Workshop, monkeypatch: pytest.MonkeyPatch) -> 
     assert main(["check"]) == 0
 
 
-def test_what_breaks_under_another_core_is_told_when_asked(
+def test_what_breaks_under_another_core_is_reported_when_asked(
     here: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here.write("roles/demo/tasks/main.yml", "- debug: {msg: x}\n  when: image_name | length\n")
@@ -78,7 +78,7 @@ def test_what_breaks_under_another_core_is_told_when_asked(
 
 
 @pytest.mark.parametrize(("installed", "exit_code"), [("2.18.19", 0), ("2.21.5", 2)])
-def test_what_breaks_is_told_for_the_core_that_is_installed(
+def test_what_breaks_is_reported_for_the_core_that_is_installed(
     here: Workshop, monkeypatch: pytest.MonkeyPatch, installed: str, exit_code: int
 ) -> None:
     here.write("roles/demo/tasks/main.yml", "- debug: {msg: x}\n  when: image_name | length\n")

@@ -48,9 +48,11 @@ def test_version_that_was_shipped_may_not_simply_go(capsys: pytest.CaptureFixtur
     first = crd["spec"]["versions"].pop(0)
     crd["spec"]["versions"][0]["storage"] = True
     CRD.write_text(yaml.safe_dump(crd))
-    told = said(capsys)
-    assert "`v1` of `Shop` was shipped in bundle/manifests as the version that is stored" in told
-    assert "`rolecall migrate-storage` was run in each cluster" in told
+    reported = said(capsys)
+    assert (
+        "`v1` of `Shop` was shipped in bundle/manifests as the version that is stored" in reported
+    )
+    assert "`rolecall migrate-storage` was run in each cluster" in reported
     crd["spec"]["versions"].insert(0, {**first, "storage": False, "served": False})
     CRD.write_text(yaml.safe_dump(crd))
     assert "was shipped" not in said(capsys)
@@ -69,7 +71,7 @@ def test_sample_must_fit_at_every_version(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.usefixtures("project")
-def test_converted_kind_that_nobody_watches_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_converted_kind_that_no_one_watches_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     Path("conversions.yaml").write_text(CONVERSIONS.replace("Shop", "Shopp"))
     assert "no entry of watches.yaml watches it" in said(capsys)
 
@@ -80,16 +82,16 @@ def test_more_round_trips_find_what_few_do_not(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.usefixtures("project")
-def test_fault_in_watches_is_not_told_as_faults_of_what_follows_from_them(
+def test_fault_in_watches_is_not_reported_as_faults_of_what_follows_from_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     watches = Path("watches.yaml")
     watches.write_text(watches.read_text().replace("role: shop", "role: nosuch"))
-    told = said(capsys)
-    assert "role: nosuch was not found" in told
-    assert "no CRD of kind" not in told
-    assert "not of these sources" not in told
-    assert "1 errors" in told or "1 error" in told
+    reported = said(capsys)
+    assert "role: nosuch was not found" in reported
+    assert "no CRD of kind" not in reported
+    assert "not of these sources" not in reported
+    assert "1 errors" in reported or "1 error" in reported
 
 
 @pytest.mark.usefixtures("project")
@@ -99,6 +101,6 @@ def test_step_to_a_version_that_is_missing_hides_no_fault_of_another_step(
     more = "    - {older: v2, newer: v3, rules: []}\n"
     wrong = CONVERSIONS.replace("values: spec.message", "values: spec.massage")
     Path("conversions.yaml").write_text(wrong + more)
-    told = said(capsys)
-    assert "version `v3` of `Shop` is not in its CRD" in told
-    assert "`spec.massage` is not in the schema of `v1`" in told
+    reported = said(capsys)
+    assert "version `v3` of `Shop` is not in its CRD" in reported
+    assert "`spec.massage` is not in the schema of `v1`" in reported

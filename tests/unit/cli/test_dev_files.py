@@ -16,7 +16,7 @@ from rolecall.cli.dev_files import (
 )
 
 
-def test_files_that_change_come_or_go_are_told_once(tmp_path: Path) -> None:
+def test_files_that_change_come_or_go_are_reported_once(tmp_path: Path) -> None:
     tasks = tmp_path / "roles" / "web" / "tasks"
     tasks.mkdir(parents=True)
     (tasks / "main.yml").write_text("a")
@@ -31,7 +31,7 @@ def test_files_that_change_come_or_go_are_told_once(tmp_path: Path) -> None:
     assert stamps.changed() == []
 
 
-def test_what_nobody_edits_is_not_told(tmp_path: Path) -> None:
+def test_what_no_one_edits_is_not_reported(tmp_path: Path) -> None:
     stamps = FileStamps(tmp_path)
     for folder in (".git", "collections", "artifacts"):
         (tmp_path / folder).mkdir()
@@ -91,5 +91,5 @@ def test_crd_that_changes_under_dev_is_logged_with_make_install_and_its_sample_i
     (samples / "site.yaml").write_text("kind: Site\n")
     with caplog.at_level(logging.INFO):
         log_changed(tmp_path, "watches.yaml", stamps.changed())
-    told = [(each.getMessage(), each.__dict__["fields"]) for each in caplog.records]
-    assert told == [("CRD changed: `make install`", {"file": "config/crd/sites.yaml"})]
+    reported = [(each.getMessage(), each.__dict__["fields"]) for each in caplog.records]
+    assert reported == [("CRD changed: `make install`", {"file": "config/crd/sites.yaml"})]

@@ -46,7 +46,7 @@ def test_what_is_no_end_of_a_task_says_nothing(name: str) -> None:
     assert printed(name) == []
 
 
-def test_failure_is_told_with_all_that_is_known() -> None:
+def test_failure_is_reported_with_all_that_is_known() -> None:
     lines = printed("runner_on_failed", res={"msg": "one\ntwo", "stderr": "three", "stdout": ""})
     assert lines[0].split()[1] == "failed"
     assert [line.strip() for line in lines[1:]] == [
@@ -58,11 +58,11 @@ def test_failure_is_told_with_all_that_is_known() -> None:
     ]
 
 
-def test_failure_that_is_ignored_is_told_as_such() -> None:
+def test_failure_that_is_ignored_is_reported_as_such() -> None:
     assert "ignored" in printed("runner_on_failed", res={"msg": "x"}, ignore_errors=True)[0]
 
 
-def test_failure_without_a_message_is_told_as_ansible_tells_it() -> None:
+def test_failure_without_a_message_is_reported_as_ansible_reports_it() -> None:
     assert "    as Ansible says it" in printed("runner_on_failed", res={})
 
 
@@ -79,7 +79,7 @@ def record(message: str, level: int = logging.INFO, **fields: Any) -> logging.Lo
 
 
 @pytest.mark.parametrize(
-    ("message", "fields", "told"),
+    ("message", "fields", "reported"),
     [
         ("run started", {"cause": "edit of generation 4"}, "run starts: edit of generation 4"),
         (
@@ -96,9 +96,9 @@ def record(message: str, level: int = logging.INFO, **fields: Any) -> logging.Lo
         ("Resumed", {}, "Resumed"),
     ],
 )
-def test_lines_of_the_engine_are_short(message: str, fields: dict[str, Any], told: str) -> None:
+def test_lines_of_the_engine_are_short(message: str, fields: dict[str, Any], reported: str) -> None:
     line = DevLines(io.StringIO()).format(record(message, **fields))
-    assert line[9:] == f"Website default/web: {told}"
+    assert line[9:] == f"Website default/web: {reported}"
 
 
 def test_settings_are_not_worth_a_line_but_warnings_are() -> None:

@@ -86,7 +86,7 @@ def test_both_names_of_one_setting_are_refused(words: list[str]) -> None:
         (["--proxy-port"], "flag `--proxy-port` was given no value"),
     ],
 )
-def test_wrong_flag_is_told_with_its_way_out(words: list[str], message: str) -> None:
+def test_wrong_flag_is_reported_with_its_way_out(words: list[str], message: str) -> None:
     with pytest.raises(InputError) as caught:
         choose(words, {})
     assert message in str(caught.value)

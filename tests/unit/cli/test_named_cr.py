@@ -34,7 +34,7 @@ def test_kind_is_found_however_it_is_written(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("Website", "write KIND/NAME, such as `Website/NAME`"),
         ("cr.yaml", "`--cr cr.yaml`"),
@@ -44,7 +44,7 @@ def test_kind_is_found_however_it_is_written(text: str) -> None:
         ("backup/web", "write one of `Backup.demo.example.com`, `Backup.other.example.com`"),
     ],
 )
-def test_what_is_wrong_is_told_with_the_way_out(text: str, told: str) -> None:
+def test_what_is_wrong_is_reported_with_the_way_out(text: str, reported: str) -> None:
     with pytest.raises(InputError) as error:
         parse_named(text, WATCHES)
-    assert told in str(error.value)
+    assert reported in str(error.value)

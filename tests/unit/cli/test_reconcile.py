@@ -21,7 +21,7 @@ def test_all_and_all_of_a_kind(engine: FakeEngine) -> None:
     assert engine.asked == [{"all": True}, {"kind": "Website", "all": True}]
 
 
-def test_paused_cr_is_told_with_the_way_out(engine: FakeEngine) -> None:
+def test_paused_cr_is_reported_with_the_way_out(engine: FakeEngine) -> None:
     engine.answer = (202, {"keys": ["Website a/b"], "paused": ["Website a/b"]})
     said = engine.rolecall("reconcile", "--all")
     assert said.stdout == "Website a/b: paused, so nothing runs\n"
@@ -30,7 +30,7 @@ def test_paused_cr_is_told_with_the_way_out(engine: FakeEngine) -> None:
     assert json.loads(asked) == engine.answer[1]
 
 
-def test_refusal_of_the_engine_is_told_in_its_words(engine: FakeEngine) -> None:
+def test_refusal_of_the_engine_is_reported_in_its_words(engine: FakeEngine) -> None:
     engine.answer = (409, {"error": "this replica does not lead; pod-2 does"})
     said = engine.rolecall("reconcile", "--all")
     assert (said.returncode, "error: this replica does not lead; pod-2 does" in said.stderr) == (

@@ -36,7 +36,7 @@ def test_help_shows_every_flag_in_its_group(capsys: pytest.CaptureFixture[str]) 
     assert titles == sorted(titles)
 
 
-def test_settings_are_told_once_without_what_may_be_secret(
+def test_settings_are_reported_once_without_what_may_be_secret(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -60,7 +60,7 @@ def test_watches_that_cannot_be_read_end_with_two_and_a_way_out(
     assert "Traceback" not in said
 
 
-def test_flag_that_is_wrong_is_told_before_anything_starts(
+def test_flag_that_is_wrong_is_reported_before_anything_starts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["run", "--leader-elect"]) == 2

@@ -21,14 +21,14 @@ HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e" onload=x'
 
 def keep(engine: FakeEngine, kept: RunRecord | None, run: str = "aa11", **facts: Any) -> None:
     engine.crs = [cr("shop")]
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "outcome": "succeeded",
         "began": NOW,
         "seconds": 1.0,
         "cause": "edit",
         **facts,
     }
-    folder = engine.keep_run("shop", run, **{**told, **facts}).folder
+    folder = engine.keep_run("shop", run, **{**reported, **facts}).folder
     if kept is not None:
         write_record(folder, kept)
 
@@ -40,8 +40,8 @@ def test_record_names_tasks_with_their_requests(engine: FakeEngine) -> None:
     assert said.returncode == 0
     assert "2 tasks, 3 requests, 1 write" in lines[0]
     assert lines[1].startswith("note: 1 request came outside of any task")
-    told = [" ".join(line.split()) for line in lines[3:]]
-    assert told == [
+    reported = [" ".join(line.split()) for line in lines[3:]]
+    assert reported == [
         "0.100s roles/web/tasks/main.yml:3 make it changed, 400 ms",
         "get deployments.apps/web in default 404 10 ms",
         "create deployments.apps/web in default 201 10 ms"

@@ -53,7 +53,7 @@ def with_runs(engine: FakeEngine) -> None:
     )
 
 
-def test_runs_tell_newest_first_why_they_began_and_what_came_of_them(engine: FakeEngine) -> None:
+def test_runs_report_newest_first_why_they_began_and_what_came_of_them(engine: FakeEngine) -> None:
     with_runs(engine)
     said = engine.rolecall("runs", "website/shop").stdout.splitlines()
     assert said[1].split() == [
@@ -81,7 +81,7 @@ def test_runs_as_json_are_those_of_run_json(engine: FakeEngine) -> None:
     assert (found["kind"], found["name"]) == ("Website", "shop")
 
 
-def test_runs_of_a_deleted_cr_are_still_told(engine: FakeEngine) -> None:
+def test_runs_of_a_deleted_cr_are_still_reported(engine: FakeEngine) -> None:
     with_runs(engine)
     engine.crs = []
     assert "ab22" in engine.rolecall("runs", "website/shop").stdout

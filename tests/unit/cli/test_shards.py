@@ -11,8 +11,14 @@ from tests.unit.cli.test_status import in_s
 
 
 def member(replica: str, shards: list[int], **facts: Any) -> Json:
-    told = {"self": False, "leaving": False, "version": "1", "tenure": "a", "runs_per_minute": 2.5}
-    return {"replica": replica, "weight": 4, "shards": shards, "seen": ago(0), **told, **facts}
+    reported = {
+        "self": False,
+        "leaving": False,
+        "version": "1",
+        "tenure": "a",
+        "runs_per_minute": 2.5,
+    }
+    return {"replica": replica, "weight": 4, "shards": shards, "seen": ago(0), **reported, **facts}
 
 
 def shards(*members: Json, unheld: list[Json] | None = None, why_not: str = "") -> Json:
@@ -41,7 +47,7 @@ def test_each_replica_has_a_row_with_what_it_has(engine: FakeEngine) -> None:
     assert said.stderr.startswith("engine of this machine (process 71) has 5 of 4 shards, ")
 
 
-def test_shards_without_a_replica_are_told_with_their_ages(engine: FakeEngine) -> None:
+def test_shards_without_a_replica_are_reported_with_their_ages(engine: FakeEngine) -> None:
     engine.divide("web-0", 5)
     gaps = [
         {"shard": shard, "since": ago(age)} for shard, age in ((3, 7300), (4, 7300), (6, 18200))
@@ -51,7 +57,7 @@ def test_shards_without_a_replica_are_told_with_their_ages(engine: FakeEngine) -
     assert "3 of 8 shards have no replica, so their CRs wait: 3-4 for 2h1m; 6 for 5h3m" in said
 
 
-def test_problem_of_the_lease_is_told(engine: FakeEngine) -> None:
+def test_problem_of_the_lease_is_reported(engine: FakeEngine) -> None:
     engine.divide("web-0", 0)
     gaps = [{"shard": shard, "since": ago(60)} for shard in range(8)]
     engine.shards = shards(why_not="replica `old` works without shards", unheld=gaps)
@@ -98,7 +104,7 @@ def test_cr_says_who_has_it(engine: FakeEngine) -> None:
     assert "its shard, 0, has no holder now" in lost
 
 
-def test_runs_of_another_replicas_cr_are_told_to_be_old(engine: FakeEngine) -> None:
+def test_runs_of_another_replicas_cr_are_reported_to_be_old(engine: FakeEngine) -> None:
     engine.divide("web-0", 2)
     engine.crs = [had("shop", "web-0"), had("blog", "web-1", "unknown")]
     for name in ("shop", "blog"):

@@ -75,7 +75,7 @@ def test_runs_fit_the_terminal(engine: FakeEngine, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 200])
-def test_reason_of_one_cr_is_told_in_full(engine: FakeEngine, width: int) -> None:
+def test_reason_of_one_cr_is_reported_in_full(engine: FakeEngine, width: int) -> None:
     with_crowd(engine)
     said = SEQUENCE.sub("", on_terminal(engine, width, "status", "website/shop"))
     assert max(map(cells, said.splitlines())) <= width

@@ -94,9 +94,9 @@ def test_nothing_is_written_while_nothing_is_due(kept: Kept) -> None:
 
 def test_certificates_are_made_anew_before_they_end_by_the_same_authority(kept: Kept) -> None:
     authority = kept.certificate("db-ca")
-    told = kept.run(START + 61 * DAY)
-    assert set(told["secrets"]) == {"db-member-tls", "db-client-tls"}
-    assert told["trust"] == kept.pods[0], "members need not start anew for it"
+    reported = kept.run(START + 61 * DAY)
+    assert set(reported["secrets"]) == {"db-member-tls", "db-client-tls"}
+    assert reported["trust"] == kept.pods[0], "members need not start anew for it"
     kept.certificate("db-member-tls").verify_directly_issued_by(authority)
 
 
@@ -157,8 +157,8 @@ def test_certificate_whose_life_was_cut_is_not_made_anew_in_each_run() -> None:
 
 def test_other_names_make_the_members_certificate_anew(kept: Kept) -> None:
     leaves = [PLAN["leaves"][0] | {"hosts": ["other.here.svc"]}, PLAN["leaves"][1]]
-    told = kept.run(START + DAY, leaves=leaves)
-    assert set(told["secrets"]) == {"db-member-tls"}
+    reported = kept.run(START + DAY, leaves=leaves)
+    assert set(reported["secrets"]) == {"db-member-tls"}
 
 
 def test_keys_are_readable_by_etcd_and_fit(kept: Kept) -> None:
@@ -221,11 +221,11 @@ def test_secrets_of_an_issuer_are_waited_for() -> None:
 def test_what_there_is_stays_while_an_issuer_has_to_fill_its_secrets_again(issuer: Issuer) -> None:
     trust = issuer.kept.pods[0]
     del issuer.kept.data["db-member-issued"]
-    told = issuer.run()
-    assert (told["secrets"], told["trust"]) == ({}, trust)
+    reported = issuer.run()
+    assert (reported["secrets"], reported["trust"]) == ({}, trust)
 
 
-def test_new_authority_of_an_issuer_locks_nobody_out(issuer: Issuer) -> None:
+def test_new_authority_of_an_issuer_locks_no_one_out(issuer: Issuer) -> None:
     old, issuer.authority = issuer.authority, issue("mine")
     issuer.sign()
 

@@ -14,11 +14,11 @@ TASK = {"name": "Apply | the Deployment", "action": "kubernetes.core.k8s"}
 
 
 def status(code: int, message: str) -> str:
-    told = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
-    return json.dumps({**told, "message": message, "reason": "Any", "code": code})
+    reported = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    return json.dumps({**reported, "message": message, "reason": "Any", "code": code})
 
 
-def told(result: dict[str, Any], **task: Any) -> Any:
+def reported(result: dict[str, Any], **task: Any) -> Any:
     return failure.failure_of({**TASK, **task}, result)
 
 
@@ -70,7 +70,7 @@ def test_refusals_for_good_have_reasons_of_their_own(code: int, message: str, re
         {"msg": "One or more items failed", "results": [{"failed": True, "msg": shown}]},
     ]
     for result in ways_to_say_it:
-        found = told(result)
+        found = reported(result)
         assert found.reason == reason, result
         assert " ".join(message.split()) in found.words
         assert found.message.startswith("Apply | the Deployment: ")
@@ -105,19 +105,19 @@ def test_refusals_for_good_have_reasons_of_their_own(code: int, message: str, re
         ({"msg": "b'\\xff' and b'unfinished"}, "b'\\xff' and b'unfinished"),
     ],
 )
-def test_every_result_is_told_whatever_it_lacks(result: dict[str, Any], words: str) -> None:
-    found = told(result)
+def test_every_result_is_reported_whatever_it_lacks(result: dict[str, Any], words: str) -> None:
+    found = reported(result)
     assert (found.reason, found.words) == ("Retrying", words)
 
 
 def test_long_and_hostile_text_is_cut() -> None:
-    assert len(told({"msg": "x" * 10**6}).words) <= failure.MOST_WORDS
-    assert len(told({"msg": "b'" + "\\\\" * 10**5 + status(422, "y" * 10**6)}).words) < 1000
-    assert told({"msg": '{"kind":"Status",' + "[" * 10**5}).reason == "Retrying"
+    assert len(reported({"msg": "x" * 10**6}).words) <= failure.MOST_WORDS
+    assert len(reported({"msg": "b'" + "\\\\" * 10**5 + status(422, "y" * 10**6)}).words) < 1000
+    assert reported({"msg": '{"kind":"Status",' + "[" * 10**5}).reason == "Retrying"
 
 
 def test_refusal_of_the_role_has_its_reason_and_its_words_alone() -> None:
-    found = told({"msg": "Service db was there before", "refusal": "NameTaken"})
+    found = reported({"msg": "Service db was there before", "refusal": "NameTaken"})
     assert (found.reason, found.message) == ("NameTaken", "Service db was there before")
 
 
@@ -131,4 +131,4 @@ def test_refusal_of_the_role_has_its_reason_and_its_words_alone() -> None:
     ],
 )
 def test_words_of_a_hidden_task_stay_hidden(task: dict[str, Any], result: dict[str, Any]) -> None:
-    assert "s3cret" not in told(result, **task).message
+    assert "s3cret" not in reported(result, **task).message

@@ -147,8 +147,8 @@ def test_hostile_objects_neither_break_it_nor_fill_the_status() -> None:
         {"metadata": {"name": "a"}, "status": None},
         {"metadata": {"name": "b"}, "status": {"conditions": "?"}},
     ]
-    told = "a and 1 more: is pending and not ready"
-    assert pods.why_not_ready([*odd, None, 3, "x"]) == told
+    reported = "a and 1 more: is pending and not ready"
+    assert pods.why_not_ready([*odd, None, 3, "x"]) == reported
     long = pods.why_not_ready(
         [pod(str(i) * 200, waiting("E" * 999, f"{i}" * 9999)) for i in range(9)]
     )

@@ -185,7 +185,7 @@ def test_lossy_field_is_lost_and_nothing_else(app: Conversion) -> None:
     assert app.convert(app.convert(old, "v1beta1"), "v1alpha1") == spec(size=1)
 
 
-def test_annotation_that_somebody_wrote_by_hand_does_no_harm(app: Conversion) -> None:
+def test_annotation_that_a_client_wrote_by_hand_does_no_harm(app: Conversion) -> None:
     for text in ("{", "[]", '{"keep spec.legacy v1alpha1": 3}', '{"empty": 7}'):
         new = app.convert(spec(size=1), "v1beta1")
         new["metadata"]["annotations"] = {f"{KEPT_PREFIX}v1alpha1": text}
@@ -198,7 +198,7 @@ def test_map_with_nothing_in_it_comes_back(app: Conversion) -> None:
     assert app.convert(app.convert(new, "v1alpha1"), "v1beta1") == new
 
 
-def test_version_that_nobody_knows_is_named(app: Conversion) -> None:
+def test_version_that_no_one_knows_is_named(app: Conversion) -> None:
     with pytest.raises(ConversionError, match=r"`v2` of `App`.*`v1alpha1`, `v1beta1`, `v1`"):
         app.convert(OLD, "v2")
 
@@ -245,7 +245,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("rules", "words"), WRONG.values(), ids=WRONG)
-def test_wrong_rule_is_told_with_its_line(tmp_path: Path, rules: str, words: str) -> None:
+def test_wrong_rule_is_reported_with_its_line(tmp_path: Path, rules: str, words: str) -> None:
     file = tmp_path / "conversions.yaml"
     file.write_text(
         "- group: example.com\n  kind: App\n  steps:\n  - older: v1\n    newer: v2\n"
@@ -257,7 +257,7 @@ def test_wrong_rule_is_told_with_its_line(tmp_path: Path, rules: str, words: str
     assert f"{file}:" in str(caught.value)
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
     file = tmp_path / "conversions.yaml"
     file.write_text(
         "- kind: App\n  steps:\n  - {older: v1, newer: v2}\n  - {older: v3, newer: v1}\n- 3\n"

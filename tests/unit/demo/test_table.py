@@ -19,7 +19,7 @@ def printed(*rows: Row) -> str:
     return capture.get()
 
 
-def test_ready_row_tells_the_time_it_took_and_what_it_owns() -> None:
+def test_ready_row_reports_the_time_it_took_and_what_it_owns() -> None:
     row = Row("DemoVolume", "one", "u1", 0.0, "True", "Bound", "", 0.0712, ["PVC Bound"])
 
     text = printed(row)
@@ -28,7 +28,7 @@ def test_ready_row_tells_the_time_it_took_and_what_it_owns() -> None:
     assert "PVC Bound" in text
 
 
-def test_row_that_is_not_ready_tells_no_time() -> None:
+def test_row_that_is_not_ready_reports_no_time() -> None:
     assert " s " not in printed(Row("DemoVolume", "one", "u1", 0.0)).splitlines()[4]
 
 
@@ -45,5 +45,7 @@ def test_row_that_is_not_ready_tells_no_time() -> None:
         ),
     ],
 )
-def test_dependent_is_told_in_one_or_two_words(gvk: Gvk, obj: dict[str, Any], words: str) -> None:
+def test_dependent_is_reported_in_one_or_two_words(
+    gvk: Gvk, obj: dict[str, Any], words: str
+) -> None:
     assert in_words(gvk, obj) == words

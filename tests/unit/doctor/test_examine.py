@@ -57,7 +57,7 @@ async def test_failing_look_hides_no_other(surroundings: Made) -> None:
     assert "LookupError: ours" in traces[0]
 
 
-async def test_cluster_that_is_away_is_told_once(surroundings: Made) -> None:
+async def test_cluster_that_is_away_is_reported_once(surroundings: Made) -> None:
     file = "/does/not/exist"
     found = {name: rows async for name, rows in examine(surroundings({"KUBECONFIG": file}), LOOKS)}
     assert found["cluster"][0].state is DiagnosisState.TO_DO

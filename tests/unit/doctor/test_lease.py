@@ -41,7 +41,7 @@ async def seen(settings: Settings, holder: str | None, silent_s: float = 1.0) ->
 
 
 @pytest.mark.parametrize(
-    ("settings", "holder", "told"),
+    ("settings", "holder", "reported"),
     [
         (ALONE, "web-0_1234", "web-0_1234 leads"),
         (ALONE, None, "does not exist yet"),
@@ -52,14 +52,14 @@ async def seen(settings: Settings, holder: str | None, silent_s: float = 1.0) ->
     ],
 )
 async def test_lease_that_is_as_it_should_be_is_fine(
-    settings: Settings, holder: str | None, told: str
+    settings: Settings, holder: str | None, reported: str
 ) -> None:
     found = await seen(settings, holder)
-    assert (found.state, told in found.what) == (DiagnosisState.OK, True)
+    assert (found.state, reported in found.what) == (DiagnosisState.OK, True)
 
 
 @pytest.mark.parametrize(
-    ("holder", "told", "way_out"),
+    ("holder", "reported", "way_out"),
     [
         (
             "shards/32",
@@ -69,16 +69,16 @@ async def test_lease_that_is_as_it_should_be_is_fine(
         ("web-0_1234", "web-0_1234 leads by the Lease ops/web", "with the same flags"),
     ],
 )
-async def test_replicas_that_do_otherwise_are_told_with_the_way_out(
-    holder: str, told: str, way_out: str
+async def test_replicas_that_do_otherwise_are_reported_with_the_way_out(
+    holder: str, reported: str, way_out: str
 ) -> None:
     found = await seen(DIVIDED, holder)
     assert found.state is DiagnosisState.TO_DO
-    assert told in found.what
+    assert reported in found.what
     assert way_out in found.way_out
 
 
-async def test_silent_holder_is_told() -> None:
+async def test_silent_holder_is_reported() -> None:
     for holder in ("shards/64", "web-0_1234"):
         found = await seen(DIVIDED, holder, silent_s=60)
         assert (found.state, "no operator works now" in found.way_out) == (

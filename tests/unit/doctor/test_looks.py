@@ -68,8 +68,8 @@ async def test_ports_that_the_operator_of_this_folder_holds_are_fine(
         runner = RunnerSettings(root=engine.root)
         made = surroundings(proxy=ProxySettings(port=port), runner=runner)
         (seen,) = await look("ports", made)
-    told = f"{port} (proxy): held by the operator that runs here (process {os.getpid()})"
-    assert (seen.state, seen.what) == (DiagnosisState.OK, told)
+    reported = f"{port} (proxy): held by the operator that runs here (process {os.getpid()})"
+    assert (seen.state, seen.what) == (DiagnosisState.OK, reported)
 
 
 async def test_ports_of_an_operator_of_another_folder_are_taken(
@@ -94,7 +94,7 @@ async def test_free_ports_are_one_line(surroundings: Made) -> None:
     assert (seen.state, seen.what) == (DiagnosisState.OK, f"{port} (probes) are free")
 
 
-async def test_collection_that_is_missing_is_told_with_the_command(
+async def test_collection_that_is_missing_is_reported_with_the_command(
     surroundings: Made, project: Path
 ) -> None:
     (project / "requirements.yml").write_text("collections:\n- name: no.such\n  version: 1.2.3\n")
@@ -105,15 +105,15 @@ async def test_collection_that_is_missing_is_told_with_the_command(
     assert "ansible-galaxy collection install" in seen.way_out
 
 
-@pytest.mark.parametrize(("hours", "told"), [(2, "behind"), (-2, "ahead of")])
-async def test_clock_that_is_off_is_told_by_how_much(
-    surroundings: Made, serve_time: ServeTime, hours: int, told: str
+@pytest.mark.parametrize(("hours", "reported"), [(2, "behind"), (-2, "ahead of")])
+async def test_clock_that_is_off_is_reported_by_how_much(
+    surroundings: Made, serve_time: ServeTime, hours: int, reported: str
 ) -> None:
     async with serve_time(timedelta(hours=hours)) as environment:
         (seen,) = await look("clock", surroundings(environment))
     assert seen.state is DiagnosisState.TO_DO
-    assert told in seen.what
-    assert any(f"{seconds} s {told}" in seen.what for seconds in range(7195, 7206))
+    assert reported in seen.what
+    assert any(f"{seconds} s {reported}" in seen.what for seconds in range(7195, 7206))
 
 
 async def test_clock_that_agrees_is_fine(surroundings: Made, serve_time: ServeTime) -> None:
@@ -148,7 +148,7 @@ async def test_stock_runs_are_fine_where_they_were_asked_for(surroundings: Made)
     assert seen.state is DiagnosisState.OK
 
 
-async def test_stock_runs_that_nobody_asked_for_have_their_reason(
+async def test_stock_runs_that_no_one_asked_for_have_their_reason(
     surroundings: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
@@ -157,7 +157,7 @@ async def test_stock_runs_that_nobody_asked_for_have_their_reason(
     assert "warm runs need Linux" in seen.what
 
 
-async def test_no_election_is_told_as_such(surroundings: Made) -> None:
+async def test_no_election_is_reported_as_such(surroundings: Made) -> None:
     (seen,) = await look("leader", surroundings())
     assert "--leader-elect" in seen.what
 

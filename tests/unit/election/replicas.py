@@ -23,7 +23,7 @@ class Replica:
     connection: Connection
     election: LeaseElection
     task: asyncio.Task[None]
-    told: list[bool] = field(default_factory=list)
+    reported: list[bool] = field(default_factory=list)
 
 
 class Replicas:
@@ -36,12 +36,12 @@ class Replicas:
 
     def start(self, name: str) -> Replica:
         connection = Connection(self.stored, self.clock)
-        told: list[bool] = []
+        reported: list[bool] = []
         election = LeaseElection(
-            connection, SETTINGS, identity=name, clock=self.clock, on_change=told.append
+            connection, SETTINGS, identity=name, clock=self.clock, on_change=reported.append
         )
         task = asyncio.ensure_future(election.run(idle_work(self.clock)))
-        self.replicas.append(Replica(name, connection, election, task, told))
+        self.replicas.append(Replica(name, connection, election, task, reported))
         return self.replicas[-1]
 
     def writers(self) -> list[str]:

@@ -12,7 +12,7 @@ from rolecall.workqueue import Key
 from tests.unit.election.replicas import RETRY_S, SETTINGS, Replicas
 
 
-async def test_leader_may_write_up_to_its_deadline_and_tells_its_end_at_once(
+async def test_leader_may_write_up_to_its_deadline_and_reports_its_end_at_once(
     world: Replicas,
 ) -> None:
     first = world.start("a")
@@ -20,15 +20,17 @@ async def test_leader_may_write_up_to_its_deadline_and_tells_its_end_at_once(
     first.connection.is_cut, first.connection.delay_s = True, 1.1
     await world.pass_time(SETTINGS.renew_deadline_s - 1.25)
     assert first.election.may_write()
-    assert first.told == [True]
+    assert first.reported == [True]
 
     await world.pass_time(0.5)
 
     assert not first.election.may_write()
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
 
 
-async def test_end_is_told_before_the_renewal_that_follows_it_is_answered(world: Replicas) -> None:
+async def test_end_is_reported_before_the_renewal_that_follows_it_is_answered(
+    world: Replicas,
+) -> None:
     first = world.start("a")
     await world.pass_time(1)
     first.connection.is_cut = True
@@ -37,7 +39,7 @@ async def test_end_is_told_before_the_renewal_that_follows_it_is_answered(world:
 
     await world.pass_time(1.5)
 
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
 
 
 async def test_lease_that_is_deleted_long_after_its_last_renewal_is_waited_for_as_long(
@@ -52,9 +54,9 @@ async def test_lease_that_is_deleted_long_after_its_last_renewal_is_waited_for_a
     world.stored.lease = None
 
     await world.pass_time(SETTINGS.lease_s - 1)
-    assert second.told == []
+    assert second.reported == []
     await world.pass_time(1 + 2 * RETRY_S)
-    assert second.told == [True]
+    assert second.reported == [True]
 
 
 async def test_replica_whose_first_tries_were_not_answered_leads_once_they_are(
@@ -68,7 +70,7 @@ async def test_replica_whose_first_tries_were_not_answered_leads_once_they_are(
 
     await world.pass_time(2 * RETRY_S)
 
-    assert first.told == [True]
+    assert first.reported == [True]
 
 
 async def test_replica_that_found_a_lease_without_sense_leads_once_it_is_gone(
@@ -77,12 +79,12 @@ async def test_replica_that_found_a_lease_without_sense_leads_once_it_is_gone(
     world.stored.lease = {"metadata": {}}
     first = world.start("a")
     await world.pass_time(SETTINGS.lease_s + 2 * RETRY_S)
-    assert first.told == []
+    assert first.reported == []
     world.stored.lease = None
 
     await world.pass_time(SETTINGS.lease_s + 2 * RETRY_S)
 
-    assert first.told == [True]
+    assert first.reported == [True]
 
 
 async def test_standby_asks_no_more_often_than_every_two_seconds(

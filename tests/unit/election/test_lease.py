@@ -15,11 +15,11 @@ from tests.unit.workqueue.virtual_clock import VirtualClock
 async def test_first_replica_leads_at_once_and_stays(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
-    assert first.told == [True]
+    assert first.reported == [True]
     await world.pass_time(60)
     assert world.writers() == ["a"]
     assert world.stored.holder == "a"
-    assert first.told == [True]
+    assert first.reported == [True]
 
 
 async def test_second_replica_waits_while_the_first_renews(world: Replicas) -> None:
@@ -28,7 +28,7 @@ async def test_second_replica_waits_while_the_first_renews(world: Replicas) -> N
     second = world.start("b")
     await world.pass_time(120)
     assert world.writers() == ["a"]
-    assert second.told == []
+    assert second.reported == []
 
 
 async def test_silent_leader_is_followed_after_the_lease_ran_out(world: Replicas) -> None:
@@ -40,7 +40,7 @@ async def test_silent_leader_is_followed_after_the_lease_ran_out(world: Replicas
     assert world.writers() == []
     await world.pass_time(15 + RETRY_S)
     assert world.writers() == ["b"]
-    assert second.told == [True]
+    assert second.reported == [True]
 
 
 async def test_leader_that_cannot_renew_stops_writing_before_the_lease_runs_out(
@@ -51,7 +51,7 @@ async def test_leader_that_cannot_renew_stops_writing_before_the_lease_runs_out(
     first.connection.is_cut = True
     await world.pass_time(SETTINGS.renew_deadline_s)
     assert not first.election.may_write()
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
 
 
 async def test_fence_closes_by_the_clock_even_while_an_answer_is_awaited(world: Replicas) -> None:
@@ -60,10 +60,10 @@ async def test_fence_closes_by_the_clock_even_while_an_answer_is_awaited(world: 
     first.connection.delay_s = 1000.0
     await world.pass_time(SETTINGS.renew_deadline_s + 1)
     assert not first.election.may_write()
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
 
 
-async def test_leader_goes_on_when_the_api_server_comes_back_and_nobody_took_the_lease(
+async def test_leader_goes_on_when_the_api_server_comes_back_and_no_one_took_the_lease(
     world: Replicas,
 ) -> None:
     first = world.start("a")
@@ -73,7 +73,7 @@ async def test_leader_goes_on_when_the_api_server_comes_back_and_nobody_took_the
     first.connection.is_cut = False
     await world.pass_time(SETTINGS.retry_s + 1)
     assert world.writers() == ["a"]
-    assert first.told == [True, False, True]
+    assert first.reported == [True, False, True]
     assert not first.task.done()
 
 
@@ -96,7 +96,7 @@ async def test_slow_api_server_does_not_end_leadership(world: Replicas) -> None:
     await world.pass_time(1)
     first.connection.delay_s = 3.5
     await world.pass_time(120)
-    assert first.told == [True]
+    assert first.reported == [True]
 
 
 async def test_leader_whose_lease_was_taken_ends(world: Replicas) -> None:
@@ -120,7 +120,7 @@ async def test_renewal_whose_answer_was_lost_is_not_taken_for_a_loss(world: Repl
     first.connection.loses_answers = False
     await world.pass_time(20)
     assert world.writers() == ["a"]
-    assert first.told == [True]
+    assert first.reported == [True]
 
 
 async def test_released_lease_is_taken_at_the_next_try(world: Replicas) -> None:
@@ -152,7 +152,7 @@ async def test_lease_that_a_person_took_from_its_holder_is_not_taken_while_that_
         world.stored.lease["spec"]["holderIdentity"] = ""
 
     await world.pass_time(SETTINGS.lease_s - 1)
-    assert second.told == []
+    assert second.reported == []
     await world.pass_time(1 + 2 * RETRY_S)
     assert world.writers() == ["b"]
 
@@ -167,7 +167,7 @@ async def test_leader_whose_lease_was_deleted_has_it_again_before_a_standby(
     world.stored.lease = None
     await world.pass_time(30)
     assert world.writers() == ["a"]
-    assert first.told == [True]
+    assert first.reported == [True]
 
 
 async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: Replicas) -> None:
@@ -183,7 +183,7 @@ async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: 
     assert second.election.may_write()
 
 
-async def test_lease_that_makes_no_sense_ends_nobody_and_nobody_leads(
+async def test_lease_that_makes_no_sense_ends_no_one_and_no_one_leads(
     world: Replicas, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = world.start("a")
@@ -198,7 +198,7 @@ async def test_lease_that_makes_no_sense_ends_nobody_and_nobody_leads(
     assert not first.task.done()
     assert not second.task.done()
     assert world.writers() == []
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
     assert "leader election failed" in caplog.text
 
 
@@ -212,11 +212,11 @@ class SetClock(VirtualClock):
         return super().now() + timedelta(days=self.looks % 3 - 1)
 
 
-async def test_clock_that_is_set_costs_the_leader_nothing_and_gives_the_lease_to_nobody(
+async def test_clock_that_is_set_costs_the_leader_nothing_and_gives_the_lease_to_no_one(
     world: Replicas,
 ) -> None:
     world.clock = SetClock()
     first, second = world.start("a"), world.start("b")
     await world.pass_time(120)
     assert world.writers() == ["a"]
-    assert (first.told, second.told) == ([True], [])
+    assert (first.reported, second.reported) == ([True], [])

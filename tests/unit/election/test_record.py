@@ -48,7 +48,7 @@ def test_renewal_changes_one_time_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), [(4, 5), (0, 1), (None, 1), ("many", 1)])
-def test_lease_that_changes_hands_counts_it_and_tells_since_when(before: Any, after: int) -> None:
+def test_lease_that_changes_hands_counts_it_and_reports_since_when(before: Any, after: int) -> None:
     lease = new_lease("ns", "app", "a", 15.0, NOW)
     lease["spec"]["leaseTransitions"] = before
 
@@ -74,7 +74,9 @@ def test_released_lease_has_no_holder_and_one_second_and_is_known_by_both() -> N
 
 
 @pytest.mark.parametrize(("seconds", "whole"), [(0.2, 1), (0.0, 1), (1.6, 2), (15.4, 15)])
-def test_duration_is_told_in_whole_seconds_and_is_never_none(seconds: float, whole: int) -> None:
+def test_duration_is_reported_in_whole_seconds_and_is_never_none(
+    seconds: float, whole: int
+) -> None:
     lease = new_lease("ns", "app", "a", seconds, NOW)
 
     assert lease["spec"]["leaseDurationSeconds"] == whole
@@ -84,7 +86,7 @@ def test_duration_is_told_in_whole_seconds_and_is_never_none(seconds: float, who
 @pytest.mark.parametrize(
     "lease", [{}, {"spec": None}, {"spec": "x"}, {"spec": {"holderIdentity": None}}]
 )
-def test_lease_without_a_sound_spec_has_nobody_and_promises_nothing(lease: Any) -> None:
+def test_lease_without_a_sound_spec_has_no_one_and_promises_nothing(lease: Any) -> None:
     assert holder_of(lease) == ""
     assert duration_of(lease) == 0.0
     assert not is_released(lease)

@@ -29,14 +29,14 @@ class Hurried(SystemClock):
         await asyncio.sleep(0)
 
 
-class Told(Extension):
-    name = "told"
+class Reported(Extension):
+    name = "reported"
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)
         self.turns: list[EndedTurn] = []
         self.is_closed = False
-        TOLD.append(self)
+        REPORTED.append(self)
 
     def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
         self.turns += turns
@@ -121,12 +121,12 @@ class Unopened(Extension):
         yield
 
 
-TOLD: list[Told] = []
+REPORTED: list[Reported] = []
 
 
 @pytest.fixture(autouse=True)
-def _nobody_told_yet() -> None:
-    TOLD.clear()
+def _no_one_reported_yet() -> None:
+    REPORTED.clear()
 
 
 def outcome() -> Outcome:
@@ -145,34 +145,34 @@ async def working(host: Extensions) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_extension_is_told_of_turns_with_a_run(tmp_path: Path) -> None:
-    host = host_of([Told, NotAsked], engine_view(tmp_path, clock=Hurried()))
+async def test_extension_is_reported_of_turns_with_a_run(tmp_path: Path) -> None:
+    host = host_of([Reported, NotAsked], engine_view(tmp_path, clock=Hurried()))
     async with working(host):
         host.turn_over(TURN, Outcome(why="paused"))
         host.turn_over(TURN, outcome())
-        await eventually_async(lambda: TOLD[0].turns)
+        await eventually_async(lambda: REPORTED[0].turns)
         await host.close()
-    assert [each.outcome for each in TOLD[0].turns] == [outcome()]
-    assert TOLD[0].is_closed
+    assert [each.outcome for each in REPORTED[0].turns] == [outcome()]
+    assert REPORTED[0].is_closed
 
 
-async def test_turns_that_ended_last_are_told_when_the_operator_stops(tmp_path: Path) -> None:
-    host = host_of([Told], engine_view(tmp_path))
+async def test_turns_that_ended_last_are_reported_when_the_operator_stops(tmp_path: Path) -> None:
+    host = host_of([Reported], engine_view(tmp_path))
     host.turn_over(TURN, outcome())
     await host.close()
-    assert len(TOLD[0].turns) == 1
+    assert len(REPORTED[0].turns) == 1
 
 
 async def test_extension_that_fails_takes_nothing_from_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     faults: list[str] = []
-    host = host_of([Broken, Told], engine_view(tmp_path), faults.append)
+    host = host_of([Broken, Reported], engine_view(tmp_path), faults.append)
     host.turn_over(TURN, outcome())
     with caplog.at_level(logging.ERROR):
         await host.close()
-    assert len(TOLD[0].turns) == 1
-    assert TOLD[0].is_closed
+    assert len(REPORTED[0].turns) == 1
+    assert REPORTED[0].is_closed
     assert faults == ["extension broken"] * 2
     assert "a bug of this extension" in caplog.text
 
@@ -188,12 +188,12 @@ async def test_error_of_the_cluster_is_raised_where_the_engine_comes_again(
 
 async def test_error_of_the_cluster_costs_other_steps_nothing(tmp_path: Path) -> None:
     faults: list[str] = []
-    host = host_of([Refused, Told], engine_view(tmp_path), faults.append)
+    host = host_of([Refused, Reported], engine_view(tmp_path), faults.append)
     await host.stop()
     await host.write_parts({1})
     host.turn_over(TURN, outcome())
     await host.close()
-    assert len(TOLD[0].turns) == 1
+    assert len(REPORTED[0].turns) == 1
     assert faults == ["extension refused"] * 3
 
 

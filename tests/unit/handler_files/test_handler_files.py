@@ -34,7 +34,7 @@ def known(**_): ...
 """
 
 
-def told(folder: Path, text: str, kind: KnownKind = WEBSITE) -> list[str]:
+def reported(folder: Path, text: str, kind: KnownKind = WEBSITE) -> list[str]:
     file = folder / "handlers.py"
     file.write_text(text)
     problems = check_handlers({file: [kind]}, folder)
@@ -54,7 +54,7 @@ def test_handlers_are_found_under_whatever_name_kopf_was_imported(tmp_path: Path
         (15, "field", "moved/spec.url"),
         (19, "index", "known"),
     ]
-    assert told(tmp_path, GOOD) == []
+    assert reported(tmp_path, GOOD) == []
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_handlers_are_found_under_whatever_name_kopf_was_imported(tmp_path: Path
         ),
     ],
 )
-def test_fault_is_told_with_its_line(tmp_path: Path, text: str, problem: str) -> None:
-    assert told(tmp_path, text) == [problem]
+def test_fault_is_reported_with_its_line(tmp_path: Path, text: str, problem: str) -> None:
+    assert reported(tmp_path, text) == [problem]
 
 
-def test_all_faults_of_a_package_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_of_a_package_are_reported_at_once(tmp_path: Path) -> None:
     package = tmp_path / "site"
     package.mkdir()
     (package / "__init__.py").write_text("from . import one, two\n")

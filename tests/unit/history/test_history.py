@@ -143,7 +143,7 @@ def test_broken_file_is_as_if_it_were_not_there(tmp_path: Path, text: str) -> No
         ("nonsense", "lost"),
     ],
 )
-def test_artifacts_without_the_file_tell_outcome_and_times(
+def test_artifacts_without_the_file_report_outcome_and_times(
     tmp_path: Path, status: str, outcome: str
 ) -> None:
     folder = tmp_path / PLACE / "1"
@@ -175,7 +175,7 @@ def test_stray_files_are_no_trouble(tmp_path: Path) -> None:
     assert [run.run for run in cr.runs()] == ["1"]
 
 
-def test_run_of_which_there_is_a_folder_only_is_not_told_as_lost(tmp_path: Path) -> None:
+def test_run_of_which_there_is_a_folder_only_is_not_reported_as_lost(tmp_path: Path) -> None:
     kept(tmp_path, "1")
     (tmp_path / PLACE / "2").mkdir()
 

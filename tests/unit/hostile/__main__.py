@@ -61,7 +61,7 @@ def main() -> int:
             before = set(tallies[tally.entry].findings)
             tallies[tally.entry].add(tally)
             for symptom in set(tally.findings) - before:
-                _tell(tally.findings[symptom])
+                _report(tally.findings[symptom])
     _print_table(tallies, time.monotonic() - began)
     return 1 if any(tally.findings for tally in tallies.values()) else 0
 
@@ -84,7 +84,7 @@ def _replay(what: list[str]) -> int:
     return 1 if finding else 0
 
 
-def _tell(finding: Finding) -> None:
+def _report(finding: Finding) -> None:
     slug = re.sub(r"[^a-z0-9]+", "-", finding.symptom.lower())[:80].strip("-")
     path = _FOUND / finding.entry / f"{slug}.json"
     write_case(path, finding.case)

@@ -40,12 +40,12 @@ def test_page_that_is_right_is_let_pass(package: Path) -> None:
     assert not list(room_faults(ROWS, [package]))
 
 
-def test_room_without_a_row_and_row_without_a_room_are_told(package: Path) -> None:
+def test_room_without_a_row_and_row_without_a_room_are_reported(package: Path) -> None:
     said = list(room_faults(ROWS.replace("store", "stores"), [package]))
     assert said == ["room store has no row", "there is no room stores"]
 
 
-def test_room_that_grew_is_told(package: Path) -> None:
+def test_room_that_grew_is_reported(package: Path) -> None:
     (package / "store" / "more.py").write_text("x = 1\n" * 150)
     assert list(room_faults(ROWS, [package])) == ["room store has 155 lines, not 5: --write"]
     assert "| `store` | 160 | keep |" in written(ROWS, [package], Code(Package(package)))
@@ -76,7 +76,7 @@ def test_steps_that_nothing_connects_are_no_way(package: Path) -> None:
     assert "nothing leads to" in said
 
 
-def test_file_that_is_gone_or_stands_twice_is_told(package: Path) -> None:
+def test_file_that_is_gone_or_stands_twice_is_reported(package: Path) -> None:
     code = Code(Package(package))
     said = list(
         way_faults(way("inlet/gone.py a", "app.py b", "store/files.py c", "app.py d"), code)
@@ -85,5 +85,5 @@ def test_file_that_is_gone_or_stands_twice_is_told(package: Path) -> None:
     assert "`app.py` is more than one step" in said
 
 
-def test_page_without_a_way_is_told(package: Path) -> None:
+def test_page_without_a_way_is_reported(package: Path) -> None:
     assert list(way_faults("nothing", Code(Package(package)))) == ["no way is drawn"]

@@ -90,13 +90,13 @@ def test_page_says_failed_where_a_figure_is_over_its_limit(kept: publish.Table) 
     lines = kept.page.read_text().splitlines()
     for row in rows:
         (line,) = [each for each in lines if each.startswith(f"| {row['name']} |")]
-        told = next((word for word in ("passed", "FAILED") if f": {word} |" in line), "")
-        assert told == row["verdict"], line
+        reported = next((word for word in ("passed", "FAILED") if f": {word} |" in line), "")
+        assert reported == row["verdict"], line
         if row["limit"] is None:
-            assert told == ""
+            assert reported == ""
         elif not row["is_course"]:
             judged = max(row["values"]) if row["judges_most"] else row["median"]
-            assert told == ("passed" if judged <= row["limit"] else "FAILED"), line
+            assert reported == ("passed" if judged <= row["limit"] else "FAILED"), line
         assert row["date"] and row["commit"] and row["machine"]
         assert not re.search(r"\|\s*-\d", line), "an amount below zero"
 
@@ -212,7 +212,7 @@ def test_plot_is_well_formed_and_table_aligned(tmp_path: Path) -> None:
         ([50] * 12 + [53] * 8, False),
     ],
 )
-def test_soak_tells_growth_from_warm_up_and_from_moments(
+def test_soak_reports_growth_from_warm_up_and_from_moments(
     values: list[float], is_flat: bool
 ) -> None:
     course = Figure("engine, memory", "MB PSS", tuple(values), is_course=True)

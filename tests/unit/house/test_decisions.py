@@ -19,7 +19,7 @@ _MENTION = re.compile(r"\b[Dd]ecisions?[ /](\d{4}[\w.-]*)")
 
 
 @pytest.mark.parametrize("path", DECISIONS, ids=[path.name for path in DECISIONS])
-def test_decision_tells_what_was_rejected_and_how_it_would_show(path: Path) -> None:
+def test_decision_reports_what_was_rejected_and_how_it_would_show(path: Path) -> None:
     text = path.read_text()
     assert text.startswith(f"# {path.name.split('-')[0]} "), path.name
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == SECTIONS

@@ -81,7 +81,9 @@ def test_what_counts_as_a_failure_of_a_tier(
     assert passed or "see build/x.log" in cell.text
 
 
-def test_demo_tells_the_way_of_its_runs_and_its_slowest_cr(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_reports_the_way_of_its_runs_and_its_slowest_cr(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     answer(monkeypatch, "demo: 7 of 7 CRs are Ready, the slowest after 4.10 s; runs: 21 warm\n")
     row = Row(Pair("3.13", "2.21", "x"))
     test_matrix.run_demo(row, Path("python"))

@@ -72,14 +72,14 @@ def judged(folder: Path, tests: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_what_tests_miss_lives_and_what_they_see_dies(tmp_path: Path) -> None:
     done = judged(tmp_path, TESTS)
-    told = [line.split(" | ") for line in done.stdout.splitlines()]
+    reported = [line.split(" | ") for line in done.stdout.splitlines()]
     assert done.returncode == 0, done.stderr
     # The first takes an import of its own.
-    assert {after for after, killed_by in told if killed_by == "None"} == {
+    assert {after for after, killed_by in reported if killed_by == "None"} == {
         *("LIMIT = 4", "return number <= LIMIT", "number -= 2"),
     }
-    assert ["number += 1", "a time limit"] in told
-    assert ["return None", "test_gate.py::test_end"] in told
+    assert ["number += 1", "a time limit"] in reported
+    assert ["return None", "test_gate.py::test_end"] in reported
 
 
 def test_tests_that_fail_by_themselves_judge_nothing(tmp_path: Path) -> None:

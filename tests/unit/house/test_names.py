@@ -16,14 +16,14 @@ def faults(source: Path, **modules: str) -> list[str]:
     return names.faults(names.found(source))
 
 
-def test_class_of_two_modules_is_told_with_both_places(tmp_path: Path) -> None:
+def test_class_of_two_modules_is_reported_with_both_places(tmp_path: Path) -> None:
     said = faults(tmp_path, a="class Limits: ...", b="import os\n\nclass Limits: ...")
     assert said == [
         "Limits is defined in engine/a.py:1 and in engine/b.py:3; give each a name of its own"
     ]
 
 
-def test_constant_and_class_are_told_apart_by_name_too(tmp_path: Path) -> None:
+def test_constant_and_class_are_distinguished_by_name_too(tmp_path: Path) -> None:
     assert faults(tmp_path, a="class Key: ...", b="Key = str | int")
     assert faults(tmp_path, a="LIMIT: int = 1", b="LIMIT = 2")
 

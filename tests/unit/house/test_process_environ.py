@@ -25,7 +25,7 @@ def test_process_that_was_started_this_moment_is_known_by_its_mark() -> None:
             assert list(processes_with("ENVIRONS_TEST", f"{number}")) == [pid]
 
 
-def test_variables_are_told_apart_from_those_that_begin_alike() -> None:
+def test_variables_are_distinguished_from_those_that_begin_alike() -> None:
     with sleeping(ENVIRONS_TEST="longer", ENVIRONS="x"):
         assert list(processes_with("ENVIRONS_TEST", "long")) == []
 

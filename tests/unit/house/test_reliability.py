@@ -64,8 +64,10 @@ def test_page_says_what_the_tests_said_and_nothing_else() -> None:
 
 def test_report_is_read_by_test_with_its_parameters_figures_and_worst_result() -> None:
     found = reliability.results_in(_REPORT)
-    told = {node: str(replace(ran, at="2026-11-27", load="9 8 7")) for node, ran in found.items()}
-    assert told == {
+    reported = {
+        node: str(replace(ran, at="2026-11-27", load="9 8 7")) for node, ran in found.items()
+    }
+    assert reported == {
         "tests/e2e/test_x.py::test_a": (
             "FAILED in 2.2 s on 2026-11-27 (load 9 8 7): gone in 2.0 s"
         ),

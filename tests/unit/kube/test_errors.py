@@ -66,7 +66,7 @@ def test_refusal_names_the_rule_to_add() -> None:
     )
 
 
-def test_object_that_is_gone_and_kind_that_is_gone_are_told_apart() -> None:
+def test_object_that_is_gone_and_kind_that_is_gone_are_distinguished() -> None:
     assert isinstance(error_for(TARGET, 404, status(404)), NotFoundError)
     error = error_for(TARGET, 404, b"404 page not found\n")
     assert isinstance(error, NoSuchKindError)

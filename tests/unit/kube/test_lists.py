@@ -36,7 +36,7 @@ async def test_empty_list_may_also_be_null(items: list[Any] | None) -> None:
     assert (page.items, page.next_page) == ([], "")
 
 
-async def test_items_lose_what_nobody_reads() -> None:
+async def test_items_lose_what_no_one_reads() -> None:
     item = {"metadata": {"name": "a", "managedFields": [{"f": {}}]}}
     page = await decode_page(body([item], metadata={}))
     assert page.items[0]["metadata"] == {"name": "a"}
@@ -65,7 +65,7 @@ async def test_others_get_their_turn_while_a_long_list_is_read() -> None:
     assert turns > 50
 
 
-async def test_item_that_nobody_can_read_holds_up_no_other_and_is_named(
+async def test_item_that_no_one_can_read_holds_up_no_other_and_is_named(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     deep = "[" * 100_000 + "]" * 100_000
@@ -76,5 +76,5 @@ async def test_item_that_nobody_can_read_holds_up_no_other_and_is_named(
     page = await decode_page(text.encode())
     assert [item["metadata"]["name"] for item in page.items] == ["good"]
     assert page.resource_version == "7"
-    (told,) = [record for record in caplog.records if "too deeply" in record.message]
-    assert told.__dict__["fields"] == {"kind": "App", "namespace": "x", "name": "bad"}
+    (reported,) = [record for record in caplog.records if "too deeply" in record.message]
+    assert reported.__dict__["fields"] == {"kind": "App", "namespace": "x", "name": "bad"}

@@ -115,7 +115,7 @@ def server_of(age: dict[str, timedelta]) -> Issued:
         ),
     ],
 )
-async def test_certificate_of_another_time_is_told_with_the_clock_that_may_be_wrong(
+async def test_certificate_of_another_time_is_reported_with_the_clock_that_may_be_wrong(
     tmp_path: Path, served: Served, age: dict[str, timedelta], ahead: timedelta, words: str
 ) -> None:
     async with served(server_of(age).server_tls(tmp_path), ahead=ahead) as port:
@@ -142,7 +142,7 @@ async def test_whole_chain_and_one_that_ends_at_a_trusted_link_are_accepted(
                 assert await one.read_path("/version") == {}
 
 
-async def test_server_of_an_earlier_cluster_of_the_same_name_is_told_as_such(
+async def test_server_of_an_earlier_cluster_of_the_same_name_is_reported_as_such(
     tmp_path: Path, served: Served
 ) -> None:
     server = issue("server", issue("kubernetes"), hosts=HERE)
@@ -163,7 +163,9 @@ async def test_wrong_host_name_says_which_would_be_right(tmp_path: Path, served:
             assert await right.read_path("/version") == {}
 
 
-async def test_certificate_without_any_name_is_told_as_such(tmp_path: Path, served: Served) -> None:
+async def test_certificate_without_any_name_is_reported_as_such(
+    tmp_path: Path, served: Served
+) -> None:
     """As tools made them that knew the common name only."""
     async with served(issue("localhost", ROOT).server_tls(tmp_path)) as port:
         said = await complaint(client(tmp_path, port, ROOT.pem))
@@ -195,7 +197,7 @@ async def test_authority_that_sends_itself_is_not_trusted_for_that(
     assert "comes from the authority `CN=kubernetes`, which is not in this machine's list" in said
 
 
-async def test_port_that_speaks_no_tls_is_told(tmp_path: Path, served: Served) -> None:
+async def test_port_that_speaks_no_tls_is_reported(tmp_path: Path, served: Served) -> None:
     async with served(None) as port:
         said = await complaint(client(tmp_path, port, ROOT.pem))
     assert "could not speak TLS" in said
@@ -251,7 +253,7 @@ async def test_refused_client_without_credentials_names_what_it_lacks(
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-async def test_server_that_demands_another_client_certificate_is_told(
+async def test_server_that_demands_another_client_certificate_is_reported(
     tmp_path: Path, version: ssl.TLSVersion
 ) -> None:
     tls = server_of({}).server_tls(tmp_path)

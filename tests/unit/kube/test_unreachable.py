@@ -38,14 +38,14 @@ async def said_of(tmp_path: Path, server: str) -> str:
     return caught.value.message
 
 
-async def test_dead_api_server_is_told_by_its_address(tmp_path: Path) -> None:
+async def test_dead_api_server_is_reported_by_its_address(tmp_path: Path) -> None:
     port = free_port()
     said = await said_of(tmp_path, f"https://127.0.0.1:{port}")
     assert said.endswith(f": `127.0.0.1:{port}` refused the connection: nothing listens there")
     assert "object at 0x" not in said
 
 
-def test_host_that_nobody_knows_is_told_by_its_name() -> None:
+def test_host_that_no_one_knows_is_reported_by_its_name() -> None:
     key: Any = SimpleNamespace(host="nowhere.invalid", port=6443, is_ssl=True, ssl=True)
     failure = aiohttp.ClientConnectorDNSError(key, OSError(-2, "Name or service not known"))
     assert why_unreachable(failure) == "the host name `nowhere.invalid` could not be resolved"

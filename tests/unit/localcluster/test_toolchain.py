@@ -66,7 +66,7 @@ def test_pinned_go_is_installed_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "pip.log").read_text().splitlines() == ["installed"]
 
 
-def test_failed_installation_tells_why_and_leaves_nothing(
+def test_failed_installation_reports_why_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")

@@ -80,7 +80,7 @@ def test_debug_shows_what_it_says(caplog: pytest.LogCaptureFixture) -> None:
     assert said.records[0][2]["EventData.Msg"] == "hi"
 
 
-def test_failed_task_is_told_with_its_place_and_is_no_error_yet(
+def test_failed_task_is_reported_with_its_place_and_is_no_error_yet(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     said = Said(caplog).event("runner_on_failed", task="t", task_args="a", task_path="roles/x:3")
@@ -91,7 +91,7 @@ def test_failed_task_is_told_with_its_place_and_is_no_error_yet(
     assert fields["EventData.TaskArgs"] == "a"
 
 
-def test_arguments_that_ansible_does_not_show_are_not_told(
+def test_arguments_that_ansible_does_not_show_are_not_reported(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     said = Said(caplog).event("runner_on_failed", task="t", task_args="", task_path="roles/x:3")

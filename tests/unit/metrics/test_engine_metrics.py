@@ -69,11 +69,13 @@ def test_conditions_say_how_a_cr_is_and_go_with_it(metrics: EngineMetrics) -> No
     ):
         run = {"type": "Running", "status": "True", "reason": "Running"}
         metrics.conditions(key, [run, {"type": "Ready", "status": status, "reason": reason}])
-        told = {name: value for name, value in samples(metrics).items() if "_condition{" in name}
+        reported = {
+            name: value for name, value in samples(metrics).items() if "_condition{" in name
+        }
         series = (
             f'rolecall_resource_condition{{{place},reason="{reason}",type="Ready",version="v1"}}'
         )
-        assert told == {series: value}
+        assert reported == {series: value}
     metrics.gone(key)
     metrics.conditions(key, [{"type": "Ready", "status": "True"}])  # its last run ended after it
     assert not any("_condition{" in name for name in samples(metrics))
@@ -87,9 +89,9 @@ def test_status_of_others_cannot_fill_prometheus(metrics: EngineMetrics) -> None
     ]
     strange = ["text", None, {"type": ["Ready"]}, {"type": "two words"}, {"status": "True"}]
     metrics.conditions(key, [*strange, *hostile[:1], *hostile])
-    told = [name for name in samples(metrics) if "_condition{" in name]
-    assert len(told) == 8
-    assert all('reason=""' in name for name in told)
+    reported = [name for name in samples(metrics) if "_condition{" in name]
+    assert len(reported) == 8
+    assert all('reason=""' in name for name in reported)
 
 
 def test_series_of_a_kind_exist_before_its_first_turn(metrics: EngineMetrics) -> None:
@@ -148,7 +150,7 @@ def test_own_api_calls_are_counted_as_the_go_client_counts(metrics: EngineMetric
     assert found[f'{name}{{code="<error>",host="api:6443",method="GET"}}'] == "1.0"
 
 
-def test_no_series_tells_when_another_series_was_created(metrics: EngineMetrics) -> None:
+def test_no_series_reports_when_another_series_was_created(metrics: EngineMetrics) -> None:
     metrics.reconcile_finished(APP, "success", 0.1)
     assert not any("_created" in name for name in samples(metrics))
 

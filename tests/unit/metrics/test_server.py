@@ -216,7 +216,7 @@ def made_from(pem: Path) -> Path:
 
 
 @pytest.mark.parametrize("key", ["hello", issue("other").key_pem, issue("x").encrypted_key_pem])
-def test_mounted_certificate_that_does_not_fit_is_told(tmp_path: Path, key: str) -> None:
+def test_mounted_certificate_that_does_not_fit_is_reported(tmp_path: Path, key: str) -> None:
     (tmp_path / "tls.crt").write_text(issue("mine", hosts=("localhost",)).pem)
     (tmp_path / "tls.key").write_text(key)
     with pytest.raises(InputError, match=r"could not serve with `.*tls\.crt` and `tls\.key`"):

@@ -93,12 +93,12 @@ async def proved(
 
     def cases(_: Subject) -> list[Case]:
         return [
-            Case("tried", SUBJECT, told, {}, worth=9.0 - number, is_alone=True)
-            for number, told in enumerate(tries)
+            Case("tried", SUBJECT, reported, {}, worth=9.0 - number, is_alone=True)
+            for number, reported in enumerate(tries)
         ]
 
     async def run(_: Bench, __: Subject, case: Case) -> list[CaseProblem]:
-        return await tries[case.told](case)
+        return await tries[case.reported](case)
 
     monkeypatch.setattr(Bench, "undisturbed", undisturbed)
     monkeypatch.setattr(proof_module, "_schema_of", schema_of)
@@ -120,7 +120,7 @@ async def passes(_: Case) -> list[CaseProblem]:
 
 
 @pytest.mark.slow
-async def test_case_that_hangs_is_broken_off_and_told_as_not_reached(
+async def test_case_that_hangs_is_broken_off_and_reported_as_not_reached(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial_cluster = HangingCluster()
@@ -145,7 +145,7 @@ async def test_operator_that_never_starts_ends_with_the_budget(
 
 
 @pytest.mark.slow
-async def test_second_try_that_hangs_is_no_finding_and_is_told(
+async def test_second_try_that_hangs_is_no_finding_and_is_reported(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[Case] = []

@@ -55,7 +55,7 @@ def _with_bad_replay(project: Path) -> None:
 def _with_odd_replay(project: Path) -> None:
     (project / "case.json").write_text(
         f'{{"sample": "{_SAMPLE}", "case": {{"check": "drift", "subject": "Plain/two",'
-        ' "told": "x", "params": {}}}'
+        ' "reported": "x", "params": {}}}'
     )
 
 
@@ -78,7 +78,7 @@ def _with_odd_replay(project: Path) -> None:
         (_with_odd_replay, ["--replay", "case.json"], "is not a case of this project"),
     ],
 )
-def test_what_is_not_there_is_told_and_nothing_is_started(
+def test_what_is_not_there_is_reported_and_nothing_is_started(
     project: Path,
     capsys: pytest.CaptureFixture[str],
     break_it: Callable[[Path], None],

@@ -56,7 +56,7 @@ def seen(path: str, method: str = "GET") -> SeenRequest:
         ("/apis/example.com/v1/not-known-any-more", False),
     ],
 )
-async def test_play_that_lists_what_other_namespaces_have_is_told(
+async def test_play_that_lists_what_other_namespaces_have_is_reported(
     path: str, expected: bool
 ) -> None:
     client = cast("Client", KnowingKinds())

@@ -53,7 +53,7 @@ def loaded(folder: Path, text: str) -> tuple[KnownLimit, ...]:
     return load_known_limits(folder, ["Site", "Disk"], ["edits", "drift"])
 
 
-def told(folder: Path, text: str) -> str:
+def reported(folder: Path, text: str) -> str:
     with pytest.raises(ProblemsError) as caught:
         loaded(folder, text)
     return "\n".join(map(str, caught.value.problems))
@@ -85,9 +85,9 @@ def test_entry_covers_the_cases_of_its_pattern(tmp_path: Path) -> None:
     "other",
     [
         Case("edits", "Site/blog", "spec.ports[1].name web2", {}),
-        Case("drift", "Site/blog", CASE.told, {}),
-        Case("edits", "Disk/blog", CASE.told, {}),
-        Case("edits", "Site/blog", f"with {CASE.told}", {}),
+        Case("drift", "Site/blog", CASE.reported, {}),
+        Case("edits", "Disk/blog", CASE.reported, {}),
+        Case("edits", "Site/blog", f"with {CASE.reported}", {}),
     ],
 )
 def test_entry_covers_nothing_else(tmp_path: Path, other: Case) -> None:
@@ -116,23 +116,23 @@ def test_differences_that_are_too_many_to_be_shown_count_as_well(tmp_path: Path)
 
 
 def test_entry_without_a_reason_is_refused_with_its_line(tmp_path: Path) -> None:
-    text = told(tmp_path, ENTRY + "- kind: Site\n  check: edits\n  case: a\n  found: [b]\n")
+    text = reported(tmp_path, ENTRY + "- kind: Site\n  check: edits\n  case: a\n  found: [b]\n")
     assert "rolecall-test.yaml:6: `reason` is missing" in text
 
 
 @pytest.mark.parametrize("found", ["[]", "null"])
 def test_entry_that_does_not_say_what_is_found_is_refused(tmp_path: Path, found: str) -> None:
-    text = told(tmp_path, finding(found))
+    text = reported(tmp_path, finding(found))
     assert "rolecall-test.yaml:5: `found` is missing, so whatever the case finds" in text
     without = "".join(line for line in ENTRY.splitlines(keepends=True) if "found" not in line)
-    assert "`found` is missing" in told(tmp_path, without)
+    assert "`found` is missing" in reported(tmp_path, without)
 
 
 @pytest.mark.parametrize(
     "found", ["Site/blog .status", "Site/* .status", "Site/blog .status*", ".status", "* .status *"]
 )
 def test_entry_that_accepts_any_status_is_refused(tmp_path: Path, found: str) -> None:
-    text = told(tmp_path, finding(json.dumps(["Pod/b", found])))
+    text = reported(tmp_path, finding(json.dumps(["Pod/b", found])))
     assert f"`found` has `{found}`, which accepts any wrong status" in text
 
 
@@ -142,37 +142,37 @@ def test_entry_may_accept_a_field_of_the_status(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("found", ["*", "", " ** "])
 def test_entry_that_accepts_everything_is_refused(tmp_path: Path, found: str) -> None:
-    assert "which accepts everything" in told(tmp_path, finding(json.dumps([found])))
+    assert "which accepts everything" in reported(tmp_path, finding(json.dumps([found])))
 
 
 def test_entry_for_every_case_of_a_check_is_refused(tmp_path: Path) -> None:
-    text = told(tmp_path, ENTRY.replace("spec.ports[0].name *", "'*'"))
+    text = reported(tmp_path, ENTRY.replace("spec.ports[0].name *", "'*'"))
     assert "rolecall-test.yaml:3: `case` is `*`, which accepts every case" in text
 
 
 def test_reason_of_blanks_is_none(tmp_path: Path) -> None:
-    assert "rolecall-test.yaml:4: `reason` is missing" in told(
+    assert "rolecall-test.yaml:4: `reason` is missing" in reported(
         tmp_path, ENTRY.replace(REASON, "' '")
     )
 
 
 def test_key_that_is_not_known_is_refused_with_the_one_that_was_meant(tmp_path: Path) -> None:
-    text = told(tmp_path, ENTRY + "  reasons: more\n")
+    text = reported(tmp_path, ENTRY + "  reasons: more\n")
     assert "rolecall-test.yaml:6: unknown key `reasons`; did you mean `reason`?" in text
 
 
 def test_kinds_and_checks_that_are_not_there_are_refused_with_those_that_are(
     tmp_path: Path,
 ) -> None:
-    text = told(tmp_path, ENTRY.replace("Site", "Sites").replace("edits", "edit"))
+    text = reported(tmp_path, ENTRY.replace("Site", "Sites").replace("edits", "edit"))
     assert "rolecall-test.yaml:1: kind `Sites` is not there" in text
     assert "rolecall-test.yaml:2: check `edit` is not there" in text
     assert "there are edits, drift" in text
 
 
-def test_met_limit_is_told_with_its_reason_and_is_no_finding(tmp_path: Path) -> None:
+def test_met_limit_is_reported_with_its_reason_and_is_no_finding(tmp_path: Path) -> None:
     (limit,) = loaded(tmp_path, ENTRY)
-    report = ProofReport(limits=[MetLimit(CASE.name, PROBLEM.told, limit)])
+    report = ProofReport(limits=[MetLimit(CASE.name, PROBLEM.reported, limit)])
     text = report_text(report)
     assert f"known limit: {REASON}" in text
     assert "test: 0 findings, 1 known in 1 case;" in text
@@ -181,7 +181,7 @@ def test_met_limit_is_told_with_its_reason_and_is_no_finding(tmp_path: Path) -> 
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "1")
 
 
-def test_limit_that_nothing_meets_any_more_is_told_with_its_line(tmp_path: Path) -> None:
+def test_limit_that_nothing_meets_any_more_is_reported_with_its_line(tmp_path: Path) -> None:
     (limit,) = loaded(tmp_path, ENTRY)
     line = f"{limit.place}: {limit.shown}"
     text = report_text(ProofReport(limits_not_met=[line]))
@@ -249,10 +249,10 @@ async def proved(
         return {}
 
     def cases(_: Subject) -> list[Case]:
-        return [Case("edits", "Site/blog", told, {}) for told in problems]
+        return [Case("edits", "Site/blog", reported, {}) for reported in problems]
 
     async def run(_: Bench, __: Subject, case: Case) -> list[CaseProblem]:
-        return problems[case.told]
+        return problems[case.reported]
 
     monkeypatch.setattr(Bench, "undisturbed", undisturbed)
     monkeypatch.setattr(proof_module, "_schema_of", schema_of)
@@ -267,7 +267,9 @@ async def test_test_of_a_project_finds_what_no_entry_covers_and_nothing_else(
 ) -> None:
     (tmp_path / KNOWN_LIMITS_FILE).write_text(ENTRY)
     report = await proved(
-        tmp_path, monkeypatch, {CASE.told: [PROBLEM], "spec.size 2": [PROBLEM], "spec.size 3": []}
+        tmp_path,
+        monkeypatch,
+        {CASE.reported: [PROBLEM], "spec.size 2": [PROBLEM], "spec.size 3": []},
     )
     assert [it.case for it in report.limits] == [CASE.name]
     assert [it.case for it in report.findings] == ["Site/blog: edits: spec.size 2"]
@@ -279,6 +281,6 @@ async def test_test_of_a_project_names_entries_that_nothing_meets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / KNOWN_LIMITS_FILE).write_text(ENTRY)
-    report = await proved(tmp_path, monkeypatch, {CASE.told: []})
+    report = await proved(tmp_path, monkeypatch, {CASE.reported: []})
     place = "rolecall-test.yaml:1: Site: edits: `spec.ports[0].name *`"
     assert report.limits_not_met == [f"{place}, `Service/* .spec`, `Pod/b`"]

@@ -17,22 +17,22 @@ from tests.unit.proving.test_ids_of_writes import KNOWN
 OURS, OTHERS = {"kind": "Site", "uid": "u-1"}, {"kind": "Disk", "uid": "u-2"}
 
 
-def told(monkeypatch: pytest.MonkeyPatch, *owners: dict[str, str]) -> list[str]:
+def reported(monkeypatch: pytest.MonkeyPatch, *owners: dict[str, str]) -> list[str]:
     """Cases for one object with these owners, of which the role set no field."""
     metadata: dict[str, Any] = {"name": "a", "ownerReferences": list(owners)}
     obj: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
     known = replace(KNOWN, cr={"metadata": {"uid": "u-1"}}, objects=(obj,), leeway=NO_LEEWAY)
     monkeypatch.setattr(drift, "_made_objects", lambda _: [obj])
     subject = cast(Subject, SimpleNamespace(sample="Site/blog", undisturbed=known))
-    return [case.told for case in drift.DRIFT.cases(subject)]
+    return [case.reported for case in drift.DRIFT.cases(subject)]
 
 
 def test_object_that_the_cr_owns_is_stripped_of_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "ConfigMap/a stripped of its owner" in told(monkeypatch, OURS)
+    assert "ConfigMap/a stripped of its owner" in reported(monkeypatch, OURS)
 
 
 @pytest.mark.parametrize("owners", [(), (OTHERS,), (OURS, OTHERS)])
-def test_object_of_nobody_or_of_others_as_well_is_not(
+def test_object_of_no_one_or_of_others_as_well_is_not(
     monkeypatch: pytest.MonkeyPatch, owners: tuple[dict[str, str], ...]
 ) -> None:
-    assert told(monkeypatch, *owners) == ["ConfigMap/a deleted"]
+    assert reported(monkeypatch, *owners) == ["ConfigMap/a deleted"]

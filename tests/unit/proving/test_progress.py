@@ -32,7 +32,7 @@ def test_test_of_half_an_hour_is_not_taken_for_one_that_hangs() -> None:
     for second in range(30 * 60):
         clock.seconds = second
         progress.decided = second // 25
-        said.say_where(progress.told(second))
+        said.say_where(progress.reported(second))
     lines = log.getvalue().splitlines()
     assert len(lines) == 30 * 60 // 30 - 1
     assert lines[-1] == "70 of 84 cases; 29 min 30 s"
@@ -65,17 +65,17 @@ def test_what_is_under_way_longest_is_named_with_its_time() -> None:
     with progress.under_way("Site/blog: slow"):
         clock.seconds = 40
         with progress.under_way("Site/blog: quick"):
-            told = progress.told(90)
-    assert told == "0 of 3 cases, 1 problem seen once; 1 min 30 s; 40 s in Site/blog: slow"
-    assert progress.told(90) == "0 of 3 cases, 1 problem seen once; 1 min 30 s"
+            reported = progress.reported(90)
+    assert reported == "0 of 3 cases, 1 problem seen once; 1 min 30 s; 40 s in Site/blog: slow"
+    assert progress.reported(90) == "0 of 3 cases, 1 problem seen once; 1 min 30 s"
 
 
-def test_second_tries_are_told_apart() -> None:
+def test_second_tries_are_distinguished() -> None:
     progress = ProofProgress(
         samples=1, cases=3, decided=3, seen_once=2, is_second=True, tried_again=1
     )
-    assert progress.told(5) == "second tries: 1 of 2; 5 s"
+    assert progress.reported(5) == "second tries: 1 of 2; 5 s"
 
 
 def test_before_cases_are_known_samples_are_counted() -> None:
-    assert ProofProgress(samples=2, known=1).told(5) == "undisturbed: 1 of 2 samples; 5 s"
+    assert ProofProgress(samples=2, known=1).reported(5) == "undisturbed: 1 of 2 samples; 5 s"

@@ -15,7 +15,7 @@ FINDING = Finding(
     check="killed",
     kind="Site",
     case="Site/blog: killed: run killed after write 2",
-    told="leaves something else behind",
+    reported="leaves something else behind",
     expected="the same end state",
     found="ConfigMap/b: is missing",
     requests=("create configmaps/a -> 201",),
@@ -25,20 +25,20 @@ FINDING = Finding(
 CASE = Case("killed", "Site/blog", "run killed after write 2", {"what": "run", "after": [2]})
 
 
-def test_finding_is_told_with_its_task_its_difference_and_how_to_try_it_again() -> None:
+def test_finding_is_reported_with_its_task_its_difference_and_how_to_try_it_again() -> None:
     text = report_text(ProofReport(findings=[FINDING]))
     for part in (FINDING.case, FINDING.place, FINDING.found, FINDING.requests[0]):
         assert part in text
     assert "rolecall test --replay .rolecall-test/01.json" in text
 
 
-def test_what_was_not_reached_is_told() -> None:
+def test_what_was_not_reached_is_reported() -> None:
     assert "Site/blog: edits: spec.size" in report_text(
         ProofReport(not_reached=["Site/blog: edits: spec.size"])
     )
 
 
-def test_slowest_cases_are_told_the_slowest_first() -> None:
+def test_slowest_cases_are_reported_the_slowest_first() -> None:
     text = report_text(ProofReport(seconds_of={f"case {n}": float(n) for n in range(9)}))
     assert text.index("8.0 s  case 8") < text.index("7.0 s  case 7")
     assert "case 1" not in text

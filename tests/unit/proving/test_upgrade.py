@@ -50,7 +50,7 @@ def test_same_template_in_another_namespace_is_the_same() -> None:
     assert found[0] == found[1]
 
 
-def test_changed_template_is_told_leaf_by_leaf() -> None:
+def test_changed_template_is_reported_leaf_by_leaf() -> None:
     before, after = (workload("Deployment", image)["spec"]["template"] for image in ("a:1", "a:2"))
     (line,) = changed_template(before, after)
     assert line.endswith('"a:1" -> "a:2"')
@@ -65,7 +65,7 @@ def outcome(before: Workload, after: Workload, fresh: Workload) -> Rollouts:
     )
 
 
-def test_pods_that_go_on_are_not_told() -> None:
+def test_pods_that_go_on_are_not_reported() -> None:
     same = Workload({"image": "a"}, "1")
     assert not needless_restarts(outcome(same, same, same))
     assert not wanted_restarts(outcome(same, same, same))
@@ -83,7 +83,7 @@ def test_restart_for_what_a_fresh_cr_does_not_have_is_without_need() -> None:
     assert needless_restarts(outcome(before, after, Workload({"image": "a"}, "1")))
 
 
-def test_restart_for_what_a_fresh_cr_has_is_told_with_what_changed() -> None:
+def test_restart_for_what_a_fresh_cr_has_is_reported_with_what_changed() -> None:
     before, after = Workload({"image": "a"}, "1"), Workload({"image": "b"}, "2")
     found = outcome(before, after, Workload({"image": "b"}, "1"))
     assert not needless_restarts(found)

@@ -37,7 +37,7 @@ def opened(tmp_path: Path) -> OpenRun:
     ) -> AsyncIterator[Play]:
         async with opened_play(tmp_path, was_owned=was_owned, **settings) as bare:
             bare.upstream.say = there.say
-            async with play_of(bare.proxy, bare.upstream, bare.told, cr=cr) as play:
+            async with play_of(bare.proxy, bare.upstream, bare.reported, cr=cr) as play:
                 yield play
 
     return run
@@ -56,8 +56,8 @@ async def write(
     async with play.request(
         method, target, data=data, headers={"Content-Type": kind, **headers}
     ) as response:
-        told: Json = json.loads(await response.read())
-    return told
+        reported: Json = json.loads(await response.read())
+    return reported
 
 
 def merges(play: Play) -> list[Received]:
@@ -71,7 +71,7 @@ async def test_object_with_the_mark_of_this_cr_gets_its_reference(
 ) -> None:
     there = stored(annotations=MARKS)
     async with opened(there) as play:
-        told = await write(
+        reported = await write(
             play, method=method, **{"Impersonate-User": "jane", "Accept": "application/json;x=y"}
         )
         [merge] = merges(play)
@@ -81,12 +81,12 @@ async def test_object_with_the_mark_of_this_cr_gets_its_reference(
     assert (merge.method, merge.target, merge.headers["content-type"]) == ("PATCH", OWN, MERGE)
     assert merge.headers["accept"] == "application/json;x=y"
     assert merge.headers["impersonate-user"] == "jane"
-    assert told == there.document
-    assert told["metadata"]["resourceVersion"] == "9"
-    assert told["metadata"]["ownerReferences"] == [REFERENCE]
-    assert play.told.dependents == [("ConfigMap", False, "prod")]
-    assert play.told.own_writes == [("u-1", "8"), ("u-1", "9")]
-    assert play.told.events == []
+    assert reported == there.document
+    assert reported["metadata"]["resourceVersion"] == "9"
+    assert reported["metadata"]["ownerReferences"] == [REFERENCE]
+    assert play.reported.dependents == [("ConfigMap", False, "prod")]
+    assert play.reported.own_writes == [("u-1", "8"), ("u-1", "9")]
+    assert play.reported.events == []
 
 
 @pytest.mark.parametrize(
@@ -97,36 +97,36 @@ async def test_object_out_of_reach_of_references_is_adopted_by_annotations(
 ) -> None:
     there = stored(annotations={"x": "y"})
     async with opened(there, adopts=True) as play:
-        told = await write(play, f"{target}?fieldManager=me")
+        reported = await write(play, f"{target}?fieldManager=me")
         assert [one.target for one in merges(play)] == [target], "the play's query is its own"
-    assert told["metadata"]["annotations"] == {"x": "y", **MARKS}
-    assert "ownerReferences" not in told["metadata"]
-    assert play.told.dependents == dependents
-    assert play.told.events == []
+    assert reported["metadata"]["annotations"] == {"x": "y", **MARKS}
+    assert "ownerReferences" not in reported["metadata"]
+    assert play.reported.dependents == dependents
+    assert play.reported.events == []
 
 
 async def test_annotations_that_are_the_tie_are_all_that_is_wanted(opened: OpenRun) -> None:
     async with opened(stored(annotations=MARKS), adopts=True) as play:
-        told = await write(play, OTHER)
-        assert told["metadata"]["resourceVersion"] == "8"
+        reported = await write(play, OTHER)
+        assert reported["metadata"]["resourceVersion"] == "8"
         assert merges(play) == []
-    assert play.told.events == []
+    assert play.reported.events == []
 
 
 @pytest.mark.parametrize(
     ("target", "name"),
     [(OWN, "ConfigMap made"), (OTHER, "ConfigMap other/made"), (NODE, "Node made")],
 )
-async def test_object_that_nobody_owns_is_named_on_the_cr_once(
+async def test_object_that_no_one_owns_is_named_on_the_cr_once(
     opened: OpenRun, target: str, name: str
 ) -> None:
     async with opened(stored()) as play:
         assert (await write(play, target))["data"] == {"a": "b"}
         await write(play, target)
-        assert play.told.events == []
-        async with play_of(play.proxy, play.upstream, play.told) as next_run:
+        assert play.reported.events == []
+        async with play_of(play.proxy, play.upstream, play.reported) as next_run:
             await write(next_run, target)
-    assert play.told.events == [
+    assert play.reported.events == [
         (
             "shop",
             "Warning",
@@ -136,7 +136,7 @@ async def test_object_that_nobody_owns_is_named_on_the_cr_once(
         )
     ]
     assert merges(play) == []
-    assert play.told.dependents == []
+    assert play.reported.dependents == []
 
 
 @pytest.mark.parametrize(("count", "end"), [(5, "m4. They"), (6, "m4 and 1 more. They")])
@@ -148,23 +148,23 @@ async def test_event_names_five_objects_and_counts_the_others(
         for number in range(count):
             there.document = stored(f"u-{number}").document
             await write(play, OWN.replace("made", f"m{number}"))
-    [(_, _, _, message)] = play.told.events
+    [(_, _, _, message)] = play.reported.events
     assert "no owner: ConfigMap m0, ConfigMap m1, ConfigMap m2, " in message
     assert end in message
 
 
-async def test_what_was_told_is_forgotten_when_there_is_too_much_of_it(
+async def test_what_was_reported_is_forgotten_when_there_is_too_much_of_it(
     opened: OpenRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adoption, "_REMEMBERED", 2)
     there = stored()
     async with opened(there) as play:
         for uids in ("ab", "ab", "c", "a"):
-            async with play_of(play.proxy, play.upstream, play.told) as run:
+            async with play_of(play.proxy, play.upstream, play.reported) as run:
                 for uid in uids:
                     there.document = stored(uid).document
                     await write(run)
-    assert len(play.told.events) == 3, "of a and b; of c; of a again"
+    assert len(play.reported.events) == 3, "of a and b; of c; of a again"
 
 
 STRANGERS = {**MARKS, "operator-sdk/primary-resource": "prod/other"}
@@ -193,8 +193,8 @@ async def test_object_is_left_alone(
     async with opened(there, adopts=adopts) as play:
         await write(play, **asked)
         assert merges(play) == []
-    assert play.told.events == []
-    assert play.told.dependents == []
+    assert play.reported.events == []
+    assert play.reported.dependents == []
 
 
 async def test_create_is_no_adoption(opened: OpenRun) -> None:
@@ -202,8 +202,8 @@ async def test_create_is_no_adoption(opened: OpenRun) -> None:
     async with opened(Stored(None), adopts=True) as play:
         await write(play, OWN.removesuffix("/made"), "POST")
         assert merges(play) == []
-    assert play.told.events == []
-    assert play.told.dependents == [("ConfigMap", False, "prod")]
+    assert play.reported.events == []
+    assert play.reported.dependents == [("ConfigMap", False, "prod")]
 
 
 async def test_run_for_a_cr_that_is_being_deleted_adopts_nothing(opened: OpenRun) -> None:
@@ -212,14 +212,14 @@ async def test_run_for_a_cr_that_is_being_deleted_adopts_nothing(opened: OpenRun
     async with opened(stored(), cr=ending, adopts=True) as play:
         await write(play)
         assert merges(play) == []
-    assert play.told.events == []
+    assert play.reported.events == []
 
 
 async def test_without_injection_nothing_is_adopted(opened: OpenRun) -> None:
     async with opened(stored(), adopts=True, inject_owner=False) as play:
         assert (await write(play))["metadata"]["resourceVersion"] == "8"
         assert merges(play) == []
-    assert play.told.events == []
+    assert play.reported.events == []
 
 
 async def cut(request: Received) -> None:
@@ -237,7 +237,7 @@ async def cut(request: Received) -> None:
     ],
     ids=["403", "409", "201", "a page", "cut"],
 )
-async def test_adoption_that_fails_or_breaks_off_is_told_and_the_write_stays_good(
+async def test_adoption_that_fails_or_breaks_off_is_reported_and_the_write_stays_good(
     opened: OpenRun, refuse: Callable[[Received], Awaitable[None]]
 ) -> None:
     there = stored()
@@ -247,17 +247,17 @@ async def test_adoption_that_fails_or_breaks_off_is_told_and_the_write_stays_goo
 
     async with opened(there, adopts=True) as play:
         play.upstream.say = say
-        told = await write(play)
-    assert told == there.document
-    assert play.told.dependents == []
-    assert play.told.own_writes == [("u-1", "8")]
-    [(_, _, _, message)] = play.told.events
+        reported = await write(play)
+    assert reported == there.document
+    assert play.reported.dependents == []
+    assert play.reported.own_writes == [("u-1", "8")]
+    [(_, _, _, message)] = play.reported.events
     assert message.endswith(
         "The API server refused to give them one; that needs the verb `patch` on their kinds"
     )
 
 
-async def test_object_that_gets_its_old_owner_back_is_not_told(opened: OpenRun) -> None:
+async def test_object_that_gets_its_old_owner_back_is_not_reported(opened: OpenRun) -> None:
     asked: list[object] = []
 
     async def was_owned(by: Owner, uid: str) -> bool:
@@ -267,7 +267,7 @@ async def test_object_that_gets_its_old_owner_back_is_not_told(opened: OpenRun) 
     async with opened(stored(), was_owned=was_owned) as play:
         await write(play)
     assert asked == [(owner(), "u-1")]
-    assert play.told.events == []
+    assert play.reported.events == []
 
 
 async def test_write_is_good_where_the_kind_cannot_be_looked_up(opened: OpenRun) -> None:

@@ -43,12 +43,12 @@ async def test_named_object_is_noted_for_the_cr(
     headers = {"Content-Type": "application/merge-patch+json" if method == "PATCH" else JSON}
     async with play.request(method, path, headers=headers, **sent) as response:
         assert response.status == code
-    assert {each[2:] for each in play.told.asked} == {("", "configmaps", "neighbour", "x")}
-    assert {each[0] for each in play.told.asked} == {"App"}
+    assert {each[2:] for each in play.reported.asked} == {("", "configmaps", "neighbour", "x")}
+    assert {each[0] for each in play.reported.asked} == {"App"}
 
 
 async def test_list_proves_nothing_of_what_it_shows(play: Play) -> None:
     play.upstream.say = lambda request: answer(request, 200, {"items": [MADE]})
     async with play.request("GET", MAPS) as response:
         assert response.status == 200
-    assert play.told.asked == []
+    assert play.reported.asked == []

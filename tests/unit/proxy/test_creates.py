@@ -56,12 +56,12 @@ async def test_new_object_is_sent_with_its_owner_and_its_kind_is_followed(
 ) -> None:
     arrived = await write(play, method, OWN if method == "POST" else f"{OWN}/made?fieldManager=f")
     assert sent_metadata(arrived) == {"name": "made", "ownerReferences": [REFERENCE]}
-    assert play.told.dependents == [("ConfigMap", False, "prod")]
+    assert play.reported.dependents == [("ConfigMap", False, "prod")]
     looks = [one for one in play.upstream.received if one.method == "GET" and "made" in one.target]
     assert [one.target for one in looks] == ([] if method == "POST" else [f"{OWN}/made"])
     first = "application/json;as=PartialObjectMetadata;"
     assert all(one.headers["accept"].startswith(first) for one in looks)
-    assert play.told.asked == [("App", "shop", "", "configmaps", "prod", "made")]
+    assert play.reported.asked == [("App", "shop", "", "configmaps", "prod", "made")]
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ async def test_new_object_out_of_reach_of_references_is_sent_with_annotations(
 ) -> None:
     arrived = await write(play, "POST", target, body)
     assert sent_metadata(arrived) == {**body.get("metadata", {}), "annotations": MARKS}
-    assert play.told.dependents == dependents
+    assert play.reported.dependents == dependents
 
 
 async def test_body_may_say_the_namespace_that_the_path_leaves_out(play: Play) -> None:
     arrived = await write(play, "POST", "/api/v1/configmaps", {"metadata": {"namespace": "prod"}})
     assert sent_metadata(arrived)["ownerReferences"] == [REFERENCE]
-    assert play.told.dependents == [("ConfigMap", False, "prod")]
+    assert play.reported.dependents == [("ConfigMap", False, "prod")]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
@@ -100,7 +100,7 @@ async def test_kind_that_discovery_does_not_show_is_named_by_the_body(
         play, method, target if method == "POST" else f"{target}/made", {"kind": "Boat"}
     )
     assert sent_metadata(arrived)["ownerReferences"] == [REFERENCE]
-    assert play.told.dependents == [("Boat", False, "prod")]
+    assert play.reported.dependents == [("Boat", False, "prod")]
 
 
 async def test_cluster_scoped_kind_that_discovery_does_not_show_gets_annotations(
@@ -110,7 +110,9 @@ async def test_cluster_scoped_kind_that_discovery_does_not_show_gets_annotations
     assert sent_metadata(arrived) == {"annotations": MARKS}
 
 
-async def test_protobuf_without_a_known_kind_gets_its_owner_and_nobody_is_told(play: Play) -> None:
+async def test_protobuf_without_a_known_kind_gets_its_owner_and_no_one_is_reported(
+    play: Play,
+) -> None:
     play.upstream.say = lambda request: answer(
         request, 404 if request.method == "GET" else 201, {"metadata": {}}
     )
@@ -118,7 +120,7 @@ async def test_protobuf_without_a_known_kind_gets_its_owner_and_nobody_is_told(p
     target = "/apis/x.io/v1/namespaces/prod/boats"
     arrived = await write(play, "POST", target, data, PROTOBUF)
     assert b"shop" in arrived.body
-    assert play.told.dependents == []
+    assert play.reported.dependents == []
 
 
 HELD: Json = {
@@ -143,7 +145,7 @@ async def test_apply_says_the_owners_again_that_its_manager_wrote(
     arrived = await write(play, "PATCH", f"{OWN}/made?fieldManager={manager}")
     assert sent_metadata(arrived) == {"name": "made", **kept}
     assert arrived.target == f"{OWN}/made?fieldManager={manager}"
-    assert play.told.dependents == []
+    assert play.reported.dependents == []
 
 
 async def test_put_says_the_owners_again_that_it_does_not_speak_of(play: Play) -> None:
@@ -151,7 +153,7 @@ async def test_put_says_the_owners_again_that_it_does_not_speak_of(play: Play) -
     arrived = await write(play, "PUT", f"{OWN}/made")
     kept = {"ownerReferences": [REFERENCE, STRANGER], "annotations": MARKS}
     assert sent_metadata(arrived) == {"name": "made", **kept}
-    assert play.told.dependents == []
+    assert play.reported.dependents == []
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
@@ -189,7 +191,7 @@ async def test_what_is_no_create_or_cannot_be_read_is_sent_as_it_is(
     play.upstream.say = lambda request: answer(request, 200, {"kind": "Status", "metadata": {}})
     arrived = await write(play, method, target, body, media_type)
     assert arrived.body == (body if isinstance(body, bytes) else json.dumps(body).encode())
-    assert play.told.dependents == []
+    assert play.reported.dependents == []
     assert not any("made" in one.target for one in play.upstream.received if one.method == "GET")
 
 
@@ -199,9 +201,9 @@ async def test_apply_in_cbor_is_refused_with_its_way_out(play: Play, method: str
     async with play.request(
         method, f"{OWN}/made", data=b"\xa0", headers={"Content-Type": kind}
     ) as response:
-        told = json.loads(await response.read())
-    assert (response.status, told["reason"]) == (415, "UnsupportedMediaType")
-    assert told["message"] == (
+        reported = json.loads(await response.read())
+    assert (response.status, reported["reason"]) == (415, "UnsupportedMediaType")
+    assert reported["message"] == (
         f"a `{kind}` body was refused, because no owner can be added to it;"
         " send JSON, YAML or protobuf"
     )
@@ -212,8 +214,8 @@ async def test_dry_run_has_its_owner_and_makes_no_dependent(play: Play, method: 
     target = OWN if method == "POST" else f"{OWN}/made"
     arrived = await write(play, method, f"{target}?dryRun=All")
     assert sent_metadata(arrived)["ownerReferences"] == [REFERENCE]
-    assert play.told.dependents == []
-    assert play.told.own_writes == []
+    assert play.reported.dependents == []
+    assert play.reported.own_writes == []
 
 
 @pytest.mark.parametrize("code", [300, 400, 403, 409, 422, 500])
@@ -221,13 +223,13 @@ async def test_create_that_failed_makes_no_dependent(play: Play, code: int) -> N
     play.upstream.say = Stored(None, {"POST": (code, stored().document)}).say
     async with play.request("POST", OWN, json=MANIFEST, allow_redirects=False) as response:
         assert response.status == code
-    assert play.told.dependents == []
-    assert play.told.own_writes == []
+    assert play.reported.dependents == []
+    assert play.reported.own_writes == []
 
 
 async def test_create_is_noted_as_our_own_write(play: Play) -> None:
     await write(play, "POST", OWN)
-    assert play.told.own_writes == [("u-1", "8")]
+    assert play.reported.own_writes == [("u-1", "8")]
 
 
 @pytest.mark.parametrize(("cr", "settings"), [(app(uid=""), {}), (app(), {"inject_owner": False})])
@@ -237,24 +239,24 @@ async def test_play_whose_cr_can_own_nothing_writes_as_it_says(
 ) -> None:
     async with (
         opened_play(tmp_path, **settings) as bare,
-        play_of(bare.proxy, bare.upstream, bare.told, cr=cr) as play,
+        play_of(bare.proxy, bare.upstream, bare.reported, cr=cr) as play,
     ):
         play.upstream.say = Stored(None).say
         arrived = await write(play, method, OWN if method == "POST" else f"{OWN}/made")
         assert json.loads(arrived.body) == MANIFEST
         assert {one.method for one in play.upstream.received} == {method}
-    assert play.told.dependents == []
+    assert play.reported.dependents == []
 
 
 async def test_owner_without_a_namespace_owns_everywhere_by_reference(tmp_path: Path) -> None:
     async with (
         opened_play(tmp_path) as bare,
-        play_of(bare.proxy, bare.upstream, bare.told, cr=app(namespace="")) as play,
+        play_of(bare.proxy, bare.upstream, bare.reported, cr=app(namespace="")) as play,
     ):
         play.upstream.say = Stored(None).say
         arrived = await write(play, "POST", "/api/v1/nodes")
     assert sent_metadata(arrived)["ownerReferences"] == [REFERENCE]
-    assert play.told.dependents == [("Node", False, "")]
+    assert play.reported.dependents == [("Node", False, "")]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from rolecall.proxy.owners import Tie
 from rolecall.proxy.run_credentials import RunCredential, RunCredentials
 from tests.unit.proxy.crs import APP, UID, owner, watch
 from tests.unit.proxy.test_protobuf import METADATA, envelope, field
-from tests.unit.proxy.upstream import Told
+from tests.unit.proxy.upstream import Reported
 
 VERBS = frozenset({"get", "list", "watch"})
 SECRET = Resource(Gvk("", "v1", "Secret"), "secrets", namespaced=True, verbs=VERBS)
@@ -42,9 +42,11 @@ def item(uid: str = UID, **annotations: str) -> Json:
     }
 
 
-def told(text: str, size: int, resource: Resource = SECRET, namespace: str = "prod") -> list[Any]:
+def reported(
+    text: str, size: int, resource: Resource = SECRET, namespace: str = "prod"
+) -> list[Any]:
     """What was told after an answer that came in pieces of this size."""
-    sink = Told()
+    sink = Reported()
     search = DependentFinder(sink).search_for(credential(), resource, namespace)
     assert search is not None
     data = text.encode()
@@ -57,12 +59,12 @@ def told(text: str, size: int, resource: Resource = SECRET, namespace: str = "pr
 @pytest.mark.parametrize("indent", [None, 2])
 def test_owned_object_is_seen_in_any_pieces(size: int, indent: int | None) -> None:
     text = json.dumps({"items": [item("x"), item()] * 2}, indent=indent)
-    assert told(text, size) == [("Secret", False, "prod")]
+    assert reported(text, size) == [("Secret", False, "prod")]
 
 
 def test_owned_object_is_seen_at_the_end_of_a_long_list() -> None:
     text = json.dumps({"items": [item("x")] * 5000 + [item()]})
-    assert told(text, 65536) == [("Secret", False, "prod")]
+    assert reported(text, 65536) == [("Secret", False, "prod")]
 
 
 @pytest.mark.parametrize(
@@ -77,23 +79,23 @@ def test_owned_object_is_seen_at_the_end_of_a_long_list() -> None:
     ],
 )
 def test_the_uid_elsewhere_means_nothing(body: Json) -> None:
-    assert told(json.dumps(body), 50) == []
+    assert reported(json.dumps(body), 50) == []
 
 
 def test_annotated_object_is_seen_in_another_namespace() -> None:
     text = json.dumps(item("x", **ANNOTATIONS))
-    assert told(text, 10, namespace="other") == [("Secret", True, "other")]
+    assert reported(text, 10, namespace="other") == [("Secret", True, "other")]
     other_kind = {**ANNOTATIONS, "operator-sdk/primary-resource-type": "App"}
-    assert told(json.dumps(item("x", **other_kind)), 10, namespace="other") == []
+    assert reported(json.dumps(item("x", **other_kind)), 10, namespace="other") == []
 
 
 def test_list_over_all_namespaces_shows_both_ties() -> None:
     text = json.dumps({"items": [item(), item("x", **ANNOTATIONS)]})
-    assert sorted(told(text, 99, namespace="")) == [("Secret", False, ""), ("Secret", True, "")]
+    assert sorted(reported(text, 99, namespace="")) == [("Secret", False, ""), ("Secret", True, "")]
 
 
-def test_what_was_told_is_not_looked_for_again() -> None:
-    dependents = DependentFinder(Told())
+def test_what_was_reported_is_not_looked_for_again() -> None:
+    dependents = DependentFinder(Reported())
     search = dependents.search_for(credential(), SECRET, "prod")
     assert search is not None
     search(json.dumps(item()).encode())
@@ -107,13 +109,13 @@ def test_what_was_told_is_not_looked_for_again() -> None:
     ids=["blacklisted", "not wanted"],
 )
 def test_kinds_that_are_not_followed_are_not_looked_for(options: Json) -> None:
-    assert DependentFinder(Told()).search_for(credential(**options), SECRET, "prod") is None
+    assert DependentFinder(Reported()).search_for(credential(**options), SECRET, "prod") is None
 
 
 def test_cluster_scoped_kinds_are_looked_for_where_the_watch_wants_them() -> None:
-    assert DependentFinder(Told()).search_for(credential(), NODE, "") is None
+    assert DependentFinder(Reported()).search_for(credential(), NODE, "") is None
     wanted = credential(watch_cluster_scoped_resources=True)
-    assert DependentFinder(Told()).search_for(wanted, NODE, "") is not None
+    assert DependentFinder(Reported()).search_for(wanted, NODE, "") is not None
     assert wanted.watch.gvk == APP
 
 
@@ -126,8 +128,8 @@ def test_cluster_scoped_kinds_are_looked_for_where_the_watch_wants_them() -> Non
         (b"not JSON", []),
     ],
 )
-def test_own_write_is_told_where_the_answer_is_an_object(answer: bytes, expected: Any) -> None:
-    sink = Told()
+def test_own_write_is_reported_where_the_answer_is_an_object(answer: bytes, expected: Any) -> None:
+    sink = Reported()
     DependentFinder(sink).note_write("application/json", answer)
     assert sink.own_writes == expected
 
@@ -136,12 +138,12 @@ def test_own_write_is_told_where_the_answer_is_an_object(answer: bytes, expected
 def test_events_are_never_followed_and_a_kind_of_that_name_elsewhere_is(group: str) -> None:
     event = Resource(Gvk(group, "v1", "Event"), "events", namespaced=True, verbs=VERBS)
     other = Resource(Gvk("x.io", "v1", "Event"), "events", namespaced=True, verbs=VERBS)
-    assert DependentFinder(Told()).search_for(credential(), event, "prod") is None
-    assert DependentFinder(Told()).search_for(credential(), other, "prod") is not None
+    assert DependentFinder(Reported()).search_for(credential(), event, "prod") is None
+    assert DependentFinder(Reported()).search_for(credential(), other, "prod") is not None
 
 
-def test_created_kind_is_told_each_time_and_not_where_nobody_follows_it() -> None:
-    sink = Told()
+def test_created_kind_is_reported_each_time_and_not_where_no_one_follows_it() -> None:
+    sink = Reported()
     finder = DependentFinder(sink)
     for _ in range(2):
         finder.note_created(credential(), SECRET, Tie.REFERENCE, "prod")
@@ -150,11 +152,11 @@ def test_created_kind_is_told_each_time_and_not_where_nobody_follows_it() -> Non
     assert sink.dependents == [("Secret", False, "prod")] * 2 + [("Node", False, "")]
 
 
-def test_what_was_told_is_forgotten_when_there_is_too_much_of_it(
+def test_what_was_reported_is_forgotten_when_there_is_too_much_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(dependent_finder, "_REMEMBERED", 2)
-    finder = DependentFinder(Told())
+    finder = DependentFinder(Reported())
     known = []
     for namespace in ("a", "b", "c"):
         finder.note_created(credential(), SECRET, Tie.ANNOTATIONS, namespace)
@@ -163,7 +165,7 @@ def test_what_was_told_is_forgotten_when_there_is_too_much_of_it(
 
 
 def test_answer_in_protobuf_or_of_another_type_is_read_as_what_it_is() -> None:
-    sink = Told()
+    sink = Reported()
     finder = DependentFinder(sink)
     data = envelope(field(1, METADATA))
     assert finder.note_write("text/plain", b'{"metadata":{"uid":"u","resourceVersion":"7"}}') == {}
@@ -175,6 +177,6 @@ def test_answer_in_protobuf_or_of_another_type_is_read_as_what_it_is() -> None:
 
 @pytest.mark.parametrize("metadata", ['{"uid":"","resourceVersion":"7"}', '{"uid":"u"}'])
 def test_object_without_uid_or_version_is_no_write_of_ours(metadata: str) -> None:
-    sink = Told()
+    sink = Reported()
     DependentFinder(sink).note_write("application/json", f'{{"metadata":{metadata}}}'.encode())
     assert sink.own_writes == []

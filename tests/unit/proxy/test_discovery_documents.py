@@ -53,7 +53,7 @@ async def play(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Play]:
 
 async def read(play: Play, path: str, **headers: str) -> int:
     """Read a document as a run of its own; how often the API server was asked so far."""
-    async with play_of(play.proxy, play.upstream, play.told) as run:
+    async with play_of(play.proxy, play.upstream, play.reported) as run:
         return await read_in(run, path, **headers)
 
 
@@ -72,7 +72,7 @@ async def test_second_run_is_answered_from_memory(play: Play, path: str) -> None
 
 async def test_second_look_within_a_run_is_live_and_renews_memory(play: Play) -> None:
     assert await read(play, "/apis") == 1
-    async with play_of(play.proxy, play.upstream, play.told) as run:
+    async with play_of(play.proxy, play.upstream, play.reported) as run:
         assert [await read_in(run, "/apis") for _ in range(3)] == [1, 2, 3]
 
 
@@ -145,7 +145,7 @@ async def test_memory_is_bounded(play: Play) -> None:
         await answer(request, 200, document)
 
     play.upstream.say = say
-    async with play_of(play.proxy, play.upstream, play.told) as run:
+    async with play_of(play.proxy, play.upstream, play.reported) as run:
         for number in range(30):
             async with run.request("GET", f"/apis?made-up={number}") as response:
                 await response.read()
@@ -165,7 +165,7 @@ async def test_document_from_memory_has_the_headers_of_the_first_but_those_of_it
     play.upstream.say = lambda request: answer(request, 200, body, **said)
     for _ in range(2):
         async with (
-            play_of(play.proxy, play.upstream, play.told) as run,
+            play_of(play.proxy, play.upstream, play.reported) as run,
             run.request("GET", "/apis", headers={"Accept-Encoding": "gzip"}) as response,
         ):
             assert await response.read() == body
@@ -230,7 +230,7 @@ async def test_memory_drops_what_was_kept_first(
     size = len('{"target": "/apis?n=0", "resources": []}')
     monkeypatch.setattr(discovery_documents, "_MOST_BYTES", 2 * size)
     assert [await read(play, f"/apis?n={number}") for number in (0, 1, 0, 1)] == [1, 2, 2, 2]
-    async with play_of(play.proxy, play.upstream, play.told) as run:
+    async with play_of(play.proxy, play.upstream, play.reported) as run:
         assert [await read_in(run, "/apis?n=0") for _ in range(2)] == [2, 3], "0 is the newer one"
     assert [await read(play, f"/apis?n={number}") for number in (2, 0, 2)] == [4, 4, 4]
     assert await read(play, "/apis?n=1") == 5

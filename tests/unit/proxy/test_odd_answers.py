@@ -108,7 +108,7 @@ async def test_odd_discovery_reaches_the_run_that_asked_and_no_other(
     async with play.request("GET", "/apis") as response:
         assert await response.read() == body
     async with (
-        play_of(play.proxy, play.upstream, play.told) as other,
+        play_of(play.proxy, play.upstream, play.reported) as other,
         other.request("GET", "/apis") as response,
     ):
         assert await response.json() == {"kind": "APIGroupList", "groups": []}
@@ -123,9 +123,9 @@ async def test_right_that_the_engine_lacks_to_read_discovery_is_named(play: Play
     play.upstream.say = say
     target = "/apis/shop.example.com/v1/namespaces/shop/orders"
     async with play.request("POST", target, json={"metadata": {"name": "made"}}) as response:
-        told = await response.json()
-    assert (response.status, told["reason"]) == (403, "Forbidden")
-    assert told["message"] == (
+        reported = await response.json()
+    assert (response.status, reported["reason"]) == (403, "Forbidden")
+    assert reported["message"] == (
         "the request was not sent to the API server: could not get `/apis/shop.example.com/v1`: sealed;"
         ' add `- {nonResourceURLs: ["/apis/shop.example.com/v1"], verbs: [get]}` to a role'
         " in config/rbac, or let `rolecall rbac` write it"
@@ -133,7 +133,7 @@ async def test_right_that_the_engine_lacks_to_read_discovery_is_named(play: Play
     assert writes(play) == []
 
 
-async def test_login_that_fails_is_told_with_its_way_out(
+async def test_login_that_fails_is_reported_with_its_way_out(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(_: Credentials) -> None:
@@ -141,15 +141,15 @@ async def test_login_that_fails_is_told_with_its_way_out(
 
     monkeypatch.setattr(Credentials, "current", fail)
     async with play.request("GET", MAP) as response:
-        told = await response.json()
+        reported = await response.json()
     assert response.status == 502
-    assert told["message"] == (
+    assert reported["message"] == (
         "the request was not sent to the API server: the credential plugin `aws` did not end;"
         " install `aws`"
     )
 
 
-async def test_bug_of_the_proxy_is_told_as_a_status_and_logged(
+async def test_bug_of_the_proxy_is_reported_as_a_status_and_logged(
     play: Play, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def bug(*_: Any) -> None:

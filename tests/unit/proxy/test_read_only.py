@@ -21,7 +21,9 @@ async def play(tmp_path: Path) -> AsyncIterator[Play]:
 
     async with opened_play(tmp_path) as opened:
         opened.upstream.say = say
-        async with play_of(opened.proxy, opened.upstream, opened.told, reads_only=True) as asked:
+        async with play_of(
+            opened.proxy, opened.upstream, opened.reported, reads_only=True
+        ) as asked:
             yield asked
 
 
@@ -49,7 +51,7 @@ async def test_request_without_a_side_effect_passes(play: Play, method: str, pat
     sent = play.upstream.received[-1]
     assert f"{sent.method} {sent.target}" == f"{method} {path}"
     assert b"ownerReferences" not in sent.body
-    assert play.told.dependents == []
+    assert play.reported.dependents == []
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ async def test_long_read_passes_with_its_code_and_is_searched_to_its_end(play: P
     for _ in range(2):
         async with play.request("GET", MAPS, headers={"Accept-Encoding": "gzip"}) as response:
             assert (response.status, await response.read()) == (200, body)
-    assert play.told.dependents == [("ConfigMap", False, "prod")]
+    assert play.reported.dependents == [("ConfigMap", False, "prod")]
     searched, _ = (each for each in play.upstream.received if each.target == MAPS)
     assert searched.headers["accept-encoding"] == "identity"
 
@@ -52,7 +52,7 @@ async def test_answer_that_shows_no_live_object_is_not_searched(
     play.upstream.say = lambda request: answer(request, code, body, **{"Content-Type": kind})
     async with play.request(method, path) as response:
         assert (response.status, await response.read()) == (code, body)
-    assert play.told.dependents == []
+    assert play.reported.dependents == []
 
 
 async def test_read_passes_where_its_kind_cannot_be_looked_up(play: Play) -> None:
@@ -63,4 +63,4 @@ async def test_read_passes_where_its_kind_cannot_be_looked_up(play: Play) -> Non
     play.upstream.say = say
     async with play.request("GET", "/apis/x.io/v1/namespaces/prod/boats/b") as response:
         assert response.status == 200
-    assert play.told.dependents == []
+    assert play.reported.dependents == []

@@ -35,8 +35,8 @@ def refused(*sentences: str) -> RefusedRights:
     ],
     ids=["kubernetes.core", "kubectl", "quoted twice"],
 )
-def test_refusal_is_told_as_a_rule_to_paste(words: str) -> None:
-    assert refused(SENTENCE).told_by(words) == (
+def test_refusal_is_reported_as_a_rule_to_paste(words: str) -> None:
+    assert refused(SENTENCE).reported_by(words) == (
         "the operator may not create configmaps in namespace `shop`: add"
         f' `- {{apiGroups: [""], resources: [configmaps], verbs: [create]}}` {WAY_OUT}'
     )
@@ -72,50 +72,50 @@ def test_refusal_is_told_as_a_rule_to_paste(words: str) -> None:
     ids=["subresource", "cluster", "group", "path"],
 )
 def test_every_shape_of_a_refusal_is_understood(sentence: str, lack: str, rule: str) -> None:
-    told = refused(sentence).told_by(sentence)
-    assert told == f"the operator may not {lack}: add `- {rule}` {WAY_OUT}"
+    reported = refused(sentence).reported_by(sentence)
+    assert reported == f"the operator may not {lack}: add `- {rule}` {WAY_OUT}"
 
 
 def test_role_that_failed_over_something_else_gets_no_advice() -> None:
-    assert refused(SENTENCE).told_by("the database did not answer") == ""
+    assert refused(SENTENCE).reported_by("the database did not answer") == ""
 
 
 def test_words_that_the_server_never_said_are_not_believed() -> None:
-    assert refused().told_by(SENTENCE) == ""
+    assert refused().reported_by(SENTENCE) == ""
     other = SENTENCE.replace("configmaps", "secrets")
-    assert refused(other).told_by(SENTENCE) == ""
+    assert refused(other).reported_by(SENTENCE) == ""
 
 
 def test_quota_is_no_missing_right() -> None:
     sentence = 'pods "x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1'
-    assert refused(sentence).told_by(sentence) == ""
+    assert refused(sentence).reported_by(sentence) == ""
 
 
 def test_loop_over_refusals_keeps_the_last_ones_only() -> None:
     sentences = [SENTENCE.replace("shop", f"shop-{number}") for number in range(100)]
     rights = refused(*sentences)
-    assert rights.told_by(sentences[0]) == ""
-    assert "`shop-99`" in rights.told_by(sentences[99])
+    assert rights.reported_by(sentences[0]) == ""
+    assert "`shop-99`" in rights.reported_by(sentences[99])
 
 
 def test_refusal_that_came_again_is_the_newest() -> None:
     sentences = [SENTENCE.replace("shop", f"shop-{number}") for number in range(32)]
     kept = refused(*sentences, sentences[0], SENTENCE)
-    assert "`shop-0`" in kept.told_by(sentences[0])
-    assert kept.told_by(sentences[1]) == ""
-    assert "`shop-2`" in kept.told_by(sentences[2])
+    assert "`shop-0`" in kept.reported_by(sentences[0])
+    assert kept.reported_by(sentences[1]) == ""
+    assert "`shop-2`" in kept.reported_by(sentences[2])
 
 
-def test_first_refusal_that_the_task_repeats_is_told() -> None:
+def test_first_refusal_that_the_task_repeats_is_reported() -> None:
     other = SENTENCE.replace("shop", "other")
-    told = refused(SENTENCE).told_by(f"{other} and {SENTENCE}")
-    assert "`shop`" in told
+    reported = refused(SENTENCE).reported_by(f"{other} and {SENTENCE}")
+    assert "`shop`" in reported
 
 
-def test_answer_that_was_streamed_or_is_no_text_tells_nothing() -> None:
+def test_answer_that_was_streamed_or_is_no_text_reports_nothing() -> None:
     rights = RefusedRights()
     rights.note(None)
     rights.note(SENTENCE)
-    assert rights.told_by(SENTENCE) == ""
+    assert rights.reported_by(SENTENCE) == ""
     rights.note(b"\xff " + SENTENCE.encode())
-    assert "`shop`" in rights.told_by(SENTENCE)
+    assert "`shop`" in rights.reported_by(SENTENCE)

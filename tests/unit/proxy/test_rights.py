@@ -52,7 +52,7 @@ async def write(play: Play) -> int:
 async def test_run_writes_as_long_as_its_right_holds_and_reads_on(bare: Play) -> None:
     hand = Hand()
     with acting_for(hand):
-        run = play_of(bare.proxy, bare.upstream, bare.told)
+        run = play_of(bare.proxy, bare.upstream, bare.reported)
         play = await run.__aenter__()
     assert await write(play) == 200
 
@@ -69,10 +69,10 @@ async def test_two_runs_beside_each_other_write_each_by_its_own_right(bare: Play
     held, lost = Hand(), Hand()
     lost.is_held = False
     with acting_for(held):
-        first = play_of(bare.proxy, bare.upstream, bare.told)
+        first = play_of(bare.proxy, bare.upstream, bare.reported)
         one = await first.__aenter__()
     with acting_for(lost):
-        second = play_of(bare.proxy, bare.upstream, bare.told)
+        second = play_of(bare.proxy, bare.upstream, bare.reported)
         other = await second.__aenter__()
 
     assert await asyncio.gather(*(write(each) for each in (one, other) * 4)) == [200, 503] * 4
@@ -89,7 +89,7 @@ async def test_shell_in_a_pod_takes_nothing_more_once_the_right_is_lost(bare: Pl
 
     bare.upstream.say = listen
     with acting_for(hand):
-        run = play_of(bare.proxy, bare.upstream, bare.told)
+        run = play_of(bare.proxy, bare.upstream, bare.reported)
         play = await run.__aenter__()
     reader, writer = await raw(play, "POST", "SPDY/3.1")
     await reader.readuntil(b"hello")

@@ -32,7 +32,7 @@ async def test_both_addresses_of_localhost_answer(play: Play) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-async def test_port_that_is_taken_is_told(tmp_path: Path, host: str) -> None:
+async def test_port_that_is_taken_is_reported(tmp_path: Path, host: str) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as taken:
         taken.bind((host, 0))
@@ -79,22 +79,22 @@ SENTENCE = (
 )
 
 
-@pytest.mark.parametrize(("code", "is_told"), [(403, True), (200, False), (404, False)])
+@pytest.mark.parametrize(("code", "is_reported"), [(403, True), (200, False), (404, False)])
 async def test_right_is_missing_only_where_the_answer_was_a_403(
-    play: Play, code: int, is_told: bool
+    play: Play, code: int, is_reported: bool
 ) -> None:
     play.upstream.say = lambda request: answer(request, code, {"message": SENTENCE})
     async with play.request("GET", "/api/v1/pods"):
         pass
     assert play.access.missing_right("another failure") == ""
-    assert ("may not list pods" in play.access.missing_right(SENTENCE)) is is_told
+    assert ("may not list pods" in play.access.missing_right(SENTENCE)) is is_reported
 
 
 @pytest.mark.parametrize("is_removed_by_play", [False, True])
 async def test_kubeconfig_is_removed_with_its_run_and_a_play_may_remove_it(
     play: Play, tmp_path: Path, is_removed_by_play: bool
 ) -> None:
-    async with play_of(play.proxy, play.upstream, play.told) as run:
+    async with play_of(play.proxy, play.upstream, play.reported) as run:
         file = run.access.kubeconfig
         assert file.parent == tmp_path
         assert file.name.startswith("kubeconfig")
@@ -118,7 +118,7 @@ async def test_each_request_is_a_line_of_the_debug_log(
     }
 
 
-async def test_who_has_no_credential_and_who_leaves_the_path_reach_nobody(play: Play) -> None:
+async def test_who_has_no_credential_and_who_leaves_the_path_reach_no_one(play: Play) -> None:
     async with (
         aiohttp.ClientSession() as stranger,
         stranger.get(play.url.with_user(None).with_path("/api/v1/pods")) as response,

@@ -225,9 +225,9 @@ async def test_end_of_the_run_cuts_the_wire(tmp_path: Path) -> None:
     writer.close()
 
 
-@pytest.mark.parametrize(("said", "told"), [("Go on", "Go on"), ("", "Switching Protocols")])
+@pytest.mark.parametrize(("said", "reported"), [("Go on", "Go on"), ("", "Switching Protocols")])
 async def test_wire_begins_with_the_head_of_the_api_server(
-    tmp_path: Path, said: str, told: str
+    tmp_path: Path, said: str, reported: str
 ) -> None:
     async def say(request: Received) -> None:
         head = f"HTTP/1.1 101 {said}\r\nConnection: Upgrade\r\nUpgrade: x\r\nX-Y: z\r\n\r\n"
@@ -240,7 +240,7 @@ async def test_wire_begins_with_the_head_of_the_api_server(
         first, *headers = (await reader.read()).decode().strip().split("\r\n")
         writer.close()
         await writer.wait_closed()
-    assert first == f"HTTP/1.1 101 {told}"
+    assert first == f"HTTP/1.1 101 {reported}"
     assert sorted(headers) == ["Connection: Upgrade", "Upgrade: x", "X-Y: z"]
 
 

@@ -126,7 +126,7 @@ async def _read(
 
 
 @dataclass
-class Told:
+class Reported:
     """What the proxy told about dependents, and on CRs."""
 
     dependents: list[Any] = field(default_factory=list)
@@ -156,7 +156,7 @@ class Play:
     session: aiohttp.ClientSession
     url: URL
     upstream: Upstream
-    told: Told
+    reported: Reported
     proxy: Proxy
     access: RunAccess
 
@@ -185,7 +185,7 @@ async def opened_play(
     kubeconfig = folder / "upstream.kubeconfig"
     address = f"{'https' if tls else 'http'}://127.0.0.1:{upstream.port}{base}"
     kubeconfig.write_text(json.dumps(kubeconfig_for(address)))
-    told = Told()
+    reported = Reported()
     try:
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
         async with Client(credentials, fence=fence) as client:
@@ -194,15 +194,15 @@ async def opened_play(
             proxy = Proxy(
                 options,
                 client,
-                dependents=told,
+                dependents=reported,
                 clock=clock,
-                events=told,
+                events=reported,
                 was_owned=was_owned,
                 follow=follow,
             )
             await proxy.start()
             try:
-                async with play_of(proxy, upstream, told) as play:
+                async with play_of(proxy, upstream, reported) as play:
                     yield play
             finally:
                 await proxy.stop()
@@ -218,7 +218,7 @@ async def opened_play(
 async def play_of(
     proxy: Proxy,
     upstream: Upstream,
-    told: Told,
+    reported: Reported,
     *,
     reads_only: bool = False,
     world: World | None = None,
@@ -234,7 +234,7 @@ async def play_of(
     ):
         config = yaml.safe_load(access.kubeconfig.read_text())
         url = URL(config["clusters"][0]["cluster"]["server"]).with_host("127.0.0.1")
-        yield Play(session, url, upstream, told, proxy, access)
+        yield Play(session, url, upstream, reported, proxy, access)
 
 
 def tls_of_a_server(folder: Path) -> ssl.SSLContext:

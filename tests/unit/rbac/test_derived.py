@@ -120,7 +120,7 @@ def test_custom_resource_itself_is_known(tmp_path: Path) -> None:
     assert found.notes == []
 
 
-def test_unknown_kind_is_guessed_and_told(tmp_path: Path) -> None:
+def test_unknown_kind_is_guessed_and_reported(tmp_path: Path) -> None:
     found = derived(tmp_path, "- k8s_info: {api_version: x.dev/v1, kind: Policy, name: x}\n")
     assert rights(found) == {"get policies.x.dev"}
     assert "Policy.x.dev was guessed to be `policies`" in found.notes[0]
@@ -135,7 +135,7 @@ def test_unknown_kind_is_guessed_and_told(tmp_path: Path) -> None:
         "rolecall.operator.report: {cr: '{{ found }}', status: {a: 1}}",
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_place(tmp_path: Path, task: str) -> None:
+def test_what_cannot_be_read_is_reported_with_its_place(tmp_path: Path, task: str) -> None:
     found = derived(tmp_path, f"- {task}\n")
     assert rights(found) == set()
     assert any("roles/memcached/tasks/main.yml:1: " in note for note in found.notes)

@@ -69,7 +69,7 @@ def test_prune_gets_what_its_store_uses(project: Path) -> None:
     assert main(["rbac", "--check"]) == 0
 
 
-def test_a_store_without_rights_is_told_by_both_checks(
+def test_a_store_without_rights_is_reported_by_both_checks(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ask_for(skipUnchanged=True)
@@ -80,9 +80,9 @@ def test_a_store_without_rights_is_told_by_both_checks(
     said = "not allowed to create configmaps, which is needed by unchanged runs, for Memcached"
     assert said in capsys.readouterr().out
     main(["check"])
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     said = "not allowed to get, create, patch `configmaps`, so a restart runs each Memcached"
-    assert said in told.out + told.err
+    assert said in reported.out + reported.err
 
 
 def test_config_maps_of_the_whole_cluster_are_more_than_a_store_needs(

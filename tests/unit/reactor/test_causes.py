@@ -35,7 +35,7 @@ def test_a_deletion_is_one_though_it_raises_the_generation() -> None:
     assert cause(None, deleted) == "deletion"
 
 
-def test_a_pause_and_its_end_are_told_apart() -> None:
+def test_a_pause_and_its_end_are_distinguished() -> None:
     assert cause({"generation": 1}, {"generation": 1, **PAUSED}) == "pause"
     assert cause({"generation": 1, **PAUSED}, {"generation": 1}) == "resumed"
 

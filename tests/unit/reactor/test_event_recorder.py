@@ -81,7 +81,7 @@ async def test_event_is_posted_by_the_right_under_which_it_was_recorded() -> Non
     assert server.hands == {"by a turn": hand, "by the replica": None}
 
 
-async def test_event_tells_about_whom_and_from_whom() -> None:
+async def test_event_reports_about_whom_and_from_whom() -> None:
     server, clock = Server(), VirtualClock()
     async with posting(server, clock) as events:
         record(events)
@@ -163,7 +163,7 @@ async def test_storm_is_slowed_down_and_bounded() -> None:
     assert server.calls == 1000
 
 
-async def test_refusal_is_told_once_and_other_failures_are_swallowed(
+async def test_refusal_is_reported_once_and_other_failures_are_swallowed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server, clock = Server(), VirtualClock()

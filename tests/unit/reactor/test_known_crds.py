@@ -10,7 +10,7 @@ from rolecall.kube import ForbiddenError, Target, WatchEvent
 from rolecall.reactor.known_crds import KnownCrds
 
 
-def told_crds() -> tuple[list[str], KnownCrds]:
+def reported_crds() -> tuple[list[str], KnownCrds]:
     story: list[str] = []
     changed = lambda group: story.append(f"changed {group}")  # noqa: E731
     removed = lambda plural, group: story.append(f"removed {plural} of {group}")  # noqa: E731
@@ -28,16 +28,16 @@ def lists(crds: KnownCrds, *documents: dict[str, Any]) -> None:
     crds.on_list_complete()
 
 
-def test_change_is_told_by_group_and_only_once() -> None:
-    story, crds = told_crds()
+def test_change_is_reported_by_group_and_only_once() -> None:
+    story, crds = reported_crds()
     lists(crds, crd("apps.demo.example.com"))
     crds.on_event(WatchEvent("MODIFIED", crd("apps.demo.example.com", "2")))
     lists(crds, crd("apps.demo.example.com", "2"))
     assert story == ["changed demo.example.com"] * 2
 
 
-def test_crd_that_went_is_told_whether_watched_or_found_missing() -> None:
-    story, crds = told_crds()
+def test_crd_that_went_is_reported_whether_watched_or_found_missing() -> None:
+    story, crds = reported_crds()
     lists(crds, crd("apps.demo.example.com"), crd("volumes.other.example.com"))
     story.clear()
     crds.on_event(WatchEvent("DELETED", crd("apps.demo.example.com")))
@@ -48,7 +48,7 @@ def test_crd_that_went_is_told_whether_watched_or_found_missing() -> None:
 
 
 def test_missing_right_is_warned_of_with_its_rule(caplog: pytest.LogCaptureFixture) -> None:
-    _, crds = told_crds()
+    _, crds = reported_crds()
     crds.on_trouble(ForbiddenError("no", code=403, target=Target("list", path="/crds")))
     (entry,) = caplog.records
     assert "found within 30 s" in entry.message

@@ -155,7 +155,7 @@ def test_delete_brings_the_key_and_is_forgotten(crs: Crs) -> None:
     assert crs.says(ADDED, generation=1) is Urgency.EDIT
 
 
-def test_recreated_object_is_new_whether_its_deletion_was_told_or_not(crs: Crs) -> None:
+def test_recreated_object_is_new_whether_its_deletion_was_reported_or_not(crs: Crs) -> None:
     assert crs.lists(metadata(uid="second", generation=1)) == [("a", Urgency.EDIT)]
     assert crs.says(DELETED, uid="second", generation=1) is Urgency.EDIT
     assert crs.says(ADDED, uid="third", generation=1) is Urgency.EDIT
@@ -229,7 +229,7 @@ def test_trouble_that_passes_does_not_change_how_the_watch_stands(crs: Crs) -> N
     assert crs.states == [SyncState.SYNCED]
 
 
-def test_kind_that_is_found_missing_again_is_told_again(crs: Crs) -> None:
+def test_kind_that_is_found_missing_again_is_reported_again(crs: Crs) -> None:
     """Discovery may still know it a moment later: whoever awaits it has to begin anew each time."""
     crs.known.on_trouble(NoSuchKindError(APP))
     crs.known.on_trouble(NoSuchKindError(APP))

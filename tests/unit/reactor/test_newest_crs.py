@@ -48,7 +48,7 @@ class Stream:
             self.known.on_listed({"metadata": each})
         self.known.on_list_complete()
 
-    def tells(self, *events: WatchEvent) -> Json | None:
+    def reports(self, *events: WatchEvent) -> Json | None:
         for each in events:
             self.known.on_event(each)
         return self.newest.take(KEY)
@@ -61,32 +61,32 @@ def stream() -> Stream:
 
 def test_edit_brings_its_object_once(stream: Stream) -> None:
     edit = event(generation=2, resourceVersion="2")
-    assert stream.tells(edit) == edit.object
-    assert stream.tells() is None
+    assert stream.reports(edit) == edit.object
+    assert stream.reports() is None
 
 
 def test_object_that_changed_while_its_key_waits_is_the_newer_one(stream: Stream) -> None:
     edit = event(generation=2, resourceVersion="2")
     label = event(generation=2, resourceVersion="3", labels={"a": "b"})
-    assert stream.tells(edit, label) == label.object
+    assert stream.reports(edit, label) == label.object
 
 
-def test_event_that_brings_nobody_keeps_nothing(stream: Stream) -> None:
-    assert stream.tells(event(generation=1, resourceVersion="2")) is None
+def test_event_that_brings_no_one_keeps_nothing(stream: Stream) -> None:
+    assert stream.reports(event(generation=1, resourceVersion="2")) is None
 
 
 def test_deleted_object_is_not_kept_and_its_successor_is(stream: Stream) -> None:
     edit, gone = event(generation=2, resourceVersion="2"), event("DELETED", generation=2)
-    assert stream.tells(edit, gone) is None
+    assert stream.reports(edit, gone) is None
     other = event("ADDED", uid="other", generation=1, resourceVersion="9")
-    assert stream.tells(edit, gone, other) == other.object
+    assert stream.reports(edit, gone, other) == other.object
 
 
 def test_object_that_went_unseen_is_not_kept(stream: Stream) -> None:
     stream.known.on_event(event(generation=2, resourceVersion="2"))
     stream.known.on_list_begins()
     stream.known.on_list_complete()
-    assert stream.tells() is None
+    assert stream.reports() is None
 
 
 def test_object_that_a_later_list_shows_changed_is_not_kept_as_it_was(stream: Stream) -> None:
@@ -94,7 +94,7 @@ def test_object_that_a_later_list_shows_changed_is_not_kept_as_it_was(stream: St
     stream.known.on_list_begins()
     stream.known.on_listed({"metadata": metadata(generation=2, resourceVersion="3")})
     stream.known.on_list_complete()
-    assert stream.tells() is None
+    assert stream.reports() is None
 
 
 def test_lists_are_of_metadata_and_events_of_whole_objects(stream: Stream) -> None:
@@ -106,11 +106,11 @@ def test_lists_are_of_metadata_and_events_of_whole_objects(stream: Stream) -> No
 def test_kind_with_large_objects_is_followed_by_metadata_from_then_on(stream: Stream) -> None:
     large = event(generation=2, annotations={"x": "y" * 100_000})
     with pytest.raises(ListAgain):
-        stream.tells(large)
-    assert stream.tells() is None
+        stream.reports(large)
+    assert stream.reports() is None
     stream.known.on_list_complete()
     assert stream.known.wants_metadata_only
-    assert stream.tells(event(generation=3)) is None
+    assert stream.reports(event(generation=3)) is None
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_kinds_whose_turns_begin_with_no_checked_write_are_followed_by_metadata(
     stream: Stream,
 ) -> None:
     assert stream.known.wants_metadata_only
-    assert stream.tells(event("ADDED", name="a", generation=1)) is None
+    assert stream.reports(event("ADDED", name="a", generation=1)) is None
 
 
 def test_burst_of_edits_keeps_no_more_than_has_room_and_first_come_stay() -> None:
@@ -154,8 +154,8 @@ class TestFirstListOfKindsThatSkip:
         managed = {"managedFields": [{"manager": "kubectl"}]}
         listed = {"metadata": metadata(generation=1), "spec": {"size": 1}}
         stream = self.started({**listed, "metadata": {**listed["metadata"], **managed}})
-        assert stream.tells() == {"apiVersion": APP.api_version, "kind": "App", **listed}
-        assert stream.tells() is None
+        assert stream.reports() == {"apiVersion": APP.api_version, "kind": "App", **listed}
+        assert stream.reports() is None
 
     def test_later_lists_are_of_metadata(self) -> None:
         stream = self.started({"metadata": metadata(generation=1)})
@@ -167,18 +167,18 @@ class TestFirstListOfKindsThatSkip:
         stream = self.started({"metadata": metadata(generation=1), "spec": {"size": 1}})
         stream.known.on_list_complete()
         edit = event(generation=2, resourceVersion="2")
-        assert stream.tells(edit) == edit.object
+        assert stream.reports(edit) == edit.object
 
     def test_status_written_before_the_turn_is_what_the_turn_sees(self) -> None:
         stream = self.started({"metadata": metadata(generation=1), "spec": {"size": 1}})
         stream.known.on_list_complete()
         written = event(generation=1, resourceVersion="2")
-        assert stream.tells(written) == written.object
+        assert stream.reports(written) == written.object
 
     def test_deleted_before_the_turn_is_read(self) -> None:
         stream = self.started({"metadata": metadata(generation=1)})
         stream.known.on_list_complete()
-        assert stream.tells(event("DELETED", generation=1)) is None
+        assert stream.reports(event("DELETED", generation=1)) is None
 
     def test_large_object_makes_the_list_one_of_metadata(self) -> None:
         large = {"metadata": metadata(generation=1), "spec": {"text": "x" * 70_000}}
@@ -186,13 +186,13 @@ class TestFirstListOfKindsThatSkip:
         with pytest.raises(ListAgain):
             stream.known.on_listed(large)
         assert stream.known.wants_metadata_only
-        assert stream.tells() is None
+        assert stream.reports() is None
         stream.known.on_list_begins()
         stream.known.on_listed({"metadata": metadata(generation=1)})
-        assert stream.tells() is None
+        assert stream.reports() is None
 
     def test_without_a_status_of_ours_lists_are_of_metadata(self) -> None:
         stream = Stream(
             metadata(generation=1), of_extensions=(OptionalRuns(),), manage_status=False
         )
-        assert stream.tells() is None
+        assert stream.reports() is None

@@ -179,7 +179,7 @@ def test_own_write_after_a_gap_that_changed_nothing_else_is_no_news(stream: Stre
     assert stream.lists(owned(data={"k": "1"}, resourceVersion="3")) == []
 
 
-def test_object_without_a_uid_is_told_by_its_name() -> None:
+def test_object_without_a_uid_is_reported_by_its_name() -> None:
     stream = Stream(CONFIG_MAPS)
     first, second = owned("a1", data={"k": "1"}), owned("a2", data={"k": "1"})
     for document in (first, second):

@@ -85,12 +85,12 @@ class ScriptedRunner:
             self.doubled.append(name)
         self.in_flight.append(name)
 
-        def tell(event: RunEvent) -> None:
+        def report(event: RunEvent) -> None:
             request.note_event(event)
             on_event(event)
 
-        self.on_event[name] = tell
-        tell(RunEvent("playbook_on_start", 1, "", "", {}))
+        self.on_event[name] = report
+        report(RunEvent("playbook_on_start", 1, "", "", {}))
         number = min(len(self.requests), len(self.scripts)) - 1
         script = self.scripts[number] if self.scripts else _script_of(GOOD)
         self.runs.append(ScriptedRun(request, script, lambda: self.in_flight.remove(name)))
@@ -140,16 +140,16 @@ class ScriptedAccess:
 class RecordedEvents:
     """An `EventRecorder`: keeps what it was told."""
 
-    told: list[tuple[str, str, str]] = field(default_factory=list)
+    reported: list[tuple[str, str, str]] = field(default_factory=list)
 
     def record(self, cr: Json, *, kind: str, reason: str, message: str) -> None:
         assert cr["metadata"]["name"]
         assert kind in {"Normal", "Warning"}
-        self.told.append((kind, reason, message))
+        self.reported.append((kind, reason, message))
 
     @property
     def reasons(self) -> list[str]:
-        return [reason for _, reason, _ in self.told]
+        return [reason for _, reason, _ in self.reported]
 
 
 @dataclass
@@ -161,7 +161,7 @@ class RecordedTelemetry:
     ways: list[tuple[str, float]] = field(default_factory=list)  # of runs, and their seconds
     phases: list[str] = field(default_factory=list)
     tasks: Counter[str] = field(default_factory=Counter)
-    told: dict[Key, dict[str, str]] = field(default_factory=dict)
+    reported: dict[Key, dict[str, str]] = field(default_factory=dict)
     drift: dict[Key, int] = field(default_factory=dict)
 
     def reconcile_finished(self, gvk: Gvk, result: str, seconds: float) -> None:
@@ -180,7 +180,7 @@ class RecordedTelemetry:
         self.phases.append(phase)
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
-        self.told[key] = {each["type"]: each["status"] for each in conditions}
+        self.reported[key] = {each["type"]: each["status"] for each in conditions}
 
 
 @dataclass

@@ -88,7 +88,7 @@ class Setting:
         status = (await self.shop.get(name)).get("status") or {}
         return find(status.get("conditions") or [], type_)
 
-    async def told(self, type_: str, name: str = "a") -> tuple[str, str, str]:
+    async def reported(self, type_: str, name: str = "a") -> tuple[str, str, str]:
         found = await self.condition(type_, name)
         assert found is not None, f"no condition {type_}"
         return found["status"], found["reason"], found["message"]
@@ -143,13 +143,13 @@ class Followers(NoFollowers):
 
 
 def hands_for(
-    setting: Setting, *, max_runs: int = 2, election: Election | None = None, **told: Any
+    setting: Setting, *, max_runs: int = 2, election: Election | None = None, **reported: Any
 ) -> tuple[Queue, Workers]:
     """A queue and workers for a setting; backoff and jitter as in real life."""
     limits = Limits(max_runs, {setting.watch.gvk: max_runs})
     queue = Queue(setting.clock, limits, QueueSettings())
     reconciler, telemetry, clock = setting.reconciler, setting.telemetry, setting.clock
-    election, followers = election or Election(), Followers(**told)
+    election, followers = election or Election(), Followers(**reported)
     return queue, Workers(queue, reconciler, telemetry, clock, election, followers)
 
 

@@ -12,18 +12,20 @@ from tests.unit.reconcile.setting import Setting, working
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
-async def test_each_turn_is_told_with_its_outcome(setting: Setting, clock: VirtualClock) -> None:
+async def test_each_turn_is_reported_with_its_outcome(
+    setting: Setting, clock: VirtualClock
+) -> None:
     await setting.shop.create()
-    told: list[tuple[Turn, Outcome]] = []
+    reported: list[tuple[Turn, Outcome]] = []
 
-    def tell(turn: Turn, outcome: Outcome) -> None:
-        told.append((turn, outcome))
+    def report(turn: Turn, outcome: Outcome) -> None:
+        reported.append((turn, outcome))
 
-    async with working(setting, on_turn=tell) as (queue, _):
+    async with working(setting, on_turn=report) as (queue, _):
         queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(1.0)
 
-    [(turn, outcome)] = told
+    [(turn, outcome)] = reported
     assert (turn.key, turn.urgency) == (setting.key(), Urgency.EDIT)
     assert outcome.is_period
 

@@ -52,8 +52,8 @@ async def test_annotation_of_a_tenant_gives_no_more_than_the_watch(
         "reconcile-period": outcome.after_s,
     }
     assert got[name] == used
-    (told,) = [each for each in caplog.records if "capped" in each.getMessage()]
-    assert f"{PREFIX}/{name}" in str(vars(told))
+    (reported,) = [each for each in caplog.records if "capped" in each.getMessage()]
+    assert f"{PREFIX}/{name}" in str(vars(reported))
 
 
 async def test_watch_that_keeps_all_artifacts_lets_a_cr_keep_some(

@@ -39,7 +39,7 @@ async def test_turn_that_begins_with_what_was_brought_writes_twice_and_reads_nev
 
     [request] = setting.runner.requests
     assert "Running" in [each["type"] for each in request.cr["status"]["conditions"]]
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 async def test_play_of_an_object_that_was_edited_since_sees_the_edit(setting: Setting) -> None:
@@ -64,7 +64,7 @@ async def test_object_older_than_what_the_last_run_wrote_loses_none_of_it(settin
     await setting.turn()
 
     assert setting.runner.requests[-1].cr["status"]["url"] == "http://x"
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 async def test_object_that_was_replaced_since_is_not_run_for(setting: Setting) -> None:

@@ -64,7 +64,7 @@ async def test_cancelled_run_says_so_and_is_no_failure(shop: Shop, clock: Virtua
     assert outcome.ran["outcome"] == "cancelled"
     assert outcome.ran["why"] == "generation 2 replaces it"
     message = "Run 1 was stopped: generation 2 replaces it"
-    assert await setting.told("Running") == ("False", "Cancelled", message)
+    assert await setting.reported("Running") == ("False", "Cancelled", message)
     assert await setting.condition("Failure") is None
     assert "observedGeneration" not in (await shop.get())["status"]
 
@@ -127,7 +127,7 @@ async def test_notice_about_nothing_new_cancels_nothing(shop: Shop, clock: Virtu
     run.end(GOOD)
 
     assert not (await turn).is_error
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 async def test_notice_that_came_before_the_run_started_is_not_lost(
@@ -183,7 +183,7 @@ async def test_stopping_engine_ends_runs_and_starts_no_more(setting: Setting) ->
 
     assert len(setting.runner.requests) == 1
     for name in ("a", "b"):
-        status, reason, message = await setting.told("Running", name)
+        status, reason, message = await setting.reported("Running", name)
         assert (status, reason) == ("False", "Cancelled")
         assert message.endswith("was stopped: the operator is stopping")
 

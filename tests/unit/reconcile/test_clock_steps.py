@@ -68,8 +68,10 @@ async def times_of_runs(clock: SetClock) -> list[tuple[str, float]]:
             queue.add(setting.key(name), Urgency.EDIT)
         await clock.advance(60.0)
         assert not setting.runner.doubled
-        status = {name: await setting.told("Successful", name) for name in ("fails", "periodic")}
-        assert all(told[0] == "True" for told in status.values())
+        status = {
+            name: await setting.reported("Successful", name) for name in ("fails", "periodic")
+        }
+        assert all(reported[0] == "True" for reported in status.values())
     return times
 
 

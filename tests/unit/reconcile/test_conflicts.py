@@ -39,7 +39,7 @@ async def test_status_that_the_role_wrote_during_the_run_survives(setting: Setti
     status = (await setting.shop.get())["status"]
     assert status["url"] == "http://x"
     assert await setting.condition("Healthy") == {"type": "Healthy", "status": "True"}
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 async def test_ready_that_the_role_wrote_during_the_run_is_its_own(setting: Setting) -> None:
@@ -69,7 +69,7 @@ async def test_edit_during_the_run_is_not_claimed_to_be_done(setting: Setting, r
 
     status = (await setting.shop.get())["status"]
     assert status["observedGeneration"] == 1
-    assert (await setting.told("Ready"))[:2] == ("Unknown", "RunPending")
+    assert (await setting.reported("Ready"))[:2] == ("Unknown", "RunPending")
 
 
 async def test_storm_of_conflicts_passes(setting: Setting, fake: FakeCluster) -> None:
@@ -86,7 +86,7 @@ async def test_storm_of_conflicts_passes(setting: Setting, fake: FakeCluster) ->
     outcome = await in_time(setting, setting.turn())
 
     assert not outcome.is_error
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 async def test_endless_conflicts_end_in_an_error_and_no_run(
@@ -119,7 +119,7 @@ async def test_object_deleted_during_the_run_is_looked_at_again_and_forgotten(
 
 
 @pytest.mark.parametrize("result", [GOOD, BAD])
-async def test_result_is_not_told_to_an_object_that_took_the_name(
+async def test_result_is_not_reported_to_an_object_that_took_the_name(
     setting: Setting, result: Any
 ) -> None:
     await setting.shop.create()
@@ -134,7 +134,7 @@ async def test_result_is_not_told_to_an_object_that_took_the_name(
     assert ways_back(await setting.turn()) == AGAIN
     assert "status" not in await setting.shop.get()
     await setting.turn()
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 async def test_finalizer_of_an_object_that_took_the_name_stays(holding_setting: Setting) -> None:

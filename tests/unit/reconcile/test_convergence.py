@@ -18,10 +18,10 @@ def cr_of(generation: int = 1, uid: str = "u1") -> dict[str, Any]:
 
 def after(*runs: tuple[str, ...]) -> tuple[Convergence, str | None]:
     """What is told after runs that changed these tasks."""
-    convergence, told = Convergence(), None
+    convergence, reported = Convergence(), None
     for changed in runs:
-        told = convergence.observe(KEY, cr_of(), changed, 0.0)
-    return convergence, told
+        reported = convergence.observe(KEY, cr_of(), changed, 0.0)
+    return convergence, reported
 
 
 def test_task_that_changes_something_five_times_in_a_row_is_named() -> None:
@@ -30,15 +30,15 @@ def test_task_that_changes_something_five_times_in_a_row_is_named() -> None:
 
 
 def test_task_is_named_though_others_changed_something_but_once() -> None:
-    _, told = after(*[("one",)] * 4, ("one", "two"))
+    _, reported = after(*[("one",)] * 4, ("one", "two"))
 
-    assert str(told).endswith(": `one`")
+    assert str(reported).endswith(": `one`")
 
 
 def test_run_that_changes_nothing_begins_the_count_anew() -> None:
-    convergence, told = after(*[("one",)] * 4, (), *[("one",)] * 4)
+    convergence, reported = after(*[("one",)] * 4, (), *[("one",)] * 4)
 
-    assert told is None
+    assert reported is None
     assert convergence.wait_s(KEY, cr_of(), 0.0) == 0.0
 
 

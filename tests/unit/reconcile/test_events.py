@@ -17,7 +17,7 @@ from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
 @pytest.mark.parametrize("manage_status", [True, False])
-async def test_first_success_failures_and_recovery_are_told(
+async def test_first_success_failures_and_recovery_are_reported(
     shop: Shop, clock: VirtualClock, manage_status: bool
 ) -> None:
     setting = Setting(shop, watch_of(manage_status=manage_status), clock)
@@ -38,7 +38,7 @@ async def test_success_after_nothing_but_failures_is_a_recovery(setting: Setting
     assert setting.events.reasons == ["Failed", "Recovered"]
 
 
-async def test_restarted_engine_does_not_tell_the_first_success_again(setting: Setting) -> None:
+async def test_restarted_engine_does_not_report_the_first_success_again(setting: Setting) -> None:
     await setting.shop.create()
     await setting.turn()
 
@@ -48,13 +48,13 @@ async def test_restarted_engine_does_not_tell_the_first_success_again(setting: S
     assert restarted.events.reasons == []
 
 
-async def test_same_failure_is_told_in_the_same_words_each_time(setting: Setting) -> None:
+async def test_same_failure_is_reported_in_the_same_words_each_time(setting: Setting) -> None:
     await setting.shop.create()
     setting.runner.will(BAD)
     for _ in range(3):
         await setting.turn()
 
-    words = {message for _, _, message in setting.events.told}
+    words = {message for _, _, message in setting.events.reported}
     assert words == {"disk full (task `apply | claim`, roles/app/tasks/main.yml:12)"}
 
 
@@ -65,10 +65,10 @@ async def test_time_limits_have_a_reason_of_their_own(setting: Setting, ending: 
 
     await setting.turn()
 
-    assert setting.events.told == [("Warning", "TimedOut", "too long")]
+    assert setting.events.reported == [("Warning", "TimedOut", "too long")]
 
 
-async def test_missing_status_subresource_is_told_with_the_way_out(clock: VirtualClock) -> None:
+async def test_missing_status_subresource_is_reported_with_the_way_out(clock: VirtualClock) -> None:
     setting = Setting(Shop(FakeCluster(has_status=False), APP, "default"), watch_of(), clock)
     await setting.shop.create()
 
@@ -76,12 +76,14 @@ async def test_missing_status_subresource_is_told_with_the_way_out(clock: Virtua
 
     assert setting.runner.requests == []
     assert "no status subresource" in outcome.error
-    kind, reason, message = setting.events.told[0]
+    kind, reason, message = setting.events.reported[0]
     assert (kind, reason) == ("Warning", "StatusNotWritten")
     assert "manageStatus: false" in message
 
 
-async def test_status_that_the_schema_refuses_is_told(setting: Setting, fake: FakeCluster) -> None:
+async def test_status_that_the_schema_refuses_is_reported(
+    setting: Setting, fake: FakeCluster
+) -> None:
     await setting.shop.create()
 
     async def strict(verb: str, subresource: str) -> None:
@@ -93,7 +95,7 @@ async def test_status_that_the_schema_refuses_is_told(setting: Setting, fake: Fa
     outcome = await setting.turn()
 
     assert outcome.is_error
-    assert setting.events.told[0][1:] == (
+    assert setting.events.reported[0][1:] == (
         "StatusNotWritten",
         "status.ansible_conditions[0].reason: too short",
     )
@@ -104,7 +106,7 @@ async def test_bug_in_a_turn_is_reported_in_status(setting: Setting) -> None:
 
     await setting.reconciler.report_bug(setting.key())
 
-    assert "internal error" in (await setting.told("Failure"))[2]
+    assert "internal error" in (await setting.reported("Failure"))[2]
     assert setting.events.reasons == ["Failed"]
 
 
@@ -115,5 +117,5 @@ async def test_message_of_a_failed_item_is_added_to_that_of_the_loop(setting: Se
 
     await setting.turn()
 
-    message = (await setting.told("Failure"))[2]
+    message = (await setting.reported("Failure"))[2]
     assert message.startswith("One or more items failed: quota exceeded (task `apply | claim`")

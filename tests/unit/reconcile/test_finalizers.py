@@ -65,7 +65,7 @@ async def test_failed_finalizer_run_keeps_the_object_and_says_why(holding_settin
 
     assert outcome.is_error
     assert await finalizers(setting.shop) == [FINALIZER]
-    assert (await setting.told("Failure"))[2].startswith("disk full")
+    assert (await setting.reported("Failure"))[2].startswith("disk full")
     await setting.turn()
     with pytest.raises(NotFoundError):
         await setting.shop.get()
@@ -81,7 +81,7 @@ async def test_object_held_by_others_too_stays_with_the_final_word_in_status(
     await setting.turn()
 
     assert await finalizers(setting.shop) == [FOREIGN]
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
     assert await setting.turn() == Outcome()
     assert len(setting.runner.requests) == 1
 
@@ -120,11 +120,11 @@ async def test_finalizer_added_by_another_meanwhile_survives_ours(
     setting = holding_setting
     await setting.shop.create()
 
-    async def somebody_is_faster(verb: str, subresource: str) -> None:
+    async def a_client_is_faster(verb: str, subresource: str) -> None:
         fake.intruder = None
         await setting.shop.patch({"metadata": {"finalizers": [FOREIGN]}})
 
-    fake.intruder = somebody_is_faster
+    fake.intruder = a_client_is_faster
     await setting.turn()
 
     assert await finalizers(setting.shop) == [FOREIGN, FINALIZER]
@@ -136,11 +136,11 @@ async def test_object_deleted_just_before_we_hold_it_is_let_go_without_a_run(
     setting = holding_setting
     await setting.shop.create(finalizers=[FOREIGN])
 
-    async def somebody_deletes(verb: str, subresource: str) -> None:
+    async def a_client_deletes(verb: str, subresource: str) -> None:
         fake.intruder = None
         await setting.shop.delete()
 
-    fake.intruder = somebody_deletes
+    fake.intruder = a_client_deletes
     outcome = await setting.turn()
 
     assert outcome == Outcome()
@@ -155,18 +155,18 @@ async def test_object_deleted_while_it_is_marked_running_never_gets_its_main_pla
     setting = holding_setting if ours == FINALIZER else _without_finalizer(holding_setting)
     await setting.shop.create(finalizers=[ours])
 
-    async def somebody_deletes(verb: str, subresource: str) -> None:
+    async def a_client_deletes(verb: str, subresource: str) -> None:
         fake.intruder = None
         await setting.shop.delete()
 
-    fake.intruder = somebody_deletes
+    fake.intruder = a_client_deletes
     await setting.turn()
 
     assert [request.is_finalizer for request in setting.runner.requests] == [True] * (
         ours == FINALIZER
     )
     if ours == FOREIGN:
-        assert (await setting.told("Running"))[:2] == ("False", "Cancelled")
+        assert (await setting.reported("Running"))[:2] == ("False", "Cancelled")
 
 
 def _without_finalizer(setting: Setting) -> Setting:
@@ -180,17 +180,17 @@ async def test_object_that_went_while_its_finalizer_was_taken_off_is_gone(
     await setting.shop.create(finalizers=[FINALIZER])
     await setting.shop.delete()
 
-    async def somebody_else_was_faster(request: RunRequest) -> RunResult:
+    async def another_client_was_faster(request: RunRequest) -> RunResult:
         fake.objects.clear()
         return GOOD
 
-    setting.runner.will(somebody_else_was_faster)
+    setting.runner.will(another_client_was_faster)
     await setting.turn()
 
     assert (await setting.turn()).forget
 
 
-async def test_webhook_that_keeps_our_finalizer_off_is_told_of(
+async def test_webhook_that_keeps_our_finalizer_off_is_reported_of(
     holding_setting: Setting, fake: FakeCluster
 ) -> None:
     setting = holding_setting
@@ -204,6 +204,6 @@ async def test_webhook_that_keeps_our_finalizer_off_is_told_of(
 
     assert outcome.is_error
     assert setting.runner.requests == []
-    kind, reason, message = setting.events.told[0]
+    kind, reason, message = setting.events.reported[0]
     assert (kind, reason) == ("Warning", "FinalizerNotWritten")
     assert "`guard`" in message

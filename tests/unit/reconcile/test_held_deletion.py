@@ -18,7 +18,7 @@ WHY = "disk full (task `apply | claim`, roles/app/tasks/main.yml:12"
 PAUSED = "Deletion waits: reconciling is paused, and the finalizer runs only when it is resumed"
 
 
-async def test_failed_finalizer_run_is_told_as_what_holds_up_the_deletion(
+async def test_failed_finalizer_run_is_reported_as_what_holds_up_the_deletion(
     holding_setting: Setting,
 ) -> None:
     setting = holding_setting
@@ -30,9 +30,9 @@ async def test_failed_finalizer_run_is_told_as_what_holds_up_the_deletion(
     await setting.turn()
 
     failure = f"{WHY}, run 2); deletion waits for the finalizer run, which failed"
-    assert await setting.told("Failure") == ("True", "Failed", failure)
-    assert await setting.told("Ready") == ("False", "RunFailed", f"{HELD}{WHY}, run 2)")
-    assert setting.events.told == [("Warning", "DeletionWaits", f"{HELD}{WHY})")] * 2
+    assert await setting.reported("Failure") == ("True", "Failed", failure)
+    assert await setting.reported("Ready") == ("False", "RunFailed", f"{HELD}{WHY}, run 2)")
+    assert setting.events.reported == [("Warning", "DeletionWaits", f"{HELD}{WHY})")] * 2
 
 
 async def test_finalizer_run_that_could_not_start_says_so_too(holding_setting: Setting) -> None:
@@ -43,7 +43,7 @@ async def test_finalizer_run_that_could_not_start_says_so_too(holding_setting: S
 
     await setting.turn()
 
-    message = (await setting.told("Failure"))[2]
+    message = (await setting.reported("Failure"))[2]
     assert message.startswith("Unable to run reconciliation: no inventory")
     assert message.endswith("; deletion waits for the finalizer run, which failed")
 
@@ -60,9 +60,9 @@ async def test_annotation_that_lets_no_run_start_says_that_the_deletion_waits(
 
     text = 'Unable to parse reconcile period annotation: time: unknown unit "x" in duration "5x"'
     held = "eletion waits for the finalizer run, which cannot start"
-    assert await setting.told("Failure") == ("True", "Failed", f"{text}; d{held}")
-    assert await setting.told("Ready") == ("False", "RunFailed", f"{text}; d{held}")
-    assert setting.events.told == [("Warning", "DeletionWaits", f"D{held}: {text}")]
+    assert await setting.reported("Failure") == ("True", "Failed", f"{text}; d{held}")
+    assert await setting.reported("Ready") == ("False", "RunFailed", f"{text}; d{held}")
+    assert setting.events.reported == [("Warning", "DeletionWaits", f"D{held}: {text}")]
     assert setting.runner.requests == []
 
 
@@ -75,7 +75,7 @@ async def test_failed_run_of_an_object_that_stays_says_nothing_of_deletion(
 
     await setting.turn()
 
-    assert (await setting.told("Failure"))[2] == f"{WHY}, run 1)"
+    assert (await setting.reported("Failure"))[2] == f"{WHY}, run 1)"
     assert setting.events.reasons == ["Failed"]
 
 
@@ -91,9 +91,9 @@ async def test_deletion_that_waits_for_the_end_of_a_pause_says_so_once(
     await setting.turn()
     await setting.turn()
 
-    assert setting.events.told[1:] == [("Warning", "DeletionWaits", PAUSED)]
+    assert setting.events.reported[1:] == [("Warning", "DeletionWaits", PAUSED)]
     if manage_status:
-        assert await setting.told("Paused") == ("True", "PausedByAnnotation", PAUSED)
+        assert await setting.reported("Paused") == ("True", "PausedByAnnotation", PAUSED)
     assert setting.runner.requests == []
 
 

@@ -34,11 +34,11 @@ async def test_long_run_names_its_task_in_running_since_when(
         await clock.advance(2.0)
         setting.runner.begins("Wait for the database")
         await clock.advance(7.9)
-        assert await setting.told("Running") == RUNNING
+        assert await setting.reported("Running") == RUNNING
 
         await clock.advance(0.1)
 
-        assert await setting.told("Running") == WAITING
+        assert await setting.reported("Running") == WAITING
 
 
 async def test_long_run_without_a_task_yet_is_running_and_no_more(
@@ -47,7 +47,7 @@ async def test_long_run_without_a_task_yet_is_running_and_no_more(
     async with long_run(setting):
         await clock.advance(45.0)
 
-        assert await setting.told("Running") == RUNNING
+        assert await setting.reported("Running") == RUNNING
         assert status_writes(fake) == 1
 
 
@@ -96,7 +96,7 @@ async def test_status_is_written_when_the_task_changed_and_not_more_often_than_e
         assert writes[20] == 3  # after 40 s, though ten tasks began meanwhile
         await clock.advance(600.0)
         assert status_writes(fake) == 4
-        assert "Running task `Task 2`" in (await setting.told("Running"))[2]
+        assert "Running task `Task 2`" in (await setting.reported("Running"))[2]
 
 
 async def test_task_that_goes_on_is_written_once(
@@ -123,7 +123,7 @@ async def test_result_of_a_long_run_is_one_write_without_a_conflict(
         await turn
 
     assert fake.calls == ["patch status"]
-    assert "Running task" not in (await setting.told("Running"))[2]
+    assert "Running task" not in (await setting.reported("Running"))[2]
 
 
 async def test_run_that_ends_during_such_a_write_waits_for_it_and_has_the_last_word(
@@ -141,10 +141,10 @@ async def test_run_that_ends_during_such_a_write_waits_for_it_and_has_the_last_w
         await clock.advance(10.0)
         run.end(GOOD)
         await clock.rest()
-        assert await setting.told("Running") == RUNNING
+        assert await setting.reported("Running") == RUNNING
         let_go.set()
         await turn
-    assert (await setting.told("Running"))[1] == "Successful"
+    assert (await setting.reported("Running"))[1] == "Successful"
     assert fake.calls.count("patch status") == 3
 
 
@@ -163,7 +163,7 @@ async def test_end_of_a_run_does_not_wait_for_an_api_server_that_does_not_answer
         run.end(GOOD)
         await clock.advance(2.0)
         assert turn.done()
-    assert (await setting.told("Running"))[1] == "Successful"
+    assert (await setting.reported("Running"))[1] == "Successful"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ async def test_write_that_fails_does_not_fail_the_run(
         fake.intruder = None
         run.end(GOOD)
         assert (await turn).error == ""
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 async def test_bug_in_telling_does_not_fail_the_run(
@@ -232,7 +232,7 @@ async def test_condition_that_the_role_wrote_meanwhile_stays(
         await clock.advance(10.0)
 
         assert (await setting.condition("Healthy")) == own
-        assert "Running task `Wait`" in (await setting.told("Running"))[2]
+        assert "Running task `Wait`" in (await setting.reported("Running"))[2]
 
 
 async def test_status_that_is_not_ours_is_not_written(

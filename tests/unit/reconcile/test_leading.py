@@ -29,7 +29,9 @@ async def test_turn_of_a_replica_that_may_not_lead_is_put_back_as_it_was(
 
 
 @pytest.mark.parametrize("result", [GOOD, BAD])
-async def test_run_that_outlived_its_leader_is_told_nowhere(setting: Setting, result: Any) -> None:
+async def test_run_that_outlived_its_leader_is_reported_nowhere(
+    setting: Setting, result: Any
+) -> None:
     await setting.shop.create()
 
     async def loses_the_lease(_: RunRequest) -> Any:
@@ -42,7 +44,7 @@ async def test_run_that_outlived_its_leader_is_told_nowhere(setting: Setting, re
     assert (outcome.error, outcome.after_s, outcome.urgency) == ("", 1.0, Urgency.EDIT)
     assert setting.events.reasons == []
     assert setting.telemetry.runs == []
-    assert (await setting.told("Running"))[:2] == ("True", "Running")
+    assert (await setting.reported("Running"))[:2] == ("True", "Running")
 
 
 async def test_replica_that_stops_leading_reports_no_error_of_a_status_that_it_may_not_write(

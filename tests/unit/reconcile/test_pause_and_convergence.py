@@ -27,19 +27,19 @@ async def test_paused_object_says_so_and_nothing_runs(setting: Setting) -> None:
     outcome = await setting.turn()
 
     assert (outcome.after_s, outcome.is_period) == (36000.0, True)
-    assert (await setting.told("Paused"))[:2] == ("True", "PausedByAnnotation")
+    assert (await setting.reported("Paused"))[:2] == ("True", "PausedByAnnotation")
     assert await setting.condition("Running") is None
     assert setting.runner.requests == []
     assert setting.events.reasons == ["Paused"]
 
 
-async def test_event_of_a_pause_tells_who_and_why_on_one_bounded_line(setting: Setting) -> None:
+async def test_event_of_a_pause_reports_who_and_why_on_one_bounded_line(setting: Setting) -> None:
     because = "moving house\n" + "x" * 500
     await setting.shop.create(annotations={**PAUSE, PAUSED_BY: "ann", PAUSED_BECAUSE: because})
 
     await setting.turn()
 
-    ((_, reason, message),) = setting.events.told
+    ((_, reason, message),) = setting.events.reported
     assert reason == "Paused"
     assert message.startswith("Paused by ann (moving house x")
     assert message.endswith("…: nothing will run for it")
@@ -53,7 +53,7 @@ async def test_condition_of_a_pause_has_person_time_and_reason(setting: Setting)
 
     await setting.turn()
 
-    assert (await setting.told("Paused"))[2] == (
+    assert (await setting.reported("Paused"))[2] == (
         f"Paused by ann (moving) since {since}:"
         " nothing runs for this object, not even its finalizer"
     )
@@ -79,10 +79,10 @@ async def test_object_goes_on_when_the_annotation_is_removed(setting: Setting) -
 
     await setting.turn()
 
-    assert (await setting.told("Paused"))[:2] == ("False", "Resumed")
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Paused"))[:2] == ("False", "Resumed")
+    assert (await setting.reported("Successful"))[0] == "True"
     assert setting.events.reasons == ["Paused", "Resumed", "Succeeded"]
-    assert setting.events.told[1] == ("Normal", "Resumed", "Resumed")
+    assert setting.events.reported[1] == ("Normal", "Resumed", "Resumed")
     await setting.turn()
     assert setting.events.reasons == ["Paused", "Resumed", "Succeeded"], "it is told once"
 
@@ -109,7 +109,7 @@ async def test_paused_object_waits_with_its_finalizer_too(holding_setting: Setti
     assert setting.runner.requests[0].is_finalizer
 
 
-async def test_pause_without_managed_status_is_told_once_by_event(
+async def test_pause_without_managed_status_is_reported_once_by_event(
     shop: Shop, clock: VirtualClock
 ) -> None:
     setting = Setting(shop, watch_of(manage_status=False), clock)
@@ -134,13 +134,13 @@ async def test_task_that_changes_five_times_in_a_row_is_named(setting: Setting) 
 
     await setting.turn()
 
-    status, reason, message = await setting.told("NotConverging")
+    status, reason, message = await setting.reported("NotConverging")
     assert (status, reason) == ("True", "SameTaskChanged")
     assert TASK in message
     assert setting.events.reasons == ["Succeeded", "NotConverging"]
 
 
-async def test_not_converging_is_told_once_however_long_it_lasts(setting: Setting) -> None:
+async def test_not_converging_is_reported_once_however_long_it_lasts(setting: Setting) -> None:
     await setting.shop.create()
     setting.runner.will(UNSETTLED)
 
@@ -186,7 +186,7 @@ async def test_run_without_changes_ends_it(setting: Setting) -> None:
 
     await run_times(setting, 6)
 
-    assert (await setting.told("NotConverging"))[:2] == ("False", "Converged")
+    assert (await setting.reported("NotConverging"))[:2] == ("False", "Converged")
 
 
 async def test_failed_run_neither_counts_nor_ends_it(setting: Setting) -> None:
@@ -195,7 +195,7 @@ async def test_failed_run_neither_counts_nor_ends_it(setting: Setting) -> None:
 
     await run_times(setting, 6)
 
-    assert (await setting.told("NotConverging"))[0] == "True"
+    assert (await setting.reported("NotConverging"))[0] == "True"
 
 
 async def test_dependents_of_a_restless_object_wait_longer_each_time(

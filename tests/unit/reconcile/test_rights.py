@@ -76,7 +76,7 @@ async def test_key_of_another_replica_leaves_the_queue_and_never_comes_back(
         assert (queue.waiting(), queue.delayed(), queue.in_hand()) == ([], [], [])
 
 
-async def test_lost_run_is_frozen_and_ended_told_nowhere_and_not_tried_again(
+async def test_lost_run_is_frozen_and_ended_reported_nowhere_and_not_tried_again(
     setting: Setting, clock: VirtualClock
 ) -> None:
     await setting.shop.create()
@@ -86,7 +86,7 @@ async def test_lost_run_is_frozen_and_ended_told_nowhere_and_not_tried_again(
         queue.add(setting.key(), Urgency.EDIT)
         await clock.advance(1.0)
         assert run.began.is_set()
-        told = (await setting.shop.get())["status"]
+        reported = (await setting.shop.get())["status"]
 
         hands.is_ours = setting.may_run = False
         assert setting.reconciler.lose_runs_of(lambda _: True, "the shard was lost") == 1
@@ -94,7 +94,7 @@ async def test_lost_run_is_frozen_and_ended_told_nowhere_and_not_tried_again(
 
         assert setting.runner.runs[0].is_frozen
         assert setting.runner.in_flight == []
-        assert (await setting.shop.get())["status"] == told
+        assert (await setting.shop.get())["status"] == reported
         assert setting.events.reasons == []
         assert (queue.waiting(), queue.delayed(), queue.in_hand()) == ([], [], [])
         assert len(setting.runner.requests) == 1
@@ -128,7 +128,7 @@ async def test_run_whose_shard_is_handed_over_ends_as_cancelled_and_says_so(
         hands.is_ours = False  # no turn begins any more, but this one may tell
         await clock.advance(10.0)
 
-        _, _, message = await setting.told("Running")
+        _, _, message = await setting.reported("Running")
         assert "its shard is handed over" in message
         assert not setting.runner.runs[0].is_frozen
         assert (queue.waiting(), queue.delayed(), queue.in_hand()) == ([], [], [])

@@ -14,7 +14,7 @@ from tests.unit.reconcile.setting import Setting, working
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
-async def test_log_tells_start_and_end_of_a_run_with_the_next_time(
+async def test_log_reports_start_and_end_of_a_run_with_the_next_time(
     setting: Setting, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await setting.shop.create()
@@ -26,13 +26,13 @@ async def test_log_tells_start_and_end_of_a_run_with_the_next_time(
             queue.add(setting.key(), Urgency.EDIT)
             await clock.rest()
 
-    told = [(record.getMessage(), record.__dict__["fields"]) for record in caplog.records]
-    started, finished = told[0], told[1]
+    reported = [(record.getMessage(), record.__dict__["fields"]) for record in caplog.records]
+    started, finished = reported[0], reported[1]
     assert started[0] == "run started"
     assert started[1] | {"generation": 1, "run": "1", "name": "a"} == started[1]
     assert finished[0] == "run finished"
     assert finished[1]["next_in_s"] == 36000.0
-    assert [message for message, _ in told].count("run failed") == 1
+    assert [message for message, _ in reported].count("run failed") == 1
 
 
 async def test_failed_run_is_one_line_that_says_why_where_and_what_next(
@@ -79,7 +79,7 @@ async def test_what_ansible_printed_last_follows_the_line_about_the_failure(
     assert before[-1] == "run failed"
 
 
-async def test_status_that_cannot_be_written_is_not_told_as_a_failed_run(
+async def test_status_that_cannot_be_written_is_not_reported_as_a_failed_run(
     setting: Setting, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await setting.shop.create()
@@ -96,6 +96,6 @@ async def test_status_that_cannot_be_written_is_not_told_as_a_failed_run(
         queue.add(setting.key(), Urgency.EDIT)
         await clock.rest()
 
-    told = [(each.getMessage(), each.__dict__.get("fields", {})) for each in caplog.records]
-    assert ("run failed", "no answer") not in [(text, at.get("error")) for text, at in told]
-    assert ("reconcile failed", "no answer") in [(text, at.get("error")) for text, at in told]
+    reported = [(each.getMessage(), each.__dict__.get("fields", {})) for each in caplog.records]
+    assert ("run failed", "no answer") not in [(text, at.get("error")) for text, at in reported]
+    assert ("reconcile failed", "no answer") in [(text, at.get("error")) for text, at in reported]

@@ -139,7 +139,7 @@ async def test_run_that_would_do_the_same_is_not_made_and_the_period_goes_on(
 
 
 @pytest.mark.parametrize("result", [GOOD, BAD])
-async def test_run_that_was_made_is_told_with_what_it_saw(
+async def test_run_that_was_made_is_reported_with_what_it_saw(
     shop: Shop, clock: VirtualClock, result: RunResult
 ) -> None:
     hooks = RecordedHooks()

@@ -16,11 +16,11 @@ async def test_task_that_says_nothing_for_a_minute_is_named_by_an_event_once(
         await clock.advance(2.0)
         setting.runner.begins("Wait for the database")
         await clock.advance(59.9)
-        assert setting.events.told == []
+        assert setting.events.reported == []
 
         await clock.advance(600.0)
 
-    assert setting.events.told[:-1] == [
+    assert setting.events.reported[:-1] == [
         (
             "Warning",
             "NoOutput",
@@ -39,17 +39,17 @@ async def test_task_that_speaks_is_not_said_to_be_silent(
             await clock.advance(SPEAKS_EVERY_S)
             setting.runner.speaks()
 
-        assert setting.events.told == []
+        assert setting.events.reported == []
 
 
-async def test_play_that_hangs_before_its_first_task_is_told_too(
+async def test_play_that_hangs_before_its_first_task_is_reported_too(
     setting: Setting, clock: VirtualClock
 ) -> None:
     async with long_run(setting):
         await clock.advance(61.0)
 
         message = "No output for a minute before the first task; the run goes on"
-        assert setting.events.told == [("Warning", "NoOutput", message)]
+        assert setting.events.reported == [("Warning", "NoOutput", message)]
 
 
 async def test_task_that_a_limit_ended_has_its_time_in_status_and_not_in_the_event(
@@ -62,6 +62,6 @@ async def test_task_that_a_limit_ended_has_its_time_in_status_and_not_in_the_eve
 
     await setting.turn()
 
-    told = f"{text} (begun at 22:41:07 UTC, run 1)"
-    assert await setting.told("Failure") == ("True", "NoProgress", told)
-    assert setting.events.told == [("Warning", "TimedOut", text)]
+    reported = f"{text} (begun at 22:41:07 UTC, run 1)"
+    assert await setting.reported("Failure") == ("True", "NoProgress", reported)
+    assert setting.events.reported == [("Warning", "TimedOut", text)]

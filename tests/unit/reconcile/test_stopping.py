@@ -26,7 +26,7 @@ async def test_stopped_run_says_who_stopped_it_and_waits_for_its_period(
     assert (outcome.error, outcome.is_period) == ("", True)
     assert outcome.after_s == watch_of().reconcile_period_s
     message = "Run 1 was stopped: jane asked for it"
-    assert await setting.told("Running") == ("False", "Cancelled", message)
+    assert await setting.reported("Running") == ("False", "Cancelled", message)
 
 
 @pytest.mark.parametrize("urgency", list(Urgency))

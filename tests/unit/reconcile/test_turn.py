@@ -19,20 +19,24 @@ HOUR = 3600.0
 PREFIX = "ansible.sdk.operatorframework.io"
 
 
-async def test_success_is_told_and_the_period_comes_next(setting: Setting) -> None:
+async def test_success_is_reported_and_the_period_comes_next(setting: Setting) -> None:
     await setting.shop.create()
 
     outcome = await setting.turn()
 
     assert (outcome.after_s, outcome.is_period, outcome.error) == (10 * HOUR, True, "")
-    assert await setting.told("Running") == ("True", "Successful", "Awaiting next reconciliation")
-    assert await setting.told("Successful") == (
+    assert await setting.reported("Running") == (
+        "True",
+        "Successful",
+        "Awaiting next reconciliation",
+    )
+    assert await setting.reported("Successful") == (
         "True",
         "Successful",
         "Last reconciliation succeeded",
     )
-    assert await setting.told("Failure") == ("False", "", "")
-    assert (await setting.told("Ready"))[0] == "True"
+    assert await setting.reported("Failure") == ("False", "", "")
+    assert (await setting.reported("Ready"))[0] == "True"
     assert (await setting.shop.get())["status"]["observedGeneration"] == 1
     running = await setting.condition("Running")
     assert running is not None
@@ -63,7 +67,7 @@ async def test_play_sees_the_object_as_the_running_write_left_it(setting: Settin
     assert seen["metadata"]["resourceVersion"] == "2"
 
 
-async def test_failure_is_told_and_the_key_backs_off(setting: Setting) -> None:
+async def test_failure_is_reported_and_the_key_backs_off(setting: Setting) -> None:
     await setting.shop.create()
     setting.runner.will(BAD)
 
@@ -71,18 +75,18 @@ async def test_failure_is_told_and_the_key_backs_off(setting: Setting) -> None:
 
     message = "disk full (task `apply | claim`, roles/app/tasks/main.yml:12, run 1)"
     assert outcome.error == message
-    assert await setting.told("Failure") == ("True", "Failed", message)
-    assert await setting.told("Successful") == ("False", "", "")
-    assert (await setting.told("Running"))[0] == "False"
+    assert await setting.reported("Failure") == ("True", "Failed", message)
+    assert await setting.reported("Successful") == ("False", "", "")
+    assert (await setting.reported("Running"))[0] == "False"
     assert setting.telemetry.runs == [False]
 
 
-async def test_conditions_are_told_as_they_are_after_each_turn(setting: Setting) -> None:
+async def test_conditions_are_reported_as_they_are_after_each_turn(setting: Setting) -> None:
     await setting.shop.create()
     for result, ready in ((GOOD, "True"), (BAD, "False")):
         setting.runner.will(result)
         await setting.turn()
-        assert setting.telemetry.told[setting.key()]["Ready"] == ready
+        assert setting.telemetry.reported[setting.key()]["Ready"] == ready
 
 
 @pytest.mark.parametrize(
@@ -110,8 +114,8 @@ async def test_run_without_a_recap_is_a_failure_with_a_reason_of_its_own(
     outcome = await setting.turn()
 
     assert outcome.is_error
-    assert await setting.told("Failure") == ("True", reason, message)
-    assert await setting.told("Ready") == ("False", f"Run{reason}", message)
+    assert await setting.reported("Failure") == ("True", reason, message)
+    assert await setting.reported("Ready") == ("False", f"Run{reason}", message)
 
 
 async def test_several_failures_keep_the_old_text_on_top(setting: Setting) -> None:
@@ -121,7 +125,7 @@ async def test_several_failures_keep_the_old_text_on_top(setting: Setting) -> No
 
     await setting.turn()
 
-    old, added = (await setting.told("Failure"))[2].rsplit("\n", 1)
+    old, added = (await setting.reported("Failure"))[2].rsplit("\n", 1)
     assert old == "disk full\nno route"
     assert "`ping`, roles/app/tasks/main.yml:20, host `db1`, run 1" in added
 
@@ -133,7 +137,7 @@ async def test_huge_messages_are_bounded(setting: Setting) -> None:
 
     await setting.turn()
 
-    message = (await setting.told("Failure"))[2]
+    message = (await setting.reported("Failure"))[2]
     assert message.startswith("x" * 1000)
     assert "and 45 more" in message
     assert len(message) < 10_000
@@ -185,7 +189,7 @@ async def test_requeue_after_is_honoured_once_the_play_ended(
 
     assert outcome.after_s == after_s
     assert outcome.is_period == (asked_s is None)
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 @pytest.mark.parametrize(("period", "after_s"), [("90s", 90.0), ("0s", None), ("-5s", None)])
@@ -204,7 +208,7 @@ async def test_bad_period_annotation_is_a_failure_and_nothing_runs(setting: Sett
 
     message = 'Unable to parse reconcile period annotation: time: unknown unit "x" in duration "5x"'
     assert outcome == Outcome(error=message)
-    assert await setting.told("Failure") == ("True", "Failed", message)
+    assert await setting.reported("Failure") == ("True", "Failed", message)
     assert setting.runner.requests == []
     assert setting.telemetry.runs == [False]
     assert setting.telemetry.ways == [("none", 0.0)]
@@ -244,13 +248,13 @@ async def test_access_lasts_as_long_as_the_run(setting: Setting) -> None:
     assert setting.access.live == []
 
 
-async def test_run_that_gets_no_access_is_told_as_unable_to_run(setting: Setting) -> None:
+async def test_run_that_gets_no_access_is_reported_as_unable_to_run(setting: Setting) -> None:
     await setting.shop.create()
     setting.access.error = OSError("disk full")
 
     outcome = await setting.turn()
 
-    status, reason, message = await setting.told("Failure")
+    status, reason, message = await setting.reported("Failure")
     assert (status, reason) == ("True", "Failed")
     assert message.startswith("Unable to run reconciliation: access")
     assert outcome.error == message

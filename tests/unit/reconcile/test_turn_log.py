@@ -64,12 +64,12 @@ async def test_debug_says_why_a_turn_began_and_why_nothing_ran(
         queue.add(setting.key("nobody"), Urgency.PERIOD)
         await clock.advance(1.0)
     said = [(record.message, fields_of(record)) for record in caplog.records]
-    told = [
+    reported = [
         (message, fields["name"], fields.get("cause", fields.get("why")))
         for message, fields in said
         if message.startswith("reconcile ")
     ]
-    assert ("reconcile begins", "a", "edit") in told
-    assert ("reconcile ends, nothing ran", "a", "paused") in told
-    assert ("reconcile ends, nothing ran", "nobody", "the object is gone") in told
+    assert ("reconcile begins", "a", "edit") in reported
+    assert ("reconcile ends, nothing ran", "a", "paused") in reported
+    assert ("reconcile ends, nothing ran", "nobody", "the object is gone") in reported
     assert any(fields.get("next_in_s", 0) > 1000 for _, fields in said)

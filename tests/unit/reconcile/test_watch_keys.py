@@ -31,8 +31,8 @@ async def test_ready_condition_is_written_only_where_the_watch_wants_it(
 
     assert (await setting.condition("Ready") is not None) == is_asked_for
     assert await setting.condition("Running") is not None
-    told_generation = "observedGeneration" in (await shop.get())["status"]
-    assert told_generation == is_asked_for
+    reported_generation = "observedGeneration" in (await shop.get())["status"]
+    assert reported_generation == is_asked_for
 
 
 async def test_ready_condition_is_not_written_while_a_run_is_in_flight(

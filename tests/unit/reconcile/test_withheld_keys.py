@@ -31,5 +31,5 @@ async def test_withheld_key_reaches_no_run_and_an_event_names_it(
     first, last = setting.runner.requests
     assert first.withheld == last.withheld == {"size"}
     assert (first.is_finalizer, last.is_finalizer) == (False, True)
-    texts = [text for _, reason, text in setting.events.told if reason == "KeysWithheld"]
+    texts = [text for _, reason, text in setting.events.reported if reason == "KeysWithheld"]
     assert ["`size` (set in vars of the " in text for text in texts] == [True, True]

@@ -15,7 +15,7 @@ from tests.unit.reconcile.setting import Setting, working
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
-async def test_bug_that_cannot_be_told_costs_its_turn_and_nothing_else(
+async def test_bug_that_cannot_be_reported_costs_its_turn_and_nothing_else(
     setting: Setting, clock: VirtualClock, fake: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await setting.shop.create("broken")
@@ -34,7 +34,7 @@ async def test_bug_that_cannot_be_told_costs_its_turn_and_nothing_else(
         assert queue.snapshot().backing_off == 1
         queue.add(setting.key("fine"), Urgency.EDIT)
         await clock.rest()
-        assert (await setting.told("Successful", "fine"))[0] == "True"
+        assert (await setting.reported("Successful", "fine"))[0] == "True"
 
 
 async def test_turn_that_cannot_be_put_back_is_tried_again_and_ends_no_worker(

@@ -161,7 +161,7 @@ async def test_events_during_a_run_make_one_more_run_and_never_two_at_once(
         assert setting.runner.doubled == []
 
 
-async def test_bug_costs_one_key_one_turn_and_is_told(
+async def test_bug_costs_one_key_one_turn_and_is_reported(
     setting: Setting, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await setting.shop.create("broken")
@@ -178,8 +178,8 @@ async def test_bug_costs_one_key_one_turn_and_is_told(
             queue.add(setting.key("fine"), Urgency.EDIT)
             await clock.rest()
 
-        assert (await setting.told("Successful", "fine"))[0] == "True"
-        assert "internal error" in (await setting.told("Failure", "broken"))[2]
+        assert (await setting.reported("Successful", "fine"))[0] == "True"
+        assert "internal error" in (await setting.reported("Failure", "broken"))[2]
         assert queue.snapshot().backing_off == 1
     traces = [record for record in caplog.records if record.exc_info]
     assert len(traces) == 1
@@ -226,7 +226,7 @@ async def test_stopping_waits_for_runs_and_takes_no_new_keys(
     await stopping
     await running
 
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
     assert len(setting.runner.requests) == 1
 
 
@@ -247,7 +247,7 @@ async def test_run_that_ends_within_a_short_patience_is_left_to_end(
     await stopping
     await running
 
-    assert (await setting.told("Successful"))[0] == "True"
+    assert (await setting.reported("Successful"))[0] == "True"
 
 
 async def test_stopping_ends_runs_that_take_too_long(setting: Setting, clock: VirtualClock) -> None:
@@ -264,7 +264,7 @@ async def test_stopping_ends_runs_that_take_too_long(setting: Setting, clock: Vi
     await stopping
     await running
 
-    assert (await setting.told("Running"))[:2] == ("False", "Cancelled")
+    assert (await setting.reported("Running"))[:2] == ("False", "Cancelled")
     assert setting.runner.in_flight == []
 
 

@@ -36,7 +36,7 @@ def test_each_field_has_one_path() -> None:
     )
 
 
-def test_elements_of_one_name_are_told_by_their_place() -> None:
+def test_elements_of_one_name_are_reported_by_their_place() -> None:
     ports = [{"name": "http", "port": 80}, {"name": "http", "port": 81}]
     assert leaves_of_object({"ports": ports})[1] == ".ports[0].port"
 

@@ -29,7 +29,7 @@ from tests.unit.remote_engine.test_relay import environ, rolecall
 BOUND = ["--page-bind-address=127.0.0.1:8090"]
 
 
-class Told(BaseHTTPRequestHandler):
+class Reported(BaseHTTPRequestHandler):
     """A page that says who asks."""
 
     def do_GET(self) -> None:
@@ -45,7 +45,7 @@ class Told(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def page_port() -> Iterator[int]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Told) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Reported) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server.server_port
@@ -115,7 +115,7 @@ def test_address_in_a_variable_of_the_pod_is_found(cluster: FakeCluster) -> None
     assert (said.returncode, "`wrong` is not an address" in said.stderr) == (2, True)
 
 
-def test_operator_without_a_page_is_told_with_the_way_out(cluster: FakeCluster) -> None:
+def test_operator_without_a_page_is_reported_with_the_way_out(cluster: FakeCluster) -> None:
     cluster.objects["pods"] = [pod("web-2")]
     said = rolecall(cluster, "page", "--no-open", "--operator", "ops/web")
     assert said.returncode == 3
@@ -123,7 +123,7 @@ def test_operator_without_a_page_is_told_with_the_way_out(cluster: FakeCluster) 
     assert "--page-bind-address=:8090" in said.stderr
 
 
-def test_kubeconfig_without_a_token_is_told_with_the_way_out(cluster: FakeCluster) -> None:
+def test_kubeconfig_without_a_token_is_reported_with_the_way_out(cluster: FakeCluster) -> None:
     document = yaml.safe_load(cluster.kubeconfig.read_text())
     document["users"][0]["user"] = {}
     cluster.kubeconfig.write_text(yaml.safe_dump(document))

@@ -109,7 +109,7 @@ def test_operator_without_the_label_is_found_by_its_deployment(cluster: FakeClus
     assert (said.returncode, "no operator `new`" in said.stderr) == (3, True)
 
 
-def test_missing_right_is_told_as_the_rule_to_add(cluster: FakeCluster) -> None:
+def test_missing_right_is_reported_as_the_rule_to_add(cluster: FakeCluster) -> None:
     cluster.forbidden = {"exec"}
     said = rolecall(cluster, "status")
     assert said.returncode == 3
@@ -199,7 +199,7 @@ def test_bytes_of_a_pod_do_not_steer_the_terminal(cluster: FakeCluster, channel:
     assert "\\u001b]0;title\\u0007" in rest and "a\\u000db" in rest
 
 
-def test_stop_tells_the_pod_who_asks(cluster: FakeCluster) -> None:
+def test_stop_reports_the_pod_who_asks(cluster: FakeCluster) -> None:
     """In the pod, the user is the operator's."""
     said = rolecall(cluster, "stop", "website/shop", "--run=47", USER="jane")
     assert said.returncode == 0, said.stderr

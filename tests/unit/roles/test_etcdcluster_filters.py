@@ -46,8 +46,8 @@ def listed(*numbers: int) -> str:
     return json.dumps({"members": [{"ID": n * 16 + 10, "name": f"db-{n}"} for n in numbers]})
 
 
-def told(found: Any) -> Any:
-    return [row["told"] for row in found]
+def reported(found: Any) -> Any:
+    return [row["reported"] for row in found]
 
 
 def test_unhealthy_member_keeps_the_volume_it_was_last_healthy_with() -> None:
@@ -57,13 +57,13 @@ def test_unhealthy_member_keeps_the_volume_it_was_last_healthy_with() -> None:
 
     found = members_of(listed(0, 1), states, "db", now, known=known)
 
-    assert [row["volume"] for row in told(found)] == ["other", "v1"]
+    assert [row["volume"] for row in reported(found)] == ["other", "v1"]
 
 
 def test_member_that_came_in_place_of_a_lost_one_is_not_replaced_again_and_again() -> None:
     # Seen first while the claim of the lost member still goes, then with a claim of its own.
     fresh = json.dumps({"members": [{"ID": 11, "peerURLs": ["http://db-1.x:2380"]}]})
-    known = told(members_of(fresh, "", "db", {"db-1": "that goes"}, known=members(2)))
+    known = reported(members_of(fresh, "", "db", {"db-1": "that goes"}, known=members(2)))
     assert [row["volume"] for row in known] == [""]
 
     for before in (known, members(2)):
@@ -146,7 +146,7 @@ def test_members_of_a_healthy_cluster_are_known_without_listing_them() -> None:
 def test_member_that_is_down_keeps_the_version_that_it_ran_last() -> None:
     found = members_of(listed(1), "", "db", {}, known=[member(1, version="3.7.1")])
 
-    assert (found[0]["version"], told(found)[0]["version"]) == ("", "3.7.1")
+    assert (found[0]["version"], reported(found)[0]["version"]) == ("", "3.7.1")
 
 
 def test_file_of_a_member_is_read_with_its_quota_and_alarm() -> None:
@@ -215,7 +215,7 @@ def pod(number: int, image: str = "etcd:v3.5.30", *, runs: bool = True) -> dict[
 SET = {"status": {"updateRevision": "new"}}
 
 
-def test_pods_are_told_by_their_template_and_their_member() -> None:
+def test_pods_are_reported_by_their_template_and_their_member() -> None:
     going = pod(1, runs=False)
     going["metadata"] |= {"deletionTimestamp": "now", "labels": {"controller-revision-hash": "new"}}
     found = rows_of([pod(2), going], SET, [member(1, healthy=False), member(2, leader=True)], [])

@@ -120,11 +120,11 @@ def test_environment_that_is_no_text_comes_back_from_the_oldest_version() -> Non
 
 def test_page_of_versions_says_what_the_crds_serve() -> None:
     page = (ROOT / "docs/reference/versions.md").read_text()
-    told = {}
+    reported = {}
     for row in re.findall(r"^\| ([A-Z]\w+) \|(.*)\|$", page, re.MULTILINE):
         cells = zip(("v1alpha1", "v1beta1", "v1"), row[1].split("|"), strict=True)
-        told[row[0]] = {name: cell.strip() for name, cell in cells if cell.strip()}
-    assert told == {kind: served(crd) for kind, crd in crds().items()}
+        reported[row[0]] = {name: cell.strip() for name, cell in cells if cell.strip()}
+    assert reported == {kind: served(crd) for kind, crd in crds().items()}
     for kind in CONVERSIONS:
         (line,) = re.findall(r"^\| 0\.1 \|.*$", page, re.MULTILINE)
         assert all(f"`{name}`" in line for name in served(crds()[kind]))

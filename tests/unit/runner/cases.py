@@ -74,7 +74,7 @@ def prepared_run(request: RunRequest | None = None, role_play: Path | None = Non
     )
 
 
-class Told:
+class Reported:
     """A fold that is told events one by one, and numbers them."""
 
     def __init__(
@@ -84,12 +84,12 @@ class Told:
         self.seen: list[RunEvent] = []
         self._counter = 0
 
-    def event(self, name: str, stdout: str = "", **data: Any) -> Told:
+    def event(self, name: str, stdout: str = "", **data: Any) -> Reported:
         """Tell the next event."""
         self._counter += 1
         return self.numbered(self._counter, name, stdout, **data)
 
-    def numbered(self, counter: int, name: str, stdout: str = "", **data: Any) -> Told:
+    def numbered(self, counter: int, name: str, stdout: str = "", **data: Any) -> Reported:
         """Tell an event with a number of its own."""
         taken = self.fold.add(
             {
@@ -105,7 +105,7 @@ class Told:
             self.seen.append(taken)
         return self
 
-    def failed(self, task: str, msg: Any = "boom", **data: Any) -> Told:
+    def failed(self, task: str, msg: Any = "boom", **data: Any) -> Reported:
         """Tell that a task failed."""
         fields = {
             "task": task,
@@ -115,7 +115,7 @@ class Told:
         }
         return self.event("runner_on_failed", **(fields | data))
 
-    def stats(self, **rows: Any) -> Told:
+    def stats(self, **rows: Any) -> Reported:
         """Tell the recap."""
         rows = {name: {"localhost": row} for name, row in rows.items() if isinstance(row, int)} | {
             name: row for name, row in rows.items() if not isinstance(row, int)
@@ -127,4 +127,4 @@ class Told:
         return self.fold.result(Exit(rc, **exit_), stdout)
 
 
-__all__ = ["APP", "Ending", "Told", "app", "prepared_run", "run_request"]
+__all__ = ["APP", "Ending", "Reported", "app", "prepared_run", "run_request"]

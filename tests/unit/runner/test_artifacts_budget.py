@@ -68,5 +68,5 @@ def test_what_was_removed_is_said_once_for_all(
     for number in range(1, 30):
         newest = run(tmp_path, "a", number)
     ArtifactsBudget(tmp_path, 10 * KILOBYTE).add(newest)
-    (told,) = caplog.records
-    assert "--keep-total-bytes" in told.getMessage()
+    (reported,) = caplog.records
+    assert "--keep-total-bytes" in reported.getMessage()

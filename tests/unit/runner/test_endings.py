@@ -9,7 +9,7 @@ import pytest
 from rolecall.runner import Ending
 from rolecall.runner.limits import TimeLimits
 from rolecall.settings import RunnerSettings
-from tests.unit.runner.cases import Told, run_request
+from tests.unit.runner.cases import Reported, run_request
 
 NOSUCH = (
     "check the spelling of `nosuch`, or write its full name (`namespace.collection.nosuch`)"
@@ -90,7 +90,7 @@ usage: ansible-playbook [-h]
     ],
 )
 def test_a_run_without_a_recap_says_why_in_one_line(stdout: str, reason: str) -> None:
-    result = Told().result(1, stdout)
+    result = Reported().result(1, stdout)
     assert result.ending is Ending.NO_RECAP
     assert not result.succeeded
     assert result.reason_text == reason
@@ -98,30 +98,30 @@ def test_a_run_without_a_recap_says_why_in_one_line(stdout: str, reason: str) ->
 
 def test_the_last_error_is_the_one_that_ended_the_play() -> None:
     stdout = "[ERROR]: Task failed: rescued\n\nok: [localhost]\n[ERROR]: the end\n"
-    assert Told().result(1, stdout).reason_text == "the end"
+    assert Reported().result(1, stdout).reason_text == "the end"
 
 
 def test_a_reason_stays_short_and_keeps_its_place() -> None:
     stdout = f"[ERROR]: {'long ' * 500}\nOrigin: /p/a.yml:3:1\n"
-    reason = Told().result(1, stdout).reason_text
+    reason = Reported().result(1, stdout).reason_text
     assert len(reason) <= 300
     assert reason.endswith("... (/p/a.yml:3)")
 
 
 def test_failures_before_the_end_are_not_claimed_without_a_recap() -> None:
     # Whether something rescued them, only the recap would tell.
-    assert Told().failed("a").result(1, "[ERROR]: x").failures == ()
+    assert Reported().failed("a").result(1, "[ERROR]: x").failures == ()
 
 
 def test_a_killed_play_names_memory() -> None:
-    result = Told().result(None, signal=9)
+    result = Reported().result(None, signal=9)
     assert result.ending is Ending.KILLED
     assert "SIGKILL (9)" in result.reason_text
     assert "memory" in result.reason_text
 
 
 def test_another_signal_is_named_without_guessing_memory() -> None:
-    reason = Told().result(None, signal=15).reason_text
+    reason = Reported().result(None, signal=15).reason_text
     assert "SIGTERM (15)" in reason
     assert "memory" not in reason
 
@@ -130,27 +130,29 @@ def test_another_signal_is_named_without_guessing_memory() -> None:
     ("rc", "stdout"), [(137, ""), (250, "[ERROR]: A worker was found in a dead state\n")]
 )
 def test_a_killed_worker_is_a_killed_run(rc: int, stdout: str) -> None:
-    result = Told().result(rc, stdout)
+    result = Reported().result(rc, stdout)
     assert result.ending is Ending.KILLED
     assert "memory" in result.reason_text
 
 
 def test_a_run_that_was_killed_after_its_recap_did_not_succeed() -> None:
-    assert not Told().stats(ok=1).result(None, signal=9).succeeded
+    assert not Reported().stats(ok=1).result(None, signal=9).succeeded
 
 
-def test_a_cancelled_run_is_told_as_such_with_its_reason() -> None:
-    told = Told().failed("a").stats(failures=1)
-    result = told.result(None, signal=9, ended_as=Ending.CANCELLED, reason="because")
+def test_a_cancelled_run_is_reported_as_such_with_its_reason() -> None:
+    reported = Reported().failed("a").stats(failures=1)
+    result = reported.result(None, signal=9, ended_as=Ending.CANCELLED, reason="because")
     assert (result.ending, result.reason_text) == (Ending.CANCELLED, "because")
     assert result.failures == ()
 
 
 @pytest.mark.parametrize("ending", [Ending.TIMED_OUT, Ending.NO_PROGRESS])
 def test_a_run_over_its_limit_names_the_task_that_it_was_at(ending: Ending) -> None:
-    told = Told().event("playbook_on_task_start", task="before", task_path="/project/a.yml:1")
-    told.event("playbook_on_task_start", task="wait", task_path=f"{Path.cwd()}/roles/a/b.yml:7")
-    result = told.result(None, signal=9, ended_as=ending, reason="no output for 6 s")
+    reported = Reported().event(
+        "playbook_on_task_start", task="before", task_path="/project/a.yml:1"
+    )
+    reported.event("playbook_on_task_start", task="wait", task_path=f"{Path.cwd()}/roles/a/b.yml:7")
+    result = reported.result(None, signal=9, ended_as=ending, reason="no output for 6 s")
     text = "no output for 6 s in task `wait` (roles/a/b.yml:7); stopped"
     assert (result.ending, result.reason_text) == (ending, text)
     (failure,) = result.failures
@@ -159,13 +161,15 @@ def test_a_run_over_its_limit_names_the_task_that_it_was_at(ending: Ending) -> N
 
 
 def test_a_run_over_its_limit_before_its_first_task_says_so() -> None:
-    result = Told().result(None, signal=9, ended_as=Ending.NO_PROGRESS, reason="no output for 1h")
+    result = Reported().result(
+        None, signal=9, ended_as=Ending.NO_PROGRESS, reason="no output for 1h"
+    )
     assert result.reason_text == "no output for 1h before the first task; stopped"
 
 
 def test_a_task_that_a_limit_ended_is_one_line_of_bounded_length() -> None:
-    told = Told().event("playbook_on_task_start", task="a\nb" + "x" * 9999)
-    result = told.result(None, signal=9, ended_as=Ending.TIMED_OUT, reason="longer than 6 s")
+    reported = Reported().event("playbook_on_task_start", task="a\nb" + "x" * 9999)
+    result = reported.result(None, signal=9, ended_as=Ending.TIMED_OUT, reason="longer than 6 s")
     assert "\n" not in result.reason_text
     assert len(result.reason_text) < 300
 
@@ -174,7 +178,7 @@ def test_a_task_that_a_limit_ended_is_one_line_of_bounded_length() -> None:
     ("seconds", "text"),
     [(6.0, "6 s"), (0.5, "0.5 s"), (90.0, "1m30s"), (3600.0, "1h"), (5400.0, "1h30m"), (60, "1m")],
 )
-def test_a_limit_is_told_as_people_say_it(seconds: float, text: str) -> None:
+def test_a_limit_is_reported_as_people_say_it(seconds: float, text: str) -> None:
     limits = TimeLimits(no_progress_timeout_s=seconds)
     assert limits.next_end(0.0, 0.0) == (seconds, Ending.NO_PROGRESS, f"no output for {text}")
 

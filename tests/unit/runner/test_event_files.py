@@ -74,7 +74,7 @@ def test_event_files_are_those_of_ansible_runner_itself(tmp_path: Path, is_repor
     recorded = Recorded(tmp_path)
     if is_reported:
         for at, (name, data, _) in enumerate(EVENTS):
-            recorded.recording.tell(partial(f"uuid-{at}", name, data))
+            recorded.recording.report(partial(f"uuid-{at}", name, data))
     else:
         leave_partials(recorded.artifacts)
     recorded.recording.feed(spoken())
@@ -89,7 +89,7 @@ def test_event_files_are_those_of_ansible_runner_itself(tmp_path: Path, is_repor
 def test_event_is_found_though_its_report_comes_after_its_output(tmp_path: Path) -> None:
     recorded = Recorded(tmp_path)
     waiting = [partial("uuid-1", "runner_on_ok", {"res": {}})]
-    recorded.recording.look_for_reports_with(lambda: recorded.recording.tell(waiting.pop()))
+    recorded.recording.look_for_reports_with(lambda: recorded.recording.report(waiting.pop()))
     recorded.recording.feed(f"{marker({'uuid': 'uuid-1'})}ok\n{marker({})}")
     recorded.recording.finish(Exit(0))
     assert [event.name for event in recorded.events] == ["runner_on_ok"]
@@ -103,7 +103,7 @@ def test_report_of_something_that_is_no_event_makes_none(
     tmp_path: Path, report: dict[str, Any]
 ) -> None:
     recorded = Recorded(tmp_path)
-    recorded.recording.tell(report)
+    recorded.recording.report(report)
     recorded.recording.feed(f"{marker({'uuid': 'uuid-1'})}ok\n{marker({})}")
     result = recorded.recording.finish(Exit(2))
     assert recorded.events == []
@@ -114,7 +114,7 @@ def test_report_of_something_that_is_no_event_makes_none(
 def test_reports_without_output_do_not_fill_the_memory(tmp_path: Path) -> None:
     recorded = Recorded(tmp_path)
     for at in range(5000):
-        recorded.recording.tell(partial(f"uuid-{at}", "runner_on_ok", {}))
+        recorded.recording.report(partial(f"uuid-{at}", "runner_on_ok", {}))
     recorded.recording.feed(f"{marker({'uuid': 'uuid-4999'})}ok\n{marker({})}")
     recorded.recording.finish(Exit(0))
     assert recorded.events == []
@@ -129,16 +129,16 @@ def test_value_is_masked_where_an_event_quotes_json_that_holds_it(tmp_path: Path
     assert recorded.events[1].data["res"]["msg"] == f'it is "{MASK}"'
 
 
-def test_run_goes_on_and_tells_the_loss_where_somebody_removed_its_events(
+def test_run_goes_on_and_reports_the_loss_where_a_client_removed_its_events(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
     recorded = Recorded(tmp_path)
     shutil.rmtree(recorded.artifacts / "job_events")
     for at in range(2):
-        recorded.recording.tell(partial(f"uuid-{at}", "runner_on_ok", {"res": {}}))
+        recorded.recording.report(partial(f"uuid-{at}", "runner_on_ok", {"res": {}}))
         recorded.recording.feed(f"{marker({'uuid': f'uuid-{at}'})}ok\n{marker({})}")
     recorded.recording.finish(Exit(0))
     assert len(recorded.events) == 2
-    (told,) = caplog.messages
-    assert told == "events of this run could not be kept in its artifacts; the run goes on"
+    (reported,) = caplog.messages
+    assert reported == "events of this run could not be kept in its artifacts; the run goes on"

@@ -145,7 +145,7 @@ def test_ansible_args_come_first_and_do_not_outlive_their_flag(project: Project)
     assert "--tags" not in prepared.command
 
 
-def test_unbalanced_quotes_in_ansible_args_are_told(project: Project) -> None:
+def test_unbalanced_quotes_in_ansible_args_are_reported(project: Project) -> None:
     with pytest.raises(CannotStartError, match="--ansible-args"):
         project.prepare(ansible_args='--tags "a')
 
@@ -203,7 +203,7 @@ def test_a_play_that_vanished_is_named(project: Project, is_role: bool) -> None:
         project.prepare(run_request(play=gone))
 
 
-def test_a_cr_that_is_nested_too_deeply_is_told(project: Project) -> None:
+def test_a_cr_that_is_nested_too_deeply_is_reported(project: Project) -> None:
     value: Any = "x"
     for _ in range(5000):
         value = [value]
@@ -220,7 +220,7 @@ def test_withheld_keys_are_named_in_the_log(
     assert record.fields["name"] == "shop"  # type: ignore[attr-defined]
 
 
-def test_a_root_that_cannot_be_written_is_told(tmp_path: Path, project: Project) -> None:
+def test_a_root_that_cannot_be_written_is_reported(tmp_path: Path, project: Project) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CannotStartError, match="could not be written"):
         project.prepare(root=tmp_path / "file" / "runner")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.runner.cases import Told
+from tests.unit.runner.cases import Reported
 
 ADD = "add `community.foo` to requirements.yml and install it, or build the operator's image anew"
 MODULE = (
@@ -16,7 +16,7 @@ BUILTIN = MODULE.replace("community.foo.bar", "ansible.builtin.copyy")
 
 
 def test_module_of_a_missing_collection_says_which_one_to_add() -> None:
-    assert Told().result(4, MODULE).reason_text == (
+    assert Reported().result(4, MODULE).reason_text == (
         "couldn't resolve module/action 'community.foo.bar'."
         f" (/project/roles/app/tasks/main.yml:4); {ADD}; where it is installed, check the spelling"
         " of `bar`"
@@ -24,7 +24,7 @@ def test_module_of_a_missing_collection_says_which_one_to_add() -> None:
 
 
 def test_misspelt_module_of_ansible_itself_is_not_blamed_on_a_collection() -> None:
-    reason = Told().result(4, BUILTIN).reason_text
+    reason = Reported().result(4, BUILTIN).reason_text
     assert reason.endswith(
         "; ansible-core has no `copyy`: check its spelling (`ansible-doc --list`)"
     )
@@ -45,14 +45,14 @@ def test_misspelt_module_of_ansible_itself_is_not_blamed_on_a_collection() -> No
 )
 def test_task_that_misses_something_says_what_to_do(message: str, way_out: str) -> None:
     for _ in range(2):  # on each repetition
-        (failure,) = Told().failed("t", message).stats(failures=1).result(2).failures
+        (failure,) = Reported().failed("t", message).stats(failures=1).result(2).failures
         assert failure.message == message
         assert way_out in failure.detail
 
 
 def test_include_of_a_missing_role_is_no_unknown_failure() -> None:
-    told = Told().failed("t", res={"reason": "the role 'setup' was not found in /a:/b"})
-    (failure,) = told.stats(failures=1).result(2).failures
+    reported = Reported().failed("t", res={"reason": "the role 'setup' was not found in /a:/b"})
+    (failure,) = reported.stats(failures=1).result(2).failures
     assert failure.detail.startswith("the role 'setup' was not found in /a:/b; add the role")
     assert "roles/setup" in failure.detail
 
@@ -79,10 +79,10 @@ KNOWN = (
 )
 def test_misspelt_argument_of_a_module_names_the_nearest(names: str, way_out: str) -> None:
     message = UNSUPPORTED.format(names=names) + KNOWN
-    (failure,) = Told().failed("t", message).stats(failures=1).result(2).failures
+    (failure,) = Reported().failed("t", message).stats(failures=1).result(2).failures
     assert failure.detail == way_out
 
 
 def test_any_other_failure_gets_no_advice() -> None:
-    (failure,) = Told().failed("t", "no route to host").stats(failures=1).result(2).failures
+    (failure,) = Reported().failed("t", "no route to host").stats(failures=1).result(2).failures
     assert failure.detail == ""

@@ -181,7 +181,7 @@ def test_hostile_sizes_and_letters_survive() -> None:
         assert found[key] == {"__ansible_unsafe": text}
 
 
-def test_too_deep_nesting_is_told_as_such() -> None:
+def test_too_deep_nesting_is_reported_as_such() -> None:
     value: Any = "x"
     for _ in range(5000):
         value = [value]

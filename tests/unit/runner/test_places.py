@@ -11,7 +11,7 @@ from rolecall.runner.fold import Fold
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.secrets import Redactor
 from rolecall.watches import Play
-from tests.unit.runner.cases import Told, prepared_run, run_request
+from tests.unit.runner.cases import Reported, prepared_run, run_request
 
 WRITTEN = Path("/private/project/7001")
 
@@ -23,13 +23,13 @@ def prepared(role: Path) -> PreparedRun:
 def failed_check(role: Path, checked: Path | None = None) -> TaskFailure:
     """A task of the play that was written for a role, as Ansible puts it there to check arguments."""
     context = {"validate_args_context": {"type": "role", "path": str(checked)}} if checked else {}
-    told = Told(prepared=prepared(role)).failed(
+    reported = Reported(prepared=prepared(role)).failed(
         "Validating arguments against arg spec 'main'",
         task_path=f"{WRITTEN}:1",
         task_action="ansible.builtin.validate_argument_spec",
         res={"failed": True, "msg": "missing required arguments: size", **context},
     )
-    (failure,) = told.stats(failures=1).result(2).failures
+    (failure,) = reported.stats(failures=1).result(2).failures
     return failure
 
 
@@ -55,8 +55,8 @@ def test_other_task_of_the_written_play_names_the_role(tmp_path: Path) -> None:
 
 def test_play_that_breaks_in_the_written_file_names_the_role() -> None:
     said = f"[ERROR]: the role 'gone' was not found\nOrigin: {WRITTEN}:1:50\n"
-    told = Told(prepared=prepared(Path("/project/roles/app")))
-    reason = told.result(4, said).reason_text
+    reported = Reported(prepared=prepared(Path("/project/roles/app")))
+    reason = reported.result(4, said).reason_text
     assert reason.startswith("the role 'gone' was not found (role `app`); ")
 
 
@@ -67,6 +67,6 @@ def test_play_that_breaks_in_the_written_file_names_the_role() -> None:
 def test_run_in_flight_is_not_placed_in_the_written_play(path: str, place: str) -> None:
     fold = Fold(prepared(Path("/project/roles/app")), Redactor())
     event = {"event": "playbook_on_task_start", "uuid": "1", "counter": 1}
-    told = fold.add({**event, "event_data": {"task": "Gathering Facts", "task_path": path}})
-    assert told is not None
-    assert told.place == place
+    reported = fold.add({**event, "event_data": {"task": "Gathering Facts", "task_path": path}})
+    assert reported is not None
+    assert reported.place == place

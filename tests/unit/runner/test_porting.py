@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rolecall.runner.porting import broken_conditionals, way_out_of
-from tests.unit.runner.cases import Told
+from tests.unit.runner.cases import Reported
 
 OLD = (
     "\x1b[0;35m[DEPRECATION WARNING]: Conditional result at location \x1b[0m\r\n"
@@ -36,7 +36,7 @@ def test_warning_of_2_19_names_the_condition_and_not_where_its_value_is_from() -
 
 
 @pytest.mark.parametrize("stdout", ["", "ok: [localhost]", "Conditional result", "[WARNING]: x"])
-def test_other_output_tells_of_no_condition(stdout: str) -> None:
+def test_other_output_reports_of_no_condition(stdout: str) -> None:
     assert list(broken_conditionals(stdout)) == []
 
 
@@ -68,19 +68,19 @@ def test_other_output_tells_of_no_condition(stdout: str) -> None:
         ),
     ],
 )
-def test_failure_of_a_role_for_2_18_tells_what_to_write(message: str, way_out: str) -> None:
-    told = Told().failed("apply", message).stats(failures=1)
+def test_failure_of_a_role_for_2_18_reports_what_to_write(message: str, way_out: str) -> None:
+    reported = Reported().failed("apply", message).stats(failures=1)
 
-    (failure,) = told.result(2).failures
+    (failure,) = reported.result(2).failures
 
     assert failure.message == message
     assert way_out in failure.detail
 
 
 def test_other_failures_get_no_advice() -> None:
-    told = Told().failed("apply", "no such class").stats(failures=1)
+    reported = Reported().failed("apply", "no such class").stats(failures=1)
 
-    assert told.result(2).failures[0].detail == ""
+    assert reported.result(2).failures[0].detail == ""
 
 
 def test_other_messages_have_no_way_out() -> None:

@@ -51,7 +51,7 @@ _PURE, _ACTING, _VARYING = Nature.PURE, Nature.ACTING, Nature.VARYING
         (Used.FUNCTION, "anything_else", _ACTING),
     ],
 )
-def test_each_family_is_told_apart(used: Used, name: str, nature: Nature) -> None:
+def test_each_family_is_distinguished(used: Used, name: str, nature: Nature) -> None:
     purity = purity_of(used, name)
 
     assert purity.nature is nature

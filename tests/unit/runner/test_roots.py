@@ -82,7 +82,7 @@ def test_many_that_start_at_once_agree(tmp_path: Path) -> None:
     assert len(set(places)) == 3
 
 
-def test_folder_that_cannot_be_claimed_is_told_and_ends_nothing(
+def test_folder_that_cannot_be_claimed_is_reported_and_ends_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "runner").write_text("not a folder")

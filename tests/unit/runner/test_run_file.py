@@ -33,7 +33,7 @@ def test_run_is_there_from_its_beginning_and_whole_at_its_end(tmp_path: Path) ->
     assert stat.S_IMODE((recorded.artifacts / RUN_FILE).stat().st_mode) == 0o600
 
 
-def test_failed_task_is_named_and_no_secret_is_told(tmp_path: Path) -> None:
+def test_failed_task_is_named_and_no_secret_is_reported(tmp_path: Path) -> None:
     recorded = Recorded(tmp_path)
     path = str(tmp_path / "roles/app/tasks/main.yml:3")
     recorded.say(
@@ -60,7 +60,7 @@ def test_failed_task_is_named_and_no_secret_is_told(tmp_path: Path) -> None:
     assert VALUE not in (recorded.artifacts / RUN_FILE).read_text()
 
 
-def test_time_limit_and_cancel_are_told_apart(tmp_path: Path) -> None:
+def test_time_limit_and_cancel_are_distinguished(tmp_path: Path) -> None:
     for run, ending, outcome, reason in (
         ("1", Ending.TIMED_OUT, "failed", "over its limit before the first task; stopped"),
         ("2", Ending.CANCELLED, "cancelled", "over its limit"),
@@ -75,7 +75,9 @@ def test_time_limit_and_cancel_are_told_apart(tmp_path: Path) -> None:
         )
 
 
-async def test_run_that_could_not_start_is_told_too_and_they_do_not_pile_up(tmp_path: Path) -> None:
+async def test_run_that_could_not_start_is_reported_too_and_they_do_not_pile_up(
+    tmp_path: Path,
+) -> None:
     settings = RunnerSettings(root=tmp_path / "runner", way="stock")
     runner = create_runner(settings)
     missing = Play(tmp_path / "roles" / "missing", is_role=True)

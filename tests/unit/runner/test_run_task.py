@@ -18,7 +18,7 @@ async def test_record_of_a_run_has_its_last_task_though_the_loop_does_not_have_i
     at_the_end: list[tuple[int, int]] = []
 
     def play(thread: RunThread) -> RunResult:
-        thread.tell(BEGIN)
+        thread.report(BEGIN)
         at_the_end.append((len(noted), len(on_loop)))
         return RunResult("1", Ending.FINISHED, 0)
 

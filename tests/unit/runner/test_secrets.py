@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from rolecall.runner.secrets import MASK, Redactor
-from tests.unit.runner.cases import Told, app
+from tests.unit.runner.cases import Reported, app
 
 VALUE = "s3cr3t-passw0rd"
 ENCODED = base64.b64encode(VALUE.encode()).decode()
@@ -214,24 +214,24 @@ def test_a_yaml_bomb_is_not_opened() -> None:
 
 
 def test_events_reach_others_without_the_secrets_that_they_themselves_reveal() -> None:
-    told = Told()
-    told.event(
+    reported = Reported()
+    reported.event(
         "runner_on_ok", f'ok => {{"data": "{ENCODED}"}}', res={"result": secret(password=VALUE)}
     )
-    told.event("runner_on_ok", f"msg: {VALUE}", task=f"use {VALUE}", res={"msg": [VALUE]})
-    told.failed("a", f"login with {VALUE} failed: 401").stats(failures=1)
-    for event in told.seen:
+    reported.event("runner_on_ok", f"msg: {VALUE}", task=f"use {VALUE}", res={"msg": [VALUE]})
+    reported.failed("a", f"login with {VALUE} failed: 401").stats(failures=1)
+    for event in reported.seen:
         assert VALUE not in repr(event)
         assert ENCODED not in repr(event)
-    (failure,) = told.result(2).failures
+    (failure,) = reported.result(2).failures
     assert failure.message == f"login with {MASK} failed: 401"
 
 
 def test_a_secret_that_holds_a_host_name_does_not_break_the_recap() -> None:
-    told = Told(knowing(secret(host="database-host"))).failed("a", host="database-host")
-    told.stats(failures={"database-host": 1})
-    assert told.seen[-1].data["failures"] == {"database-host": 1}
-    assert len(told.result(2).failures) == 1
+    reported = Reported(knowing(secret(host="database-host"))).failed("a", host="database-host")
+    reported.stats(failures={"database-host": 1})
+    assert reported.seen[-1].data["failures"] == {"database-host": 1}
+    assert len(reported.result(2).failures) == 1
 
 
 TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6Ik1.eyJhdWQiOlsiaHR0cHM6Ly9r.c2lnbmF0dXJlLW9mLWl0"

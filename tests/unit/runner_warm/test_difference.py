@@ -21,11 +21,11 @@ def outcome(*messages: Any, rc: int = 0, tree: dict[str, Any] | None = None) -> 
     return GroupOutcome(result, {"head": [], "one": events, "tail": []}, tree=tree or {})
 
 
-def test_equal_runs_have_nothing_to_tell() -> None:
+def test_equal_runs_have_nothing_to_report() -> None:
     assert first_difference(GROUP, outcome("a", 1), outcome("a", 1)) is None
 
 
-def test_case_event_field_and_both_values_are_told() -> None:
+def test_case_event_field_and_both_values_are_reported() -> None:
     found = first_difference(GROUP, outcome("a", "b"), outcome("a", "c"))
     assert str(found) == (
         "case `loops: one`, `runner_on_ok` of task `say`, `event_data.res.msg`: "
@@ -39,12 +39,12 @@ def test_long_values_are_cut_before_they_part() -> None:
     assert found.stock == "..." + "x" * 60 + "a" and found.warm == "..." + "x" * 60 + "b"
 
 
-def test_what_differs_is_told_in_one_line() -> None:
+def test_what_differs_is_reported_in_one_line() -> None:
     found = first_difference(GROUP, outcome("a\nb"), outcome("a\nc"))
     assert found is not None and found.stock == "a\\nb"
 
 
-def test_missing_event_and_missing_field_are_told() -> None:
+def test_missing_event_and_missing_field_are_reported() -> None:
     found = first_difference(GROUP, outcome("a"), outcome())
     assert found is not None and found.warm == "<nothing>" and "runner_on_ok" in found.event
     found = first_difference(GROUP, outcome({"a": 1}), outcome({"a": 1, "b": 2}))

@@ -83,7 +83,7 @@ def test_edited_configuration_file_makes_room_at_once(
     assert len(started) == 3
 
 
-def test_worn_host_whose_successor_fails_is_told_and_succeeded_later(
+def test_worn_host_whose_successor_fails_is_reported_and_succeeded_later(
     clock: SteppedClock, started: list[FakeHost], caplog: pytest.LogCaptureFixture
 ) -> None:
     hosts = Hosts(clock, HostLimits(runs=1, retry_s=60.0))
@@ -95,8 +95,8 @@ def test_worn_host_whose_successor_fails_is_told_and_succeeded_later(
         for _ in range(5):
             assert asked(hosts, run_of("a")) is first
     assert len(started) == 2
-    told = [record for record in caplog.records if "no memory" in str(vars(record))]
-    assert len(told) == 1
+    reported = [record for record in caplog.records if "no memory" in str(vars(record))]
+    assert len(reported) == 1
     clock.step(61.0)
     asked(hosts, run_of("a"))
     assert asked(hosts, run_of("a")) is started[2]

@@ -110,7 +110,9 @@ if hasattr(Task, "post_validate_attribute"):
             assert held(ours._parent) == held(theirs._parent)
 
         @pytest.mark.parametrize("keywords", list(WRONG.values()), ids=list(WRONG))
-        def test_wrong_keyword_is_told_in_ansibles_words(self, keywords: dict[str, Any]) -> None:
+        def test_wrong_keyword_is_reported_in_ansibles_words(
+            self, keywords: dict[str, Any]
+        ) -> None:
             task = made(keywords)
             with pytest.raises(AnsibleError) as theirs:
                 FieldAttributeBase.post_validate(task, templar())

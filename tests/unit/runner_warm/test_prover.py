@@ -60,48 +60,48 @@ def host(
     return SimpleNamespace(unknown=unknown, problem=problem, is_proven=is_proven, started=started)
 
 
-def prover_of(told: list[WarmSupport], clock: SteppedClock | None = None) -> Prover:
-    return Prover(RunnerSettings(), clock or SteppedClock(), lambda: 0, told.append)
+def prover_of(reported: list[WarmSupport], clock: SteppedClock | None = None) -> Prover:
+    return Prover(RunnerSettings(), clock or SteppedClock(), lambda: 0, reported.append)
 
 
-def states(told: list[WarmSupport]) -> list[str]:
-    return [support.state.value for support in told]
+def states(reported: list[WarmSupport]) -> list[str]:
+    return [support.state.value for support in reported]
 
 
 def test_equal_is_trusted_and_proven_once(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
-    prover = prover_of(told)
+    reported: list[WarmSupport] = []
+    prover = prover_of(reported)
     assert [prover.meet(host(), ASKED) for _ in range(3)] == ["m"] * 3
     assert "is being tested" in prover.reason("m") and not prover.marks
     proofs.may_end.set()
     eventually(lambda: prover.marks == {"m"})
     assert not prover.reason("m") and proofs.marks == ["m"]
-    eventually(lambda: states(told) == ["proving", "proven"])
+    eventually(lambda: states(reported) == ["proving", "proven"])
     prover.close()
 
 
 def test_different_is_refused_for_good(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
+    reported: list[WarmSupport] = []
     clock = SteppedClock()
-    prover = prover_of(told, clock)
+    prover = prover_of(reported, clock)
     proofs.verdict = ProofVerdict("case `x` differed")
     proofs.may_end.set()
     prover.meet(host(), ASKED)
-    eventually(lambda: states(told) == ["proving", "refused"])
-    assert "case `x` differed" in told[-1].reason
+    eventually(lambda: states(reported) == ["proving", "refused"])
+    assert "case `x` differed" in reported[-1].reason
     clock.step(1e6)
     assert "case `x` differed" in prover.reason("m") and proofs.marks == ["m"]
     prover.close()
 
 
 def test_what_could_not_be_finished_is_tried_again_after_an_hour(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
+    reported: list[WarmSupport] = []
     clock = SteppedClock()
-    prover = prover_of(told, clock)
+    prover = prover_of(reported, clock)
     proofs.verdict = ProofVerdict("no memory", is_unfinished=True)
     proofs.may_end.set()
     prover.meet(host(), ASKED)
-    eventually(lambda: states(told) == ["proving", "refused"])
+    eventually(lambda: states(reported) == ["proving", "refused"])
     assert "no memory" in prover.reason("m") and proofs.marks == ["m"]
     proofs.verdict = ProofVerdict()
     clock.step(3601)
@@ -121,64 +121,64 @@ def test_one_proof_at_a_time(proofs: Proofs) -> None:
 
 
 def test_name_that_is_gone_is_refused_without_a_proof(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
-    prover = prover_of(told)
+    reported: list[WarmSupport] = []
+    prover = prover_of(reported)
     for _ in range(3):
         assert prover.meet(host(may_be_proven=False), ASKED) == ""
-    assert told == [WarmSupport(WarmState.REFUSED, "`a:b` is gone")] and not proofs.marks
+    assert reported == [WarmSupport(WarmState.REFUSED, "`a:b` is gone")] and not proofs.marks
     prover.close()
 
 
-def test_closing_ends_a_proof_and_tells_nothing(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
-    prover = prover_of(told)
+def test_closing_ends_a_proof_and_reports_nothing(proofs: Proofs) -> None:
+    reported: list[WarmSupport] = []
+    prover = prover_of(reported)
     prover.meet(host(), ASKED)
     eventually(lambda: proofs.marks)
     prover.close()
-    assert states(told) == ["proving"] and not prover.marks
+    assert states(reported) == ["proving"] and not prover.marks
 
 
-def test_known_is_told_once(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
-    prover = prover_of(told)
+def test_known_is_reported_once(proofs: Proofs) -> None:
+    reported: list[WarmSupport] = []
+    prover = prover_of(reported)
     prover.serves(host())
     prover.serves(host())
-    assert states(told) == ["known"]
+    assert states(reported) == ["known"]
 
 
-def test_serving_again_after_a_failure_is_told(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
+def test_serving_again_after_a_failure_is_reported(proofs: Proofs) -> None:
+    reported: list[WarmSupport] = []
     clock = SteppedClock()
-    prover = prover_of(told, clock)
+    prover = prover_of(reported, clock)
     for _ in range(2):
         prover.serves(host(started=clock.monotonic()))
         prover.meet(host(may_be_proven=False), ASKED)
         clock.step(1)
     prover.serves(host(started=clock.monotonic()))
-    assert states(told) == ["known", "refused", "known", "refused", "known"]
+    assert states(reported) == ["known", "refused", "known", "refused", "known"]
 
 
-def test_serving_on_after_a_failure_of_a_newer_host_is_not_told(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
+def test_serving_on_after_a_failure_of_a_newer_host_is_not_reported(proofs: Proofs) -> None:
+    reported: list[WarmSupport] = []
     clock = SteppedClock()
-    prover = prover_of(told, clock)
+    prover = prover_of(reported, clock)
     old = host(started=clock.monotonic())
     prover.serves(old)
     clock.step(1)
     prover.meet(host(may_be_proven=False), ASKED)
     prover.serves(old)
-    assert states(told) == ["known", "refused"]
+    assert states(reported) == ["known", "refused"]
 
 
-def test_known_again_after_a_proof_is_told(proofs: Proofs) -> None:
-    told: list[WarmSupport] = []
+def test_known_again_after_a_proof_is_reported(proofs: Proofs) -> None:
+    reported: list[WarmSupport] = []
     clock = SteppedClock()
-    prover = prover_of(told, clock)
+    prover = prover_of(reported, clock)
     proofs.may_end.set()
     prover.meet(host(), ASKED)
-    eventually(lambda: states(told) == ["proving", "proven"])
+    eventually(lambda: states(reported) == ["proving", "proven"])
     prover.serves(host(is_proven=True, started=clock.monotonic()))
     clock.step(1)
     prover.serves(host(started=clock.monotonic()))
-    assert states(told) == ["proving", "proven", "known"]
+    assert states(reported) == ["proving", "proven", "known"]
     prover.close()

@@ -32,7 +32,7 @@ def opens(monkeypatch: pytest.MonkeyPatch) -> list[Hook]:
     return hooks
 
 
-def test_file_outside_of_the_project_is_told(
+def test_file_outside_of_the_project_is_reported(
     ends: tuple[socket.socket, socket.socket], opens: list[Hook]
 ) -> None:
     Uses("/core").begin(ends[1], ("/project",), ())

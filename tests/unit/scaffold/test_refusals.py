@@ -30,7 +30,7 @@ from tests.unit.scaffold.conftest import create_api, files
         (["--domain", "local", "--version", "v1", "--kind", "A"], "has no dot"),
     ],
 )
-def test_illegal_name_is_told_and_nothing_is_written(
+def test_illegal_name_is_reported_and_nothing_is_written(
     folder: Path, flags: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", *flags]) == 2

@@ -35,7 +35,7 @@ def config_map(name: str, namespace: str, **data: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def told(*pairs: tuple[list[dict[str, Any]], str]) -> list[str]:
+def reported(*pairs: tuple[list[dict[str, Any]], str]) -> list[str]:
     states = [end_state_of(objects, place(namespace)) for objects, namespace in pairs]
     return [str(each) for each in differences(states[0], states[1])]
 
@@ -49,7 +49,7 @@ def test_same_work_in_two_namespaces_leaves_the_same() -> None:
         cr("u-2", seen="2026-02-02T00:00:00Z"),
         config_map("a", "case-2", url="a.case-2", of="u-2"),
     ]
-    assert not told((first, "case-1"), (second, "case-2"))
+    assert not reported((first, "case-1"), (second, "case-2"))
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_same_work_in_two_namespaces_leaves_the_same() -> None:
         ("5 snapshots are there", "6 snapshots are there", False),
     ],
 )
-def test_how_long_something_took_is_no_difference_where_a_sentence_tells_it(
+def test_how_long_something_took_is_no_difference_where_a_sentence_reports_it(
     one: str, other: str, *, is_alike: bool
 ) -> None:
-    difference = told(([cr("u", message=one)], "case-1"), ([cr("u", message=other)], "case-1"))
+    difference = reported(([cr("u", message=one)], "case-1"), ([cr("u", message=other)], "case-1"))
     assert (not difference) == is_alike
 
 
@@ -76,21 +76,21 @@ def test_cr_that_did_not_converge_for_a_while_is_as_one_that_always_did(
 ) -> None:
     ready = {"type": "Ready", "status": "True"}
     warned = {"type": "NotConverging", "status": now}
-    difference = told(
+    difference = reported(
         ([cr("u", conditions=[ready])], "case-1"), ([cr("u", conditions=[warned, ready])], "case-1")
     )
     assert (not difference) == is_alike
 
 
 def test_what_is_missing_and_what_is_too_much_is_named() -> None:
-    assert told(
+    assert reported(
         ([config_map("a", "case-1"), config_map("b", "case-1")], "case-1"),
         ([config_map("b", "case-1"), config_map("c", "case-1")], "case-1"),
     ) == ["ConfigMap/a: is missing", "ConfigMap/c: should not be there"]
 
 
 def test_changed_leaf_is_named_with_both_values() -> None:
-    assert told(
+    assert reported(
         ([config_map("a", "case-1", k="1")], "case-1"),
         ([config_map("a", "case-1", k="2")], "case-1"),
     ) == ['ConfigMap/a .data.k: expected "1", found "2"']
@@ -98,7 +98,7 @@ def test_changed_leaf_is_named_with_both_values() -> None:
 
 def test_secret_is_compared_and_not_shown() -> None:
     secrets = [{**config_map("a", "case-1", k=value), "kind": "Secret"} for value in ("old", "new")]
-    (line,) = told(([secrets[0]], "case-1"), ([secrets[1]], "case-1"))
+    (line,) = reported(([secrets[0]], "case-1"), ([secrets[1]], "case-1"))
     assert "old" not in line
     assert "new" not in line
 
@@ -109,8 +109,8 @@ def test_second_object_of_a_generated_name_is_one_too_many() -> None:
         obj["metadata"]["generateName"] = "job-"
         return obj
 
-    assert not told(([made("job-a")], "case-1"), ([made("job-b")], "case-1"))
-    assert told(([made("job-a")], "case-1"), ([made("job-b"), made("job-c")], "case-1")) == [
+    assert not reported(([made("job-a")], "case-1"), ([made("job-b")], "case-1"))
+    assert reported(([made("job-a")], "case-1"), ([made("job-b"), made("job-c")], "case-1")) == [
         "ConfigMap/job-* (2): should not be there"
     ]
 
@@ -169,5 +169,5 @@ def test_volume_that_the_api_server_names_at_random_is_no_difference() -> None:
         return {**config_map("a", "case-1"), "kind": "Pod", "spec": {"volumes": [{"name": name}]}}
 
     names = ("kube-api-access-x7k2p", "kube-api-access-00000")
-    assert not told(([pod(names[0])], "case-1"), ([pod(names[1])], "case-1"))
-    assert told(([pod(names[0])], "case-1"), ([pod("kube-api-access-of-mine")], "case-1"))
+    assert not reported(([pod(names[0])], "case-1"), ([pod(names[1])], "case-1"))
+    assert reported(([pod(names[0])], "case-1"), ([pod("kube-api-access-of-mine")], "case-1"))

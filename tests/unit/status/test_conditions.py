@@ -158,7 +158,7 @@ def test_unknown_fields_inside_our_conditions_survive() -> None:
     assert {item["severity"] for item in after} == {"info"}
 
 
-def test_text_of_somebody_else_stays_where_status_and_reason_are_the_same() -> None:
+def test_text_of_another_client_stays_where_status_and_reason_are_the_same() -> None:
     before = [condition("Running", "True", "Running", "something else", OLD)]
 
     assert of.running(before, NOW) == [

@@ -66,7 +66,9 @@ async def test_what_was_dropped_long_ago_is_not_taken_for_dropped_now(
     assert dropped(caplog) == ["`status.phase`", "`status.size`"]
 
 
-def test_fields_are_told_together_and_once_for_each_kind(caplog: pytest.LogCaptureFixture) -> None:
+def test_fields_are_reported_together_and_once_for_each_kind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     fields = PrunedFields(VirtualClock())
     sent, received = status(FAILURE, phase="up"), status(without(FAILURE, "ansibleResult"))
     with caplog.at_level(logging.WARNING):
@@ -77,7 +79,7 @@ def test_fields_are_told_together_and_once_for_each_kind(caplog: pytest.LogCaptu
     assert dropped(caplog) == ["`status.conditions[].ansibleResult`, `status.phase`"] * 2
 
 
-def test_answer_that_drops_nothing_is_told_by_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_answer_that_drops_nothing_is_reported_by_no_one(caplog: pytest.LogCaptureFixture) -> None:
     fields = PrunedFields(VirtualClock())
 
     fields.compare(APP, status(READY), status({**READY, "defaulted": 1}))
@@ -94,7 +96,7 @@ def test_answer_that_drops_nothing_is_told_by_nobody(caplog: pytest.LogCaptureFi
         {"conditions": "text"},
     ],
 )
-def test_answer_whose_conditions_are_others_tells_nothing_of_their_fields(answered: Json) -> None:
+def test_answer_whose_conditions_are_others_reports_nothing_of_their_fields(answered: Json) -> None:
     fields = PrunedFields(VirtualClock())
     sent = status(FAILURE)
 

@@ -35,7 +35,7 @@ def test_ready_names_the_generation_that_is_under_way(generation: int | None, wh
     assert condition(running, "Ready")["message"] == f"{what} is being reconciled"
 
 
-def test_task_of_a_long_run_is_told_and_other_keys_stay() -> None:
+def test_task_of_a_long_run_is_reported_and_other_keys_stay() -> None:
     running = applied(cr_of(status={"url": "x"}), Started())
 
     long = applied(running, InFlight("task `X` since 09:00:05 UTC"), now=NOW)

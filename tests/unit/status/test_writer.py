@@ -67,7 +67,7 @@ async def test_conflict_is_solved_from_what_is_there_now() -> None:
     assert types == ["Healthy", "Ready", "Running"]
 
 
-async def test_write_of_somebody_who_wrote_something_else_costs_no_further_read() -> None:
+async def test_write_of_a_client_who_wrote_something_else_costs_no_further_read() -> None:
     setting = Setting(FakeCluster())
     stale = await setting.shop.create()
     await setting.shop.patch({"status": {"phase": "up"}}, subresource="status")
@@ -222,7 +222,7 @@ async def with_time(setting: Setting, cr: dict[str, object]) -> None:
     await writing
 
 
-async def test_schema_that_drops_conditions_is_told_once_and_not_written_to_for_ever(
+async def test_schema_that_drops_conditions_is_reported_once_and_not_written_to_for_ever(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     setting = Setting(FakeCluster(prunes=frozenset({"conditions", "observedGeneration"})))

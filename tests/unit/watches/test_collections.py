@@ -80,7 +80,7 @@ def test_collection_of_the_requirements_that_is_missing_is_named_with_the_way_ou
     assert "`ansible-galaxy collection install -r requirements.yml -p .collections`" in said
 
 
-def test_collection_that_only_a_task_names_is_told_with_its_line(workshop: Workshop) -> None:
+def test_collection_that_only_a_task_names_is_reported_with_its_line(workshop: Workshop) -> None:
     workshop.uses(ROLE)
     (said,) = workshop.said(missing=True)
     assert said.startswith("roles/demo/tasks/main.yml:3: warning: collection `acme.web` was not")
@@ -95,7 +95,7 @@ def test_collection_that_only_a_task_names_is_told_with_its_line(workshop: Works
         ("plugins/modules/site.py", "`plugins/modules/site.py` is not there"),
     ],
 )
-def test_half_installed_collection_is_told(workshop: Workshop, broken: str, says: str) -> None:
+def test_half_installed_collection_is_reported(workshop: Workshop, broken: str, says: str) -> None:
     collection = workshop.installs("1.2.3", "plugins/modules/site.py")
     (collection / "plugins" / "modules").mkdir()
     site = collection / "plugins/modules/site.py"
@@ -115,7 +115,7 @@ def test_half_installed_collection_is_told(workshop: Workshop, broken: str, says
     assert "--force` installs it again" in said
 
 
-def test_manifest_that_was_cut_off_is_told(workshop: Workshop) -> None:
+def test_manifest_that_was_cut_off_is_reported(workshop: Workshop) -> None:
     (workshop.installs() / "MANIFEST.json").write_text('{"collection_info": {')
     workshop.requires("acme.web")
     assert "its MANIFEST.json cannot be read" in workshop.said()[0]
@@ -129,7 +129,7 @@ def test_sources_of_a_collection_do_with_galaxy_yml(workshop: Workshop) -> None:
     assert "is version 3.0.0, but 2.0.0 is required" in workshop.said()[0]
 
 
-def test_collection_of_another_version_is_told(workshop: Workshop) -> None:
+def test_collection_of_another_version_is_reported(workshop: Workshop) -> None:
     workshop.installs("1.2.3")
     workshop.requires({"name": "acme.web", "version": ">=2.0.0"})
     (said,) = workshop.said()

@@ -38,7 +38,7 @@ def assert_each_in(wanted: list[str], found: list[Problem]) -> None:
     assert missing == [], texts
 
 
-def test_refused_files_tell_problems_from_top_to_bottom(project: Path) -> None:
+def test_refused_files_report_problems_from_top_to_bottom(project: Path) -> None:
     for case in REFUSED:
         lines = [problem.line or 0 for problem in load(case, project).errors]
         assert lines == sorted(lines), case.name
@@ -54,7 +54,7 @@ def test_missing_file_says_which_flag_names_it(tmp_path: Path) -> None:
     assert info.value.exit_code == 2
 
 
-def test_text_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "watches.yaml").write_bytes(b"- version: v1\n  kind: \xff\n")
 
     with pytest.raises(ProblemsError, match=r"watches\.yaml:2: is not UTF-8 text"):

@@ -77,7 +77,7 @@ def test_written_once_checked_and_taken_away_with_its_source(
     assert (project / DEFAULT_OVERLAY).read_text() == default
 
 
-def test_rights_are_those_for_what_is_told_and_no_more() -> None:
+def test_rights_are_those_for_what_is_reported_and_no_more() -> None:
     kind = KindCrd("example.com", "Shop", "shops")
     asked = Webhook(is_mutating=False, group="example.com", version="v1", kind="Shop")
     names = OverlayNames("shop-", "shop-system")
@@ -101,7 +101,7 @@ def test_rights_are_those_for_what_is_told_and_no_more() -> None:
     assert container["env"] == [{"name": "ROLECALL_WEBHOOK_SERVICE", "value": "shop-webhooks"}]
 
 
-def test_cert_manager_is_told_of_every_webhook() -> None:
+def test_cert_manager_is_reported_of_every_webhook() -> None:
     kind = KindCrd("example.com", "Shop", "shops")
     asked = Webhook(is_mutating=True, group="example.com", version="v1", kind="Shop")
     names = OverlayNames("shop-", "shop-system")

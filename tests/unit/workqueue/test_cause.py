@@ -13,7 +13,7 @@ from tests.unit.workqueue.virtual_clock import VirtualClock
 FIRST, SECOND = Cause("drift of Deployment web"), Cause("drift of Service web")
 EDIT = Cause("edit of generation 4")
 DOCUMENTED = (Path(__file__).parents[3] / "docs" / "concepts" / "triggers.md").read_text()
-TOLD = [each for each in vars(cause).values() if isinstance(each, Cause) and each.text]
+REPORTED = [each for each in vars(cause).values() if isinstance(each, Cause) and each.text]
 
 
 async def cause_of_next(queue: Queue) -> str:
@@ -84,6 +84,6 @@ async def test_key_that_goes_at_once_waits_for_no_backoff_and_begins_a_new_one()
     queue.close()
 
 
-@pytest.mark.parametrize("told", TOLD, ids=str)
-def test_what_people_read_as_a_cause_is_documented(told: Cause) -> None:
-    assert f"`{told}`" in DOCUMENTED
+@pytest.mark.parametrize("reported", REPORTED, ids=str)
+def test_what_people_read_as_a_cause_is_documented(reported: Cause) -> None:
+    assert f"`{reported}`" in DOCUMENTED

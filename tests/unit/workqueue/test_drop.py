@@ -47,7 +47,7 @@ async def test_key_that_comes_back_after_a_drop_has_never_failed() -> None:
     queue.close()
 
 
-async def test_key_in_hand_is_told_and_stays_in_hand_until_it_is_put_down() -> None:
+async def test_key_in_hand_is_reported_and_stays_in_hand_until_it_is_put_down() -> None:
     queue = queue_of(VirtualClock(), max_runs=2)
     queue.add(key("a"), Urgency.EDIT)
     await queue.take()

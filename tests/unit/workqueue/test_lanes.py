@@ -7,7 +7,7 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key, Urgency
 from rolecall.workqueue.backoff import Backoff
-from rolecall.workqueue.cause import UNTOLD, Cause
+from rolecall.workqueue.cause import UNREPORTED, Cause
 from rolecall.workqueue.lanes import MAX_JUMPS, Lanes, Waiting
 from rolecall.workqueue.run_slots import MAX_WOKEN, Limits, RunSlots
 from tests.unit.workqueue.keys import APP, VOLUME, key
@@ -22,14 +22,14 @@ def has_room(_: Gvk) -> bool:
 
 def with_an_old_key(since: float) -> Lanes:
     lanes = Lanes(AGEING_S)
-    lanes.put(OLD, Urgency.STARTUP, UNTOLD, since)
+    lanes.put(OLD, Urgency.STARTUP, UNREPORTED, since)
     return lanes
 
 
 def edits_before_the_old_key(lanes: Lanes, now: float, most: int = 20) -> int:
     """How many more urgent keys pass before the old one has its turn."""
     for number in range(most):
-        lanes.put(key(f"edit-{number}"), Urgency.EDIT, UNTOLD, now)
+        lanes.put(key(f"edit-{number}"), Urgency.EDIT, UNREPORTED, now)
     taken = (lanes.take(has_room, now) for _ in range(most))
     return [each.key for each in taken if each is not None].index(OLD)
 
@@ -49,9 +49,9 @@ def test_key_that_waited_a_moment_less_is_passed_by_all() -> None:
 def test_each_old_key_is_passed_as_often_as_the_first_one() -> None:
     lanes = Lanes(AGEING_S)
     for name in ("old-1", "old-2"):
-        lanes.put(key(name), Urgency.STARTUP, UNTOLD, 0.0)
+        lanes.put(key(name), Urgency.STARTUP, UNREPORTED, 0.0)
     for number in range(20):
-        lanes.put(key(f"edit-{number}"), Urgency.EDIT, UNTOLD, AGEING_S)
+        lanes.put(key(f"edit-{number}"), Urgency.EDIT, UNREPORTED, AGEING_S)
 
     taken = [turn.key.name for _ in range(10) if (turn := lanes.take(has_room, AGEING_S))]
 
@@ -62,18 +62,18 @@ def test_each_old_key_is_passed_as_often_as_the_first_one() -> None:
 def test_passing_is_counted_anew_once_nothing_is_overdue() -> None:
     lanes = with_an_old_key(0.0)
     for number in range(MAX_JUMPS):
-        lanes.put(key(f"early-{number}"), Urgency.EDIT, UNTOLD, AGEING_S)
+        lanes.put(key(f"early-{number}"), Urgency.EDIT, UNREPORTED, AGEING_S)
         lanes.take(has_room, AGEING_S)
-    lanes.put(OLD, Urgency.EDIT, UNTOLD, AGEING_S)
+    lanes.put(OLD, Urgency.EDIT, UNREPORTED, AGEING_S)
     lanes.take(has_room, AGEING_S)
-    lanes.put(OLD, Urgency.STARTUP, UNTOLD, AGEING_S)
+    lanes.put(OLD, Urgency.STARTUP, UNREPORTED, AGEING_S)
 
     assert edits_before_the_old_key(lanes, 2 * AGEING_S) == MAX_JUMPS
 
 
 def test_key_that_does_not_fit_yet_is_not_passed_for_that() -> None:
     lanes = with_an_old_key(0.0)
-    lanes.put(key("edit"), Urgency.EDIT, UNTOLD, AGEING_S)
+    lanes.put(key("edit"), Urgency.EDIT, UNREPORTED, AGEING_S)
     for _ in range(MAX_JUMPS):
         assert lanes.take(has_room, AGEING_S, fits=lambda _: False) is None
 
@@ -86,11 +86,11 @@ def taken(lanes: Lanes) -> Waiting:
     return waiting
 
 
-def test_longest_wait_of_an_urgency_is_told_over_all_kinds() -> None:
+def test_longest_wait_of_an_urgency_is_reported_over_all_kinds() -> None:
     lanes = Lanes(AGEING_S)
-    lanes.put(key("a", APP), Urgency.EDIT, UNTOLD, 7.0)
-    lanes.put(key("b", VOLUME), Urgency.EDIT, UNTOLD, 3.0)
-    lanes.put(key("c", VOLUME), Urgency.EDIT, UNTOLD, 9.0)
+    lanes.put(key("a", APP), Urgency.EDIT, UNREPORTED, 7.0)
+    lanes.put(key("b", VOLUME), Urgency.EDIT, UNREPORTED, 3.0)
+    lanes.put(key("c", VOLUME), Urgency.EDIT, UNREPORTED, 9.0)
 
     assert lanes.oldest() == {Urgency.EDIT: 3.0}
 
@@ -109,11 +109,11 @@ def test_cause_is_printed_in_its_own_words() -> None:
     ]
 
 
-def test_key_is_told_with_its_namespace_where_it_has_one() -> None:
+def test_key_is_reported_with_its_namespace_where_it_has_one() -> None:
     assert [str(key("web")), str(Key(APP, "", "web"))] == ["App default/web", "App web"]
 
 
-def test_kind_that_nobody_gave_a_limit_has_one_key_in_hand() -> None:
+def test_kind_that_no_one_gave_a_limit_has_one_key_in_hand() -> None:
     slots = RunSlots(Limits(max_runs=5, per_kind={}))
     assert slots.has_room(APP)
 
@@ -146,9 +146,9 @@ def test_namespaces_take_turns_also_after_most_keys_of_a_lane_moved_up() -> None
     many = [Key(APP, "a", str(number)) for number in range(40)]
     one = Key(APP, "b", "only")
     for each in (*many[:35], one, *many[35:]):
-        lanes.put(each, Urgency.PERIOD, UNTOLD, 0.0)
+        lanes.put(each, Urgency.PERIOD, UNREPORTED, 0.0)
     for each in many[:30]:
-        lanes.put(each, Urgency.EDIT, UNTOLD, 0.0)
+        lanes.put(each, Urgency.EDIT, UNREPORTED, 0.0)
 
     taken = [lanes.take(has_room, 0.0) for _ in range(31)]
 

@@ -10,7 +10,7 @@ import pytest
 
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key, Urgency
-from rolecall.workqueue.cause import UNTOLD
+from rolecall.workqueue.cause import UNREPORTED
 from rolecall.workqueue.lanes import MAX_JUMPS, Lanes
 from tests.unit.workqueue.keys import APP, VOLUME
 
@@ -22,7 +22,7 @@ def any_kind(_: Gvk) -> bool:
 
 
 def put(lanes: Lanes, namespace: str, name: str, urgency: Urgency, gvk: Gvk = APP) -> None:
-    lanes.put(Key(gvk, namespace, name), urgency, UNTOLD, 0.0)
+    lanes.put(Key(gvk, namespace, name), urgency, UNREPORTED, 0.0)
 
 
 def taken_until(lanes: Lanes, namespace: str) -> int:
@@ -98,7 +98,7 @@ def test_old_key_of_less_urgency_still_has_its_turn() -> None:
     lanes = Lanes(AGEING_S)
     put(lanes, "old", "o", Urgency.STARTUP)
     for number in range(20):
-        lanes.put(Key(APP, f"ns-{number}", "e"), Urgency.EDIT, UNTOLD, AGEING_S)
+        lanes.put(Key(APP, f"ns-{number}", "e"), Urgency.EDIT, UNREPORTED, AGEING_S)
     taken = [turn.key.name for _ in range(20) if (turn := lanes.take(any_kind, AGEING_S))]
     assert taken.index("o") == MAX_JUMPS
 

@@ -149,7 +149,7 @@ async def test_closed_queue_is_drained_when_the_last_key_is_put_down() -> None:
     await drained
 
 
-async def test_snapshot_tells_depth_age_and_waits_by_urgency() -> None:
+async def test_snapshot_reports_depth_age_and_waits_by_urgency() -> None:
     clock = VirtualClock()
     queue = queue_of(clock)
     queue.add(key("old"), Urgency.STARTUP)

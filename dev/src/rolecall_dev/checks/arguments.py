@@ -71,8 +71,8 @@ def check_arguments(watch: Watch, version: CrdVersion, cwd: Path, findings: Find
     sides = _Sides(watch, version, arguments, _pairs(watch, properties, arguments))
     for key, name in sides.pairs.items():
         _compare(key, name, version, arguments, findings)
-    _tell_keys_without_argument(sides, findings)
-    _tell_arguments_without_key(sides, findings)
+    _report_keys_without_argument(sides, findings)
+    _report_arguments_without_key(sides, findings)
 
 
 def _read(role: Path, cwd: Path) -> _Arguments | None:
@@ -169,7 +169,7 @@ def _has_fallback(name: str, arguments: _Arguments) -> bool:
     return not isinstance(default, str) or "default(" in default or "{{" not in default
 
 
-def _tell_keys_without_argument(sides: _Sides, findings: Findings) -> None:
+def _report_keys_without_argument(sides: _Sides, findings: Findings) -> None:
     for key in sides.keys_without_argument:
         findings.warn(
             sides.arguments.document.file,
@@ -179,7 +179,7 @@ def _tell_keys_without_argument(sides: _Sides, findings: Findings) -> None:
         )
 
 
-def _tell_arguments_without_key(sides: _Sides, findings: Findings) -> None:
+def _report_arguments_without_key(sides: _Sides, findings: Findings) -> None:
     watch, arguments = sides.watch, sides.arguments
     finalizer_vars = watch.finalizer.vars if watch.finalizer else {}
     own = cr_variable(watch.gvk)

@@ -131,11 +131,11 @@ def _check_step(step: VersionStep, crd: Crd, file: str, findings: Findings) -> N
 
 
 def _try_objects(
-    conversion: Conversion, crd: Crd, told: tuple[str, int], findings: Findings
+    conversion: Conversion, crd: Crd, reported: tuple[str, int], findings: Findings
 ) -> None:
     """What the schemas do not show: a pattern that does not fit, a join that is no inverse."""
     schemas = {str(it.get("name")): _schema(it) for it in _versions(crd)}
-    file, trials = told
+    file, trials = reported
     if different := list(round_trips(conversion, schemas, trials, seed=1)):
         findings.error(file, _line(conversion), str(shortest(different)))
 
@@ -288,10 +288,10 @@ def check_dropped_versions(crds: Sequence[Crd], cwd: Path, findings: Findings) -
         there = {as_map(it).get("name") for it in crd.spec.get("versions") or []}
         for version in as_map(shipped.get(name, {}).get("spec")).get("versions") or []:
             if version["name"] not in there:
-                _tell_dropped(crd, version, findings)
+                _report_dropped(crd, version, findings)
 
 
-def _tell_dropped(crd: Crd, version: Json, findings: Findings) -> None:
+def _report_dropped(crd: Crd, version: Json, findings: Findings) -> None:
     file, line = crd.document.file, crd.document.line("spec", "versions")
     head = f"`{version['name']}` of `{crd.names.get('kind')}` was shipped in {_BUNDLE}"
     if version.get("storage"):

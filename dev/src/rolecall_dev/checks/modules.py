@@ -54,8 +54,8 @@ def check_modules(sources: Sources, docs: ModuleDocs, findings: Findings) -> set
         if task.module in docs.options:
             call = DocumentedTask(task, docs.options[task.module], has_defaults)
             check_module_arguments(call, findings)
-    told = {problem.line for problem in findings.problems if problem.rule == findings.rule}
-    return {task.module for task in tasks if task.line(task.module) in told} - docs.known - own
+    reported = {problem.line for problem in findings.problems if problem.rule == findings.rule}
+    return {task.module for task in tasks if task.line(task.module) in reported} - docs.known - own
 
 
 def _is_call(task: Task) -> bool:
@@ -74,7 +74,7 @@ def _names_module(
         findings.error(file, task.line(), "the task names no module, so Ansible refuses the file")
         return False
     if len(task.modules) > 1:
-        _tell_two(task, docs, own, findings)
+        _report_two(task, docs, own, findings)
         return False
     collection, _, name = task.module.rpartition(".")
     if task.module in own or "{{" in task.module:
@@ -83,7 +83,7 @@ def _names_module(
         collection, name = ".".join(collection.split(".")[:2]), task.module.split(".", 2)[2]
     known = docs.modules_of(collection)
     if known is None:
-        _tell_collection(task, collection, collections, findings)
+        _report_collection(task, collection, collections, findings)
         return False
     if name in known:
         return True
@@ -109,7 +109,7 @@ def _is_removed(task: Task, docs: ModuleDocs, findings: Findings) -> bool:
     return bool(why)
 
 
-def _tell_two(task: Task, docs: ModuleDocs, own: set[str], findings: Findings) -> None:
+def _report_two(task: Task, docs: ModuleDocs, own: set[str], findings: Findings) -> None:
     """Ansible calls these conflicting action statements."""
     built_in = docs.modules_of("") or set()
     strange = [it for it in task.modules if "." not in it and it not in built_in | own]
@@ -122,7 +122,9 @@ def _tell_two(task: Task, docs: ModuleDocs, own: set[str], findings: Findings) -
         findings.error(*task.place(name), what)
 
 
-def _tell_collection(task: Task, collection: str, known: Sequence[str], findings: Findings) -> None:
+def _report_collection(
+    task: Task, collection: str, known: Sequence[str], findings: Findings
+) -> None:
     if collection in known:
         return  # it is wanted and not installed here, which is told already
     near = nearest(collection, known)

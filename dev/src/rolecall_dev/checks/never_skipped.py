@@ -29,26 +29,26 @@ _GATHERS = "facts of the machine are gathered at the start of each run"
 # Where somebody may say that no facts are gathered.
 _TEXTS = ("config/manager", "config/default", "ansible.cfg", "Dockerfile")
 
-_Told = tuple[str, Line | int, str]  # file, line, what is not pure there
+_Reported = tuple[str, Line | int, str]  # file, line, what is not pure there
 
 
 def check_never_skipped(
     watches: Sequence[Watch], sources: Sources, gathering: str, file: str, findings: Findings
 ) -> None:
     """`file`: the one that the watches are in; `gathering`: what ANSIBLE_GATHERING says here."""
-    told: set[tuple[str, int]] = set()
+    reported: set[tuple[str, int]] = set()
     for watch in (each for each in watches if each.has_optional_runs):
         reached = Reached(watch.play, sources)
         for where, line, what in _all(watch, reached, sources, gathering, file):
-            if (where, int(line)) not in told:
-                told.add((where, int(line)))
+            if (where, int(line)) not in reported:
+                reported.add((where, int(line)))
                 effect = f"a run of {watch.gvk.kind} that does this is never skipped"
                 findings.warn(where, line, f"{what}: {effect}", hint=_HINT)
 
 
 def _all(
     watch: Watch, reached: Reached, sources: Sources, gathering: str, file: str
-) -> Iterator[_Told]:
+) -> Iterator[_Reported]:
     if watch.play.is_role and not _gathers_nothing(sources.cwd, gathering):
         yield file, watch.line, f"{_GATHERS} unless ANSIBLE_GATHERING is `explicit`"
     for task in reached.tasks:

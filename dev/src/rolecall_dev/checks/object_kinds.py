@@ -66,8 +66,8 @@ def check_object_kinds(
                 continue
             if fault := fault_of(api_version, kind, known):
                 file, line = _place(task, folder, fault.word, sources)
-                tell = findings.warn if fault.is_warning else findings.error
-                tell(file, line, fault.what)
+                report = findings.warn if fault.is_warning else findings.error
+                report(file, line, fault.what)
 
 
 def _searches_all_groups(task: Task) -> bool:

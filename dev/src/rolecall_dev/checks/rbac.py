@@ -100,7 +100,7 @@ def check_rbac(
             all_namespaces and not need.anywhere_will_do
         )
         if missing:
-            _tell_missing(need, missing, grants, file, findings)
+            _report_missing(need, missing, grants, file, findings)
         elif must_be_everywhere and _missing(need, grants.everywhere):
             too_narrow.append(f"{', '.join(need.verbs)} `{need.shown}`")
     if too_narrow:
@@ -113,7 +113,7 @@ def check_rbac(
         )
 
 
-def _tell_missing(
+def _report_missing(
     need: Need, missing: Sequence[str], grants: Grants, file: str, findings: Findings
 ) -> None:
     what = f"not allowed to {', '.join(missing)} `{need.shown}`, so {need.otherwise}"

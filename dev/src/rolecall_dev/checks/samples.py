@@ -38,7 +38,7 @@ class _Sample:
     path: tuple[Step, ...]  # where in the document
     data: Json
 
-    def tell(self, findings: Findings, path: tuple[Step, ...], what: str) -> None:
+    def report(self, findings: Findings, path: tuple[Step, ...], what: str) -> None:
         findings.error(*self.document.place(*self.path, *path), what)
 
 
@@ -51,7 +51,7 @@ def check_samples(crds: Sequence[Crd], cwd: Path, findings: Findings) -> None:
             continue
         kind = sample.data["kind"]
         for misfit in _misfits(sample.data, schema):
-            sample.tell(
+            sample.report(
                 findings,
                 misfit.path,
                 f"the API server would refuse this {kind}: `{written(misfit.path)}` {misfit.why}",
@@ -105,7 +105,7 @@ class _Versions:
         if crd is None:
             kinds = [str(it.names.get("kind")) for it in of_group]
             what = f"there is no kind `{gvk.kind}` in group `{gvk.group}`{meant(gvk.kind, kinds)}"
-            self.sample.tell(findings, ("kind",), what)
+            self.sample.report(findings, ("kind",), what)
             return None
         return self._of_version(crd, gvk, findings)
 
@@ -115,7 +115,7 @@ class _Versions:
         if gvk.version not in served:
             listed = ", ".join(f"`{gvk.group}/{name}`" for name in served) or "none"
             what = f"version `{gvk.version}` of `{gvk.kind}` is not served; its CRD serves {listed}"
-            self.sample.tell(findings, ("apiVersion",), what)
+            self.sample.report(findings, ("apiVersion",), what)
             return None
         return as_map(as_map(served[gvk.version].get("schema")).get("openAPIV3Schema"))
 

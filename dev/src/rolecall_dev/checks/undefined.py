@@ -75,15 +75,15 @@ def check_undefined(
         known.add("admission")
     known |= {name for use in uses for name in _handed_on(use.template)}
     guarded = {name for use in uses for name in _guarded(use.template)}
-    told: set[tuple[str, Any]] = set()
+    reported: set[tuple[str, Any]] = set()
     uninstalled = _of_missing_collection(sources, docs)
     for use in uses:
         for name in sorted(_free(use.template) - known - guarded):
             if name.startswith(("ansible_", "molecule_")):
                 continue
             line = use.line(name)
-            if (name, (use.file, line)) not in told:
-                told.add((name, (use.file, line)))
+            if (name, (use.file, line)) not in reported:
+                reported.add((name, (use.file, line)))
                 hint = "; did you mean `ansible_operator_meta`?" if name == "meta" else ""
                 hint = hint or meant(name, known)
                 if not uninstalled:

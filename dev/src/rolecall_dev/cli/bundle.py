@@ -145,10 +145,10 @@ def _text(source: str) -> str:
 def _score(*, on_cluster: bool) -> int:
     files = read_bundle(Path.cwd())
     found = scores(files)
-    _tell(found)
+    _report(found)
     if on_cluster and not any(found.values()):
         found = _scores_on_cluster(files)
-        _tell(found)
+        _report(found)
     elif on_cluster:
         print("the cluster was not asked, because the files have errors")
     return InputError.exit_code if any(found.values()) else 0
@@ -162,7 +162,7 @@ def _scores_on_cluster(files: Files) -> dict[str, list[str]]:
         return takes(files, lambda arguments, text: cluster.refusal(*arguments, stdin=text))
 
 
-def _tell(found: dict[str, list[str]]) -> None:
+def _report(found: dict[str, list[str]]) -> None:
     for name, faults in found.items():
         print(f"{'FAIL' if faults else 'pass'} {name}")
         for fault in faults:

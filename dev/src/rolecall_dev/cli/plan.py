@@ -127,7 +127,7 @@ def _planned(asked: AskedCrs, settings: Settings, arguments: argparse.Namespace)
     text = PlanWords(sys.stdout, is_fleet=arguments.all)
     plans: list[PlannedRun] = []
 
-    def told(made: PlannedRun | SkippedCr) -> None:
+    def reported(made: PlannedRun | SkippedCr) -> None:
         if isinstance(made, SkippedCr):
             say(f"note: {made.title}: {made.why}")
             return
@@ -135,7 +135,7 @@ def _planned(asked: AskedCrs, settings: Settings, arguments: argparse.Namespace)
         if not is_json:
             text.show(made)
 
-    asyncio.run(made_plans(asked, settings, told))
+    asyncio.run(made_plans(asked, settings, reported))
     if is_json:
         print(json.dumps(as_json(plans), indent=2))
     else:

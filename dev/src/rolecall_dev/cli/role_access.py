@@ -50,7 +50,7 @@ class RoleAccess:
     ) -> None:
         self._environment = environment
         self._proxy = proxy
-        self._told = _Told(on_unowned)
+        self._reported = _Reported(on_unowned)
         self._open = AsyncExitStack()
         self._reached: tuple[Client, Proxy] | None = None
 
@@ -81,7 +81,9 @@ class RoleAccess:
             request.watch, cr, is_finalizer=request.is_finalizer
         )
         if withheld.message:
-            self._told.record(cr, kind="Warning", reason="KeysWithheld", message=withheld.message)
+            self._reported.record(
+                cr, kind="Warning", reason="KeysWithheld", message=withheld.message
+            )
         async with proxy.issue_access(request.run_id, owner, request.watch) as access:
             yield (
                 replace(
@@ -100,14 +102,14 @@ class RoleAccess:
             client = await self._open.enter_async_context(Client(credentials))
             folder = self._open.enter_context(folder_of_engine())
             settings = replace(self._proxy, port=0, folder=folder, record=None)
-            proxy = Proxy(settings, client, dependents=Nobody(), events=self._told)
+            proxy = Proxy(settings, client, dependents=NoOne(), events=self._reported)
             await proxy.start()
             self._open.push_async_callback(proxy.stop)
             self._reached = (client, proxy)
         return self._reached
 
 
-class _Told:
+class _Reported:
     """What the operator would say by Events on the CR is said to whoever started the run."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -118,7 +120,7 @@ class _Told:
         self._say(message)
 
 
-class Nobody:
+class NoOne:
     """No operator runs, so nobody follows what the play makes."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:

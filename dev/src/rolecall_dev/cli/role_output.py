@@ -115,15 +115,15 @@ class Terminal:
     """Plays speak on stdout, we on stderr."""
 
     arguments: argparse.Namespace
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
 
     def event(self, event: RunEvent) -> None:
         if event.stdout:
             print(event.stdout, flush=True)
 
     def not_owned(self, why: str) -> None:
-        if why not in self.told and not self.arguments.check:
-            self.told.add(why)
+        if why not in self.reported and not self.arguments.check:
+            self.reported.add(why)
             self.say(f"note: nothing will own what this run makes (no owner reference): {why}")
 
     def unowned(self, message: str) -> None:

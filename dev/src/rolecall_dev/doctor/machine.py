@@ -154,7 +154,7 @@ def _look(settings: Settings, watches: Sequence[Watch]) -> list[Diagnosis]:
         if holder is not None and holder.pid in own:
             held[f"{port} ({what})"] = holder.pid
         else:
-            faults.append(_told(f"{port} ({what})", flag, error, holder))
+            faults.append(_reported(f"{port} ({what})", flag, error, holder))
     if faults:
         return faults
     names = [f"{port} ({what})" for what, _, port, _ in wanted]
@@ -217,7 +217,7 @@ def _error_of(host: str, port: int) -> OSError | None:
     return None
 
 
-def _told(name: str, flag: str, error: OSError, holder: PortHolder | None) -> Diagnosis:
+def _reported(name: str, flag: str, error: OSError, holder: PortHolder | None) -> Diagnosis:
     if error.errno != errno.EADDRINUSE:
         return to_do(f"{name} cannot be opened: {error.strerror}", f"see {flag}")
     zero = "; 0 means any free one" if flag.endswith("port") else ""

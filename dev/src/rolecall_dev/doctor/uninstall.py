@@ -139,7 +139,7 @@ async def look_at_remains(surroundings: Surroundings) -> Sequence[Diagnosis]:
         "Leases": ("lease", await _leases(surroundings)),
     }
     seen = [
-        _told(what, kind, names, is_installed=is_installed)
+        _reported(what, kind, names, is_installed=is_installed)
         for what, (kind, names) in found.items()
         if names
     ]
@@ -149,7 +149,7 @@ async def look_at_remains(surroundings: Surroundings) -> Sequence[Diagnosis]:
     return seen or [done("nothing of this operator is left")]
 
 
-def _told(what: str, kind: str, names: list[str], *, is_installed: bool) -> Diagnosis:
+def _reported(what: str, kind: str, names: list[str], *, is_installed: bool) -> Diagnosis:
     if is_installed:
         return done(f"an uninstall may leave {what}: {_shown(names)}")
     return to_do(f"{what} are left: {_shown(names)}", _commands(kind, names))

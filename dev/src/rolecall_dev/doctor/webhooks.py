@@ -112,10 +112,10 @@ async def look_at_webhooks(surroundings: Surroundings) -> Sequence[Diagnosis]:
     written = _written(surroundings)
     hooks = [hook async for hook in _blocking(surroundings, written)]
     seen = [hook for hook in hooks if not await _is_answered(surroundings, hook.service)]
-    return [_told(hook) for hook in seen] or [done("none blocks what the roles write")]
+    return [_reported(hook) for hook in seen] or [done("none blocks what the roles write")]
 
 
-def _told(hook: _Hook) -> Diagnosis:
+def _reported(hook: _Hook) -> Diagnosis:
     refuses = "refuses" if hook.is_certain else "may refuse"
     return to_do(
         f"{hook.place} calls the service `{hook.service}`, which has no ready endpoint, so the API"

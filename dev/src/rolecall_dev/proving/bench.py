@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, suppress
 
 from rolecall.clock import Clock
 from rolecall.kube import ApiError, NotFoundError
-from rolecall_dev.proving.model import Subject, Told
+from rolecall_dev.proving.model import Reported, Subject
 from rolecall_dev.proving.samples import CrSample
 from rolecall_dev.proving.side_by_side import side_by_side
 from rolecall_dev.proving.tested_cr import TestedCr
@@ -33,14 +33,14 @@ class Bench:
         engine: TrialEngine,
         proxy: FaultProxy,
         clock: Clock,
-        told: Told,
+        reported: Reported,
     ) -> None:
-        self.trial_cluster, self.engine, self.proxy, self.clock, self.told = (
+        self.trial_cluster, self.engine, self.proxy, self.clock, self.reported = (
             trial_cluster,
             engine,
             proxy,
             clock,
-            told,
+            reported,
         )
 
     @asynccontextmanager

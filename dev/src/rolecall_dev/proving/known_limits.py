@@ -63,7 +63,7 @@ class KnownLimit:
     def covers(self, case: Case, problem: CaseProblem) -> bool:
         if (case.subject.partition("/")[0], case.check) != (self.kind, self.check):
             return False
-        return _matches(self.case, case.told) and all(map(self._accepts, problem.lines))
+        return _matches(self.case, case.reported) and all(map(self._accepts, problem.lines))
 
     def _accepts(self, line: str) -> bool:
         return any(_matches(f"{each}*", line) for each in self.found)
@@ -79,11 +79,11 @@ class MetLimit:
     """A finding that is covered by one."""
 
     case: str  # its name
-    told: str
+    reported: str
     limit: KnownLimit
 
     def __str__(self) -> str:
-        return f"{self.case}: {self.told}\n    known limit: {self.limit.reason}"
+        return f"{self.case}: {self.reported}\n    known limit: {self.limit.reason}"
 
 
 def load_known_limits(

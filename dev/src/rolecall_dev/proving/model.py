@@ -42,7 +42,7 @@ class Case:
 
     check: str
     subject: str  # as `CrSample` is written
-    told: str  # "killed after write 3"
+    reported: str  # "killed after write 3"
     params: Json
     worth: float = 1.0  # the higher the sooner; what such a case finds for each second it takes
     is_alone: bool = (
@@ -51,14 +51,14 @@ class Case:
 
     @property
     def name(self) -> str:
-        return f"{self.subject}: {self.check}: {self.told}"
+        return f"{self.subject}: {self.check}: {self.reported}"
 
 
 @dataclass(frozen=True, slots=True)
 class CaseProblem:
     """What a case found, before it was tried again."""
 
-    told: str
+    reported: str
     expected: str
     found: str
     requests: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ def around(requests: Sequence[SeenRequest], number: int | None) -> tuple[str, ..
 
 
 @dataclass(slots=True)
-class Told:
+class Reported:
     """What cases have to say beside problems; the same text once."""
 
     notes: list[str] = field(default_factory=list)
@@ -138,7 +138,7 @@ class Replay:
         folder.mkdir(parents=True, exist_ok=True)
         # Results of one test belong into no commit.
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-        words = _NOT_IN_NAMES.sub("-", f"{self.case.check}-{self.case.told}".lower())
+        words = _NOT_IN_NAMES.sub("-", f"{self.case.check}-{self.case.reported}".lower())
         path = folder / f"{number:02}-{words[:_LONGEST].strip('-')}.json"
         document = {"sample": self.sample, "case": asdict(self.case)}
         path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -42,8 +42,8 @@ from rolecall_dev.proving.model import (
     CaseProblem,
     Older,
     Replay,
+    Reported,
     Subject,
-    Told,
     around,
     read_replay,
 )
@@ -175,7 +175,7 @@ class _Proof:
         self._clock: Clock = SystemClock()
         self._progress = ProofProgress(samples=len(plan.samples))
         self._report = ProofReport()
-        self._told = Told()
+        self._reported = Reported()
         self._suspicions: dict[tuple[str, str, str], _Suspicion] = {}
         self._subjects: dict[str, Subject] = {}
         self._older_project: Path | None = None
@@ -188,7 +188,7 @@ class _Proof:
         if budget_s is not None:
             self._ends_at = began + budget_s
         self._open = {f"{sample}{UNDISTURBED}": None for sample in self._plan.samples}
-        telling = asyncio.create_task(self._tell_where(began))
+        telling = asyncio.create_task(self._report_where(began))
         try:
             await ended_within(self._work(), budget_s)
         finally:
@@ -196,19 +196,19 @@ class _Proof:
         report = self._report
         report.not_reached = list(self._open)
         report.not_tried_again = [
-            f"{each.case.name}: {each.problem.told}: {_first_line(each.problem.found)}"
+            f"{each.case.name}: {each.problem.reported}: {_first_line(each.problem.found)}"
             for each in self._suspicions.values()
             if not each.is_tried_again
         ]
         report.limits_not_met = self._limits_not_met()
-        self._told.cannot_prove(_SIMULATED)
-        report.notes, report.unproved = self._told.notes, self._told.unproved
+        self._reported.cannot_prove(_SIMULATED)
+        report.notes, report.unproved = self._reported.notes, self._reported.unproved
         report.seconds = self._clock.monotonic() - began
         return report
 
-    async def _tell_where(self, began: float) -> None:
+    async def _report_where(self, began: float) -> None:
         while True:
-            self._say_where(self._progress.told(self._clock.monotonic() - began))
+            self._say_where(self._progress.reported(self._clock.monotonic() - began))
             await self._clock.sleep(_TELL_S)
 
     async def _work(self) -> None:
@@ -219,7 +219,7 @@ class _Proof:
                 self._older_project = stack.enter_context(tree)
             operator = self._trial_cluster.operator(self._wish.project, self._wish.engine_arguments)
             engine, proxy = await stack.enter_async_context(operator)
-            bench = Bench(self._trial_cluster, engine, proxy, self._clock, self._told)
+            bench = Bench(self._trial_cluster, engine, proxy, self._clock, self._reported)
             try:
                 await self._learn(bench)
                 cases = self._cases()
@@ -261,9 +261,11 @@ class _Proof:
                     if undisturbed.settles
                     else ", and never rests without: only its deletion was tested"
                 )
-                self._told.cannot_prove(f"{sample}: needs {sample.needs}, which is not here{only}")
+                self._reported.cannot_prove(
+                    f"{sample}: needs {sample.needs}, which is not here{only}"
+                )
         if RIGHTS.name in self._plan.checks:
-            note_unused(self._told, self._subjects.values())
+            note_unused(self._reported, self._subjects.values())
 
     def _older_samples(self) -> dict[str, Older]:
         """Of those that the other revision has under the same name."""
@@ -316,7 +318,7 @@ class _Proof:
             smallest = problem.case or case
             limit = covering(self._plan.limits, smallest, problem)
             if limit is not None:
-                self._report.limits.append(MetLimit(smallest.name, problem.told, limit))
+                self._report.limits.append(MetLimit(smallest.name, problem.reported, limit))
                 continue
             key = (case.subject, case.check, problem.signature)
             known = self._suspicions.get(key)
@@ -325,7 +327,7 @@ class _Proof:
                 self._progress.seen_once += 1
                 # The second try comes after all cases: who waits wants to know what to look at.
                 what = _first_line(problem.found)
-                self._say(f"seen once: {smallest.name}: {problem.told}: {what}")
+                self._say(f"seen once: {smallest.name}: {problem.reported}: {what}")
             else:
                 known.alike.append(smallest)
 
@@ -376,7 +378,9 @@ class _Proof:
             again = [it for it in found or () if not covering(limits, it.case or case, it)]
             suspicion.is_tried_again = True
             if not again:
-                self._report.not_repeated.append(f"{suspicion.case.name}: {suspicion.problem.told}")
+                self._report.not_repeated.append(
+                    f"{suspicion.case.name}: {suspicion.problem.reported}"
+                )
                 continue
             self._add(
                 suspicion,
@@ -388,14 +392,14 @@ class _Proof:
         replay = Replay(subject.sample.file, suspicion.case)
         found = problem.found
         if suspicion.alike:
-            names = [case.told for case in suspicion.alike]
+            names = [case.reported for case in suspicion.alike]
             found += f"\nthe same with {len(names)} more: {'; '.join(names[:3])}"
         self._report.findings.append(
             Finding(
                 check=suspicion.case.check,
                 kind=subject.sample.gvk.kind,
                 case=suspicion.case.name,
-                told=problem.told,
+                reported=problem.reported,
                 expected=problem.expected,
                 found=found,
                 requests=problem.requests,
@@ -405,7 +409,7 @@ class _Proof:
                 ),
             )
         )
-        self._say(f"found: {suspicion.case.name}: {problem.told}")
+        self._say(f"found: {suspicion.case.name}: {problem.reported}")
 
 
 def _first_line(text: str) -> str:
@@ -418,7 +422,7 @@ def _failing(sample: CrSample, undisturbed: Undisturbed) -> Finding:
         check="undisturbed",
         kind=sample.gvk.kind,
         case=f"{sample}{UNDISTURBED}",
-        told="the status says that something is wrong, though nothing disturbed",
+        reported="the status says that something is wrong, though nothing disturbed",
         expected=f"it becomes right, or an annotation `{NEEDS_ANNOTATION}` says what it lacks",
         found=failure_message(undisturbed.cr) or shown_conditions(undisturbed.cr),
         requests=around(undisturbed.requests, None),

@@ -27,7 +27,7 @@ class Finding:
     check: str
     kind: str
     case: str  # unique within a report: `Website/blog: killed after write 3 of the run`
-    told: str  # one line
+    reported: str  # one line
     expected: str
     found: str  # a difference, or what was seen instead
     requests: tuple[str, ...] = ()  # those around it, in the order in which they came
@@ -93,7 +93,7 @@ class ProofProgress:
         finally:
             self._began.pop(name, None)
 
-    def told(self, seconds: float) -> str:
+    def reported(self, seconds: float) -> str:
         """`12 of 84 cases, 1 problem seen once; 3 min 10 s; 40 s in Site/blog: edits: spec.size`."""
         said = f"{self._how_far()}; {shown_seconds(seconds)}"
         for name, began in self._began.items():
@@ -134,7 +134,7 @@ def as_text(finding: Finding) -> str:
 
 def _lines(finding: Finding) -> Iterator[str]:
     yield f"{finding.case}"
-    yield f"  {finding.told}"
+    yield f"  {finding.reported}"
     if finding.place:
         yield f"  task: {finding.place}"
     yield f"  expected: {finding.expected}"
@@ -248,7 +248,7 @@ def _timed(case: ElementTree.Element, report: ProofReport, name: str) -> None:
 
 def _failed(suite: ElementTree.Element, finding: Finding) -> None:
     case = _case(suite, finding.case)
-    failure = ElementTree.SubElement(case, "failure", message=_printable(finding.told))
+    failure = ElementTree.SubElement(case, "failure", message=_printable(finding.reported))
     failure.text = _printable(as_text(finding))
 
 

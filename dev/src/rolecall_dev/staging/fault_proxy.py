@@ -36,8 +36,8 @@ from rolecall_dev.staging.traffic import (
     Traffic,
     answer_of,
     refusal_of,
+    reports_success,
     run_begins,
-    tells_success,
 )
 
 # As the engine calls itself.
@@ -161,7 +161,7 @@ class FaultProxy:
         fault = traffic.fault_for(seen)
         if fault is not None and not fault.reaches_server:
             return self._failed(request, seen, fault)
-        if not is_play and _status_says(seen, tells_success):
+        if not is_play and _status_says(seen, reports_success):
             await traffic.pass_success()
         answer = await self._done(request, seen)
         await traffic.pass_write(seen)

@@ -123,12 +123,12 @@ def differences(
     expected: EndState, found: EndState, leeway: Leeway = NO_LEEWAY
 ) -> list[StateDifference]:
     """Everything that is not as expected."""
-    told: list[StateDifference] = []
+    reported: list[StateDifference] = []
     for key in sorted(expected.objects.keys() | found.objects.keys()):
         old, new = expected.objects.get(key), found.objects.get(key)
         if old is None or new is None:
             if (key, "") not in leeway.paths:
-                told.append(
+                reported.append(
                     StateDifference(
                         key, "", NO_VALUE if old is None else {}, NO_VALUE if new is None else {}
                     )
@@ -137,8 +137,8 @@ def differences(
         for path in sorted(old.keys() | new.keys()):
             was, now = old.get(path, NO_VALUE), new.get(path, NO_VALUE)
             if was != now and (key, path) not in leeway.paths:
-                told.append(StateDifference(key, path, was, now))
-    return told
+                reported.append(StateDifference(key, path, was, now))
+    return reported
 
 
 def leeway_between(first: EndState, second: EndState, known: Leeway = NO_LEEWAY) -> Leeway:
@@ -323,7 +323,7 @@ def leaves_of(value: Any, path: str = "") -> Leaves:
 
 def changed_leaves(before: Json, after: Json) -> tuple[str, ...]:
     """`.spec.replicas: 3 -> 5` for each leaf that differs, without what the API server counts."""
-    old, new = leaves_of(_told(before)), leaves_of(_told(after))
+    old, new = leaves_of(_reported(before)), leaves_of(_reported(after))
     return tuple(
         f"{path}: {shown_value(old.get(path, NO_VALUE))} -> {shown_value(new.get(path, NO_VALUE))}"
         for path in sorted(old.keys() | new.keys())
@@ -363,7 +363,7 @@ def _digest(value: Any) -> str:
     return f"<secret {hashlib.sha256(str(value).encode()).hexdigest()[:8]}>"
 
 
-def _told(obj: Json) -> Json:
+def _reported(obj: Json) -> Json:
     metadata = obj.get("metadata")
     kept = metadata if isinstance(metadata, dict) else {}
     return {

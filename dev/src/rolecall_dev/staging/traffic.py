@@ -267,7 +267,7 @@ class Traffic:
         self.hold_after = after
 
 
-def tells_success(status: Json) -> bool:
+def reports_success(status: Json) -> bool:
     """Whether what the engine writes into a status says that the last run succeeded."""
     return _has(status, "Successful", "Successful")
 

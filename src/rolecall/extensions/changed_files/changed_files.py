@@ -77,7 +77,7 @@ class ChangedFiles:
 
     async def look(self) -> None:
         """Look once."""
-        self._tell_of_read_at_start()
+        self._report_of_read_at_start()
         if not self._failed:
             return
         found = await asyncio.to_thread(self._changed, tuple(self._failed))
@@ -92,7 +92,7 @@ class ChangedFiles:
                     extra=log_fields(file=file, count=len(keys)),
                 )
 
-    def _tell_of_read_at_start(self) -> None:
+    def _report_of_read_at_start(self) -> None:
         for what, file in self._read_at_start.items():
             stamp = _stamp_of(file)
             if stamp not in (None, self._stamps[what]):

@@ -75,31 +75,38 @@ class HandlerFigures:
         line = LoggedLine(next(self._numbers), self._clock.now(), text[:_LONGEST_LINE])
         self._lines.append((key, handler, line))
 
-    def began(self, key: Key, told: Json) -> None:
+    def began(self, key: Key, reported: Json) -> None:
         """A daemon, which may run for as long as its CR is there."""
-        name = told["handler"]
+        name = reported["handler"]
         before = self._last_call(key, name)
         why, failures = (before.why, before.failures) if before else ("", 0)
         now = self._clock.now()
-        self._remember(key, Act(name, told["place"], "running", why, 0.0, now, failures))
+        self._remember(key, Act(name, reported["place"], "running", why, 0.0, now, failures))
 
-    def called(self, key: Key, told: Json) -> None:
+    def called(self, key: Key, reported: Json) -> None:
         """A call ended; a failure is logged once, until it is another one."""
-        handler, outcome = told["handler"], told["outcome"]
+        handler, outcome = reported["handler"], reported["outcome"]
         labels = {"GVK": str(key.gvk), "handler": handler}
         self._metrics.of(CALLS, **labels, result=outcome).inc()
-        self._metrics.of(SECONDS, **labels).observe(told["seconds"])
-        act = Act(handler, told["place"], outcome, told["why"], told["seconds"], self._clock.now())
+        self._metrics.of(SECONDS, **labels).observe(reported["seconds"])
+        act = Act(
+            handler,
+            reported["place"],
+            outcome,
+            reported["why"],
+            reported["seconds"],
+            self._clock.now(),
+        )
         self._on_act(key, act)
-        if told["decorator"] in REVIEWING:
-            self._log_review(key, told)  # of an object that may never come to be
+        if reported["decorator"] in REVIEWING:
+            self._log_review(key, reported)  # of an object that may never come to be
             return
         before = self._last_call(key, handler)
         if act.is_bad:
             self.logged(key, handler, f"{act.outcome}: {act.why}")
             act = replace(act, failures=(before.failures if before else 0) + 1)
         self._remember(key, act)
-        self._log(key, act, before, told)
+        self._log(key, act, before, reported)
 
     def acts(self) -> Mapping[Key, Sequence[Act]]:
         """The last call of each handler of each CR, and what it logged; a copy."""
@@ -127,23 +134,23 @@ class HandlerFigures:
         if len(self._last) > _MOST_CRS:
             self._last.popitem(last=False)
 
-    def _log_review(self, key: Key, told: Json) -> None:
-        fields = {**_about(key), "handler": told["handler"], "place": told["place"]}
-        if told["outcome"] == "denied":
-            _logger.info("admission denied", extra=log_fields(**fields, message=told["why"]))
-        elif told["outcome"] != "succeeded":
-            _logger.error("handler failed", extra=log_fields(**fields, why=told["why"]))
-            _logger.debug("handler failed:\n%s", told["trace"])
+    def _log_review(self, key: Key, reported: Json) -> None:
+        fields = {**_about(key), "handler": reported["handler"], "place": reported["place"]}
+        if reported["outcome"] == "denied":
+            _logger.info("admission denied", extra=log_fields(**fields, message=reported["why"]))
+        elif reported["outcome"] != "succeeded":
+            _logger.error("handler failed", extra=log_fields(**fields, why=reported["why"]))
+            _logger.debug("handler failed:\n%s", reported["trace"])
 
-    def _log(self, key: Key, act: Act, before: Act | None, told: Json) -> None:
+    def _log(self, key: Key, act: Act, before: Act | None, reported: Json) -> None:
         about = {**_about(key), "handler": act.name, "place": act.place}
         if act.is_bad and (before is None or before.why != act.why):
             is_asked = act.outcome == "retry"
             what = "handler asks for another try" if is_asked else "handler failed"
             level = logging.WARNING if is_asked else logging.ERROR
             _logger.log(level, what, extra=log_fields(**about, why=act.why))
-            if told["trace"]:
-                _logger.debug("handler failed:\n%s", told["trace"])
+            if reported["trace"]:
+                _logger.debug("handler failed:\n%s", reported["trace"])
         elif before is not None and before.failures and not act.is_bad:
             fields = log_fields(**about, failures=before.failures)
             _logger.info("handler succeeds again", extra=fields)

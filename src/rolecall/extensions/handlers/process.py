@@ -55,7 +55,7 @@ class HandlersProcess:
             )
         reader, writer = await asyncio.open_connection(sock=ours, limit=_LONGEST_LINE)
         life = cls(process, reader, writer)
-        life.tell(asked)
+        life.report(asked)
         return life
 
     @property
@@ -67,11 +67,11 @@ class HandlersProcess:
         """What it takes now; 0 once it is gone."""
         return resident_bytes(self.pid)
 
-    def tell(self, document: Json) -> None:
+    def report(self, document: Json) -> None:
         if not self._writer.is_closing():
             self._writer.write(json.dumps(document).encode() + b"\n")
 
-    async def told(self) -> AsyncIterator[Json]:
+    async def reported(self) -> AsyncIterator[Json]:
         """What it says, until it is gone."""
         with suppress(ConnectionError):
             while line := await self._reader.readline():
@@ -89,15 +89,15 @@ class HandlersProcess:
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
-    async def close(self, on_told: Callable[[Json], None] | None) -> None:
+    async def close(self, on_reported: Callable[[Json], None] | None) -> None:
         """Let it end by itself, and take what it says meanwhile; None: kill it at once."""
         try:
-            if on_told is not None and self._writer.can_write_eof():
+            if on_reported is not None and self._writer.can_write_eof():
                 self._writer.write_eof()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_END_S):
-                        async for told in self.told():
-                            on_told(told)
+                        async for reported in self.reported():
+                            on_reported(reported)
                         await self._process.wait()
         finally:
             self.kill()

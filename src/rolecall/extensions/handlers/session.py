@@ -36,7 +36,7 @@ class HandlersEndedError(NoVerdictError):
     """The process ended with a question; the next one may answer it."""
 
 
-EndsToTell = OrderedDict[str, Json]  # by the UID of the CR, the newest each
+EndsToReport = OrderedDict[str, Json]  # by the UID of the CR, the newest each
 
 
 class HandlersSession:
@@ -49,7 +49,7 @@ class HandlersSession:
         figures: HandlerFigures,
         flags: HandlerFlags,
         ready: asyncio.Event,
-        ends: EndsToTell,
+        ends: EndsToReport,
     ) -> None:
         """`ready` is set while its process takes questions; `ends` outlive it until they are told."""
         self._engine, self._figures, self._flags = engine, figures, flags
@@ -65,8 +65,8 @@ class HandlersSession:
             "logged": self._log,
             "reviewed": self._reviewed,
             "hold": self._hold,
-            "let go": lambda told: self._let_go(told["number"], is_given_up=False),
-            "gave up": lambda told: self._let_go(told["number"], is_given_up=True),
+            "let go": lambda reported: self._let_go(reported["number"], is_given_up=False),
+            "gave up": lambda reported: self._let_go(reported["number"], is_given_up=True),
             "unfinished": self._unfinished,
         }
         self._acts = engine.election.leads()  # else it only answers the API server
@@ -86,19 +86,19 @@ class HandlersSession:
             self._figures.started()
             looking = asyncio.create_task(self._look(process, has_changed))
             try:
-                async for told in process.told():
-                    self._take(told)
+                async for reported in process.reported():
+                    self._take(reported)
                 return self._why_ended or await process.how_it_ended()
             finally:
                 looking.cancel()
                 self._ready.clear()
                 await self._end(process)
 
-    def tell_ends(self) -> None:
+    def report_ends(self) -> None:
         """Tell the handlers that wait for ends of runs, as soon as they are ready."""
         while self._process is not None and self._ready.is_set() and self._ends:
             _, document = self._ends.popitem(last=False)
-            self._process.tell(document)
+            self._process.report(document)
 
     async def review(self, verb: str, review: Json) -> Json:
         """The review with the handlers' answer; raises `NoVerdictError`."""
@@ -108,21 +108,21 @@ class HandlersSession:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._reviews[number] = answer
         try:
-            self._process.tell(
-                {"tells": "review", "number": number, "verb": verb, "review": review}
+            self._process.report(
+                {"message_type": "review", "number": number, "verb": verb, "review": review}
             )
             return await answer
         finally:
             del self._reviews[number]
 
-    def _reviewed(self, told: Json) -> None:
-        answer = self._reviews.get(told["number"])
+    def _reviewed(self, reported: Json) -> None:
+        answer = self._reviews.get(reported["number"])
         if answer is None or answer.done():
             return
-        if "review" in told:
-            answer.set_result(told["review"])
+        if "review" in reported:
+            answer.set_result(reported["review"])
         else:
-            answer.set_exception(NoVerdictError(told["why"]))
+            answer.set_exception(NoVerdictError(reported["why"]))
 
     async def _end(self, process: HandlersProcess) -> None:
         self._process = None
@@ -135,42 +135,42 @@ class HandlersSession:
         await process.close(self._take if may_finish else None)
         self._figures.process_ended()
 
-    def _take(self, told: Json) -> None:
-        what, take = told["tells"], self._takes.get(told["tells"])
+    def _take(self, reported: Json) -> None:
+        what, take = reported["message_type"], self._takes.get(reported["message_type"])
         if take is not None:
-            take(told)
-        elif (key := self._key_of(told["cr"])) is not None:
+            take(reported)
+        elif (key := self._key_of(reported["cr"])) is not None:
             if what == "called":
-                self._figures.called(key, told)
+                self._figures.called(key, reported)
             elif what == "began":
-                self._figures.began(key, told)
+                self._figures.began(key, reported)
             elif what == "reconcile":
-                self._engine.retry(key, Cause(str(told["why"])))
+                self._engine.retry(key, Cause(str(reported["why"])))
 
     def _is_ready(self, _: Json) -> None:
         self._ready.set()
-        self.tell_ends()
+        self.report_ends()
         _logger.info("handlers are ready", extra=log_fields(pid=self._pid))
 
-    def _broken(self, told: Json) -> None:
-        place = f"{told['file']}:{told['line']}" if told["line"] else told["file"]
-        self.broken = f"{place}: {told['why']}"
+    def _broken(self, reported: Json) -> None:
+        place = f"{reported['file']}:{reported['line']}" if reported["line"] else reported["file"]
+        self.broken = f"{place}: {reported['why']}"
         _logger.error(
             "handlers cannot be imported, so none runs; roles go on",
-            extra=log_fields(place=place, why=told["why"]),
+            extra=log_fields(place=place, why=reported["why"]),
         )
-        _logger.debug("%s", told["trace"])
+        _logger.debug("%s", reported["trace"])
 
-    def _unfinished(self, told: Json) -> None:
-        cr = told["cr"]
+    def _unfinished(self, reported: Json) -> None:
+        cr = reported["cr"]
         about = {key: cr[key] for key in ("kind", "namespace", "name")}
         _logger.warning(
             "a handler did not end in time and was killed; a daemon must end when `stopped` is set",
-            extra=log_fields(**about, handler=told["handler"], place=told["place"]),
+            extra=log_fields(**about, handler=reported["handler"], place=reported["place"]),
         )
 
-    def _hold(self, told: Json) -> None:
-        key, number, let_go = self._key_of(told["cr"]), told["asks"], asyncio.Event()
+    def _hold(self, reported: Json) -> None:
+        key, number, let_go = self._key_of(reported["cr"]), reported["asks"], asyncio.Event()
 
         async def hold() -> None:
             try:
@@ -179,16 +179,16 @@ class HandlersSession:
                     return
                 async with self._engine.held(key):
                     self._answer(number)
-                    await self._until(let_go, key, told)
+                    await self._until(let_go, key, reported)
             finally:
                 self._holds.pop(number, None)
 
         self._holds[number] = (asyncio.create_task(hold(), name="hold for handler"), let_go)
 
-    async def _until(self, let_go: asyncio.Event, key: Key, told: Json) -> None:
+    async def _until(self, let_go: asyncio.Event, key: Key, reported: Json) -> None:
         """Wait for the end of a handler; one that takes too long is named, and then ended."""
         about = {"kind": key.gvk.kind, "namespace": key.namespace, "name": key.name}
-        about |= {"handler": told["handler"], "place": told["place"]}
+        about |= {"handler": reported["handler"], "place": reported["place"]}
         with suppress(TimeoutError):
             async with asyncio.timeout(_LONG_S):
                 await let_go.wait()
@@ -202,11 +202,13 @@ class HandlersSession:
             async with asyncio.timeout(limit_s + _SPARE_S - _LONG_S if limit_s else None):
                 await let_go.wait()
                 return
-        self._kill(f"{told['place']}: handler `{told['handler']}` took longer than {limit_s:g} s")
+        self._kill(
+            f"{reported['place']}: handler `{reported['handler']}` took longer than {limit_s:g} s"
+        )
 
     def _answer(self, number: int) -> None:
         if self._process is not None:
-            self._process.tell({"answers": number})
+            self._process.report({"answers": number})
 
     def _let_go(self, number: int, *, is_given_up: bool) -> None:
         if (hold := self._holds.get(number)) is None:
@@ -235,13 +237,13 @@ class HandlersSession:
         if self._process is not None:
             self._process.kill()
 
-    def _log(self, told: Json) -> None:
-        ref = told.get("cr") or {}
+    def _log(self, reported: Json) -> None:
+        ref = reported.get("cr") or {}
         fields = {key: ref[key] for key in ("kind", "namespace", "name") if ref.get(key)}
-        _logger.log(told["level"], "%s", told["message"], extra=log_fields(**fields))
-        call = told["call"]
+        _logger.log(reported["level"], "%s", reported["message"], extra=log_fields(**fields))
+        call = reported["call"]
         if call is not None and (key := self._key_of(call["cr"])) is not None:
-            self._figures.logged(key, call["handler"], told["message"])
+            self._figures.logged(key, call["handler"], reported["message"])
 
     def _key_of(self, cr: Json) -> Key | None:
         gvk: Gvk | None = self._kinds.get((cr["group"], cr["kind"]))
@@ -277,11 +279,11 @@ class HandlersSession:
         return {**kept, "KUBECONFIG": str(kubeconfig), "K8S_AUTH_KUBECONFIG": str(kubeconfig)}
 
 
-def told_end(run: EndedRun) -> Json:
+def reported_end(run: EndedRun) -> Json:
     """As the process is told that a run is over."""
     result = run.result
     return {
-        "tells": "run ended",
+        "message_type": "run ended",
         "body": run.cr,
         "succeeded": result.succeeded,
         "message": "" if result.succeeded else result.reason_text,

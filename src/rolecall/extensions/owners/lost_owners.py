@@ -85,7 +85,7 @@ class LostOwners:
         lost = await self._once_owned(owner, {each.uid for each in seen}, record)
         self._remember({(owner.uid, each.uid) for each in seen if each.uid not in lost})
         restored = [await self._restored(owner, each) for each in seen if each.uid in lost]
-        self._tell(run, [name for name in restored if name])
+        self._report(run, [name for name in restored if name])
 
     async def was_owned(self, owner: Owner, uid: str) -> bool:
         """Whether an object without an owner had this one, and gets it back when the run is over."""
@@ -151,7 +151,7 @@ class LostOwners:
             self._never_owned.clear()
         self._never_owned |= never_owned
 
-    def _tell(self, run: EndedRun, names: list[str]) -> None:
+    def _report(self, run: EndedRun, names: list[str]) -> None:
         if not names:
             return
         shown = listed(names)

@@ -75,7 +75,7 @@ class Observing:
         if taken.cancelled:
             cause = view.turn.cause
             return Outcome(after_s=0.0, is_put_off=True, cause=cause, why=taken.cancelled)
-        await self._tell(key, cr, drift, taken)
+        await self._report(key, cr, drift, taken)
         return periodic(view.period_s)
 
     def edit_after(self, run: EndedRun) -> DriftApplied | None:
@@ -88,29 +88,31 @@ class Observing:
         self._ran = {key for key in self._ran if not is_meant(key)}
         self._statuses = {key: said for key, said in self._statuses.items() if not is_meant(key)}
 
-    async def _tell(self, key: Key, cr: Json, drift: Drift, taken: TakenTurn) -> None:
-        told = Observed(drift.objects, str(drift), generation_of(cr), is_known=not drift.unknown)
+    async def _report(self, key: Key, cr: Json, drift: Drift, taken: TakenTurn) -> None:
+        reported = Observed(
+            drift.objects, str(drift), generation_of(cr), is_known=not drift.unknown
+        )
         self._ran.discard(key)
-        self._post(key, cr, told)
-        await taken.write(told)
+        self._post(key, cr, reported)
+        await taken.write(reported)
         self._on_drift(key, drift.objects)
         place = {"kind": key.gvk.kind, "namespace": key.namespace, "name": key.name}
         fields = log_fields(**place, objects=drift.objects, unknown=drift.unknown)
         _logger.info("observed what a run would change", extra=fields)
 
-    def _post(self, key: Key, cr: Json, told: Observed) -> None:
+    def _post(self, key: Key, cr: Json, reported: Observed) -> None:
         """Report when it changes whether a run would change anything, or is not known any more."""
         before = find(conditions_of(cr), DRIFTED)
         was = before.get("status") if before is not None else self._statuses.get(key)
-        self._statuses[key] = told.status
-        if was == told.status:
+        self._statuses[key] = reported.status
+        if was == reported.status:
             return
-        if not told.is_known:
-            self._record(cr, "Warning", "DriftUnknown", told.message)
-        if told.status == TRUE:
-            self._record(cr, "Warning", "Drifted", told.message)
-        elif told.status == FALSE and was is not None:
-            self._record(cr, "Normal", "NotDrifted", told.message)
+        if not reported.is_known:
+            self._record(cr, "Warning", "DriftUnknown", reported.message)
+        if reported.status == TRUE:
+            self._record(cr, "Warning", "Drifted", reported.message)
+        elif reported.status == FALSE and was is not None:
+            self._record(cr, "Normal", "NotDrifted", reported.message)
 
     def _record(self, cr: Json, kind: str, reason: str, message: str) -> None:
         self._events.record(cr, kind=kind, reason=reason, message=message)

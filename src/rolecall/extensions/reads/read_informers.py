@@ -71,7 +71,7 @@ class ReadInformers:
         self._supervisor = supervisor or Supervisor(SystemClock())
         self._watched: dict[Spot, _Watched] = {}
         self._spots: dict[Key, set[Spot]] = {}
-        self._told: dict[Spot, str] = {}
+        self._reported: dict[Spot, str] = {}
 
     async def close(self) -> None:
         tasks = [task for each in self._watched.values() for task in each.tasks.values()]
@@ -142,7 +142,7 @@ class ReadInformers:
         self._arrange(watched)
         if not watched.readers:
             del self._watched[spot]
-            self._told.pop(spot, None)
+            self._reported.pop(spot, None)
 
     def _arrange(self, watched: _Watched) -> None:
         """Begin the streams that are needed now, and end those that are not."""
@@ -180,10 +180,10 @@ class ReadInformers:
         gvk = resource.gvk
         spot = Spot(gvk.group, gvk.version, resource.plural, namespace)
         rule = rule_to_watch(failure)
-        told = rule or failure.message
-        if self._told.get(spot) == told or isinstance(failure, NoSuchKindError):
+        reported = rule or failure.message
+        if self._reported.get(spot) == reported or isinstance(failure, NoSuchKindError):
             return
-        self._told[spot] = told
+        self._reported[spot] = reported
         hint = f"add `- {rule}` to a role in config/rbac, or let `rolecall rbac` write it"
         fields = {"kind": str(gvk), "namespace": namespace, "why": failure.message}
         fields |= {"hint": hint if rule else failure.hint}

@@ -95,7 +95,7 @@ class ShardHolder:
         self._looked_at: float | None = None  # when the last list that arrived was asked for
         self._first_look = asyncio.Event()
         self._sees_mode = False
-        self._look_now, self._renew_now, self._tell_now = (asyncio.Event() for _ in range(3))
+        self._look_now, self._renew_now, self._report_now = (asyncio.Event() for _ in range(3))
         self._is_leaving = False
         self._is_over = False
 
@@ -148,7 +148,7 @@ class ShardHolder:
         `run` must go on meanwhile.
         """
         self._is_leaving = True
-        for woken in (self._renew_now, self._look_now, self._tell_now):
+        for woken in (self._renew_now, self._look_now, self._report_now):
             woken.set()
         self._holdings.give(self._holdings.claims.by_shard)
         election = self._settings.election
@@ -197,7 +197,7 @@ class ShardHolder:
         self._look_now.set()
 
     def _on_written(self, is_worth_a_look: bool) -> None:
-        self._tell_now.set()
+        self._report_now.set()
         if is_worth_a_look:
             self._look_now.set()
 
@@ -227,11 +227,11 @@ class ShardHolder:
 
     async def _keep_telling(self) -> None:
         while not self._is_over:
-            await self._tried(self._tell)
+            await self._tried(self._report)
             left_s = min(max(self._holdings.left_s(), 0.0), self._settings.election.retry_s)
             if self._holdings.is_giving:
                 left_s = min(left_s, _EMPTY_S)
-            if await wait_woken(self._clock, left_s, self._tell_now):
+            if await wait_woken(self._clock, left_s, self._report_now):
                 await self._clock.sleep(_GRANTING_S)
 
     async def _keep_watching(self) -> None:
@@ -271,9 +271,9 @@ class ShardHolder:
         holdings.keep(steps.keep)
         self._writes.do(steps, self._host, tenure, self._settings.election.lease_s)
         self._next_look_s = min(self._next_look_s, max(steps.next_s, _GROUPING_S))
-        self._tell_now.set()
+        self._report_now.set()
 
-    async def _tell(self) -> None:
+    async def _report(self) -> None:
         """Tell the engine what ran out and what came, and release what became empty."""
         holdings = self._holdings
         holdings.expire()
@@ -288,12 +288,12 @@ class ShardHolder:
         try:
             async with aclosing(self._calls.watch()) as events:
                 async for event in events:
-                    self._told(event)
+                    self._reported(event)
         except ClusterError as failure:
             self._calls.note_watch(failure)
             raise
 
-    def _told(self, event: WatchEvent) -> None:
+    def _reported(self, event: WatchEvent) -> None:
         lease = event.object
         if tenure := self._naming.tenure_in(name_of(lease)):
             self._sightings.see_member(tenure, version_of(lease), self._clock.boottime())
@@ -323,7 +323,7 @@ class ShardHolder:
         """Renew something on which all hands hang."""
         could_act = self._holdings.may_act()
         await self._tried(step)
-        self._tell_now.set()
+        self._report_now.set()
         if self._holdings.may_act() and not could_act:
             self._look_now.set()
 

@@ -59,7 +59,7 @@ class Holdings:
         out = {claim for claim in self._handed() if not self._is_in_hand(claim)}
         for claim in out:
             self._void(claim, now)
-        self._tell_lost(out, "the Leases could not be renewed in time")
+        self._report_lost(out, "the Leases could not be renewed in time")
 
     def grant(self) -> None:
         """Give hands for what is proven to be ours."""
@@ -81,7 +81,7 @@ class Holdings:
         had_hand = {claim for claim in claims if claim.hand is not None}
         for claim in had_hand:
             self._void(claim, now)
-        self._tell_lost(had_hand, why)
+        self._report_lost(had_hand, why)
 
     def drop_all(self, why: str) -> None:
         """This tenure is over, or replicas work in another way."""
@@ -123,7 +123,7 @@ class Holdings:
         }
         for claim in out:
             self._void(claim, now)
-        self._tell_lost(out, "the shard is for another replica, and the runs took too long")
+        self._report_lost(out, "the shard is for another replica, and the runs took too long")
 
     def empty_ones(self) -> list[Claim]:
         """What is given up, and may be released now."""
@@ -181,7 +181,7 @@ class Holdings:
         waited_s = self._clock.boottime() - claim.ended_at
         return waited_s >= self._margin_s and (not is_busy or waited_s >= self._deadline_s)
 
-    def _tell_lost(self, claims: Collection[Claim], why: str) -> None:
+    def _report_lost(self, claims: Collection[Claim], why: str) -> None:
         if claims:
             self._note_leading()
             self._ports.on_lost(frozenset(claim.shard for claim in claims), why)

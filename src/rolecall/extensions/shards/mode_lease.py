@@ -31,7 +31,7 @@ from rolecall.log_fields import log_fields
 from rolecall.settings import ElectionSettings
 
 _logger = logging.getLogger(__name__)
-_NOBODY_YET = "nobody-yet"
+_NO_ONE_YET = "nobody-yet"
 
 
 class ModeLease:
@@ -114,8 +114,8 @@ class ModeLease:
         """It is gone. While our proof lasts, nobody else can have had it; else nobody can tell."""
         is_ours = asked_at < self.proven_at + self._settings.renew_deadline_s
         if not is_ours:
-            self._lost_to(_NOBODY_YET)
-        holder = self._naming.mode_text if is_ours else _NOBODY_YET
+            self._lost_to(_NO_ONE_YET)
+        holder = self._naming.mode_text if is_ours else _NO_ONE_YET
         naming, sent_at = self._naming, self._clock.boottime()
         seconds, now = self._settings.lease_s, self._clock.now()
         try:
@@ -177,7 +177,7 @@ class ModeLease:
 
 def _why_not(holder: str, naming: Naming) -> tuple[str, str]:
     """Why this replica cannot work now, and what to do about it."""
-    if holder in (_NOBODY_YET, ""):
+    if holder in (_NO_ONE_YET, ""):
         return "waiting for one lease time, since another replica may still be writing", ""
     division = Division.of(holder)
     if division is not None and division.way != WAY:

@@ -116,9 +116,9 @@ class Sightings:
             return None
         holder = self.listed.members.get(record.tenure)
         is_strange = holder is not None and not (holder.is_ended or self.is_living(holder))
-        told = holder.version if holder is not None and is_strange else ""
-        told = told if record.count == self._count else ""
-        return (self.hold_of(shard), record.version, told)
+        reported = holder.version if holder is not None and is_strange else ""
+        reported = reported if record.count == self._count else ""
+        return (self.hold_of(shard), record.version, reported)
 
 
 def _since(seen: _Sight | None, what: object, now: float) -> _Sight:

@@ -120,7 +120,7 @@ class CurrentReads:
         body = await self._api.read_bytes(path, accept=_ONE if place.name else _MANY)
         if not body and place.name:
             return ""
-        seen = seen_in("application/json", body, _nobodys)
+        seen = seen_in("application/json", body, _no_one)
         if seen.unread:
             raise UnreadError(f"GET {path}: {seen.unread}")
         if place.name and not seen.object_version:
@@ -193,5 +193,5 @@ def _take_page(shared: _Shared, body: bytes) -> str:
     return str(document["metadata"].get("continue") or "")
 
 
-def _nobodys(_: Mapping[str, Any]) -> bool:
+def _no_one(_: Mapping[str, Any]) -> bool:
     return False

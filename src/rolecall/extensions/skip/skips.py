@@ -66,7 +66,7 @@ _logger = logging.getLogger(__name__)
 OnDependents = Callable[[Key, ObjectPlace, bool], Awaitable[None]]
 
 
-async def _nobody_follows(_owner: Key, _place: ObjectPlace, _by_annotation: bool) -> None:
+async def _no_one_follows(_owner: Key, _place: ObjectPlace, _by_annotation: bool) -> None:
     """What CRs own is followed by nobody."""
 
 
@@ -117,13 +117,13 @@ class Skips:
         self._writing: set[int] = set()
         self._loading = asyncio.Lock()
         self._loaded: set[int] = set()
-        self._told: dict[Gvk, set[str]] = {}
+        self._reported: dict[Gvk, set[str]] = {}
         self._skipped: Counter[Gvk] = Counter()
-        self._told_at = clock.monotonic()
+        self._reported_at = clock.monotonic()
         # Told of each skipped run, and of the kinds that CRs own.
         self.on_skip: Callable[[Gvk], None] = lambda _: None
         # After a restart no play tells what CRs own while runs are skipped.
-        self.on_dependents: OnDependents = _nobody_follows
+        self.on_dependents: OnDependents = _no_one_follows
 
     def forget_kinds(self) -> None:
         """A kind came, changed or went."""
@@ -167,7 +167,7 @@ class Skips:
             self.forget(key)
             # What a run changed itself may be why; then the next one tells.
             if result.impure or record is None or not has_changed(result, record):
-                self._tell(watch, why)
+                self._report(watch, why)
             return
         assert record is not None
         before, seen = crs
@@ -203,7 +203,7 @@ class Skips:
             await self._clock.sleep(_WRITE_EVERY_S)
             await self.write()
             self._reads.drop_shared()
-            self._tell_of_skipped()
+            self._report_of_skipped()
 
     async def write(self) -> None:
         """Write the parts that changed."""
@@ -339,19 +339,19 @@ class Skips:
     def _now(self) -> int:
         return int(self._clock.now().timestamp())
 
-    def _tell(self, watch: Watch, why: str) -> None:
+    def _report(self, watch: Watch, why: str) -> None:
         """Say once for each reason why runs of a watch are made."""
-        told = self._told.setdefault(watch.gvk, set())
-        if why not in told and len(told) < _MOST_REASONS:
-            told.add(why)
+        reported = self._reported.setdefault(watch.gvk, set())
+        if why not in reported and len(reported) < _MOST_REASONS:
+            reported.add(why)
             _logger.info(
                 "skipUnchanged: this kind's runs are made",
                 extra=log_fields(kind=watch.gvk.kind, why=why),
             )
 
-    def _tell_of_skipped(self) -> None:
-        if self._skipped and self._clock.monotonic() - self._told_at >= _TELL_EVERY_S:
-            self._told_at = self._clock.monotonic()
+    def _report_of_skipped(self) -> None:
+        if self._skipped and self._clock.monotonic() - self._reported_at >= _TELL_EVERY_S:
+            self._reported_at = self._clock.monotonic()
             for gvk, count in self._skipped.items():
                 fields = log_fields(kind=gvk.kind, count=count)
                 _logger.info("runs were skipped, since nothing changed", extra=fields)

@@ -61,7 +61,7 @@ class ConfigMapStore:
         self._api = api
         self._namespace = namespace
         self._id = engine_id
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     async def read(self, part: int) -> bytes:
         name = self._name(part)
@@ -70,35 +70,35 @@ class ConfigMapStore:
         except NotFoundError:
             return b""
         except ForbiddenError as error:
-            self._tell(_MAY_NOT, error.message)
+            self._report(_MAY_NOT, error.message)
             return b""
         except ClusterError as error:
-            self._tell("could not read which runs need not be made; they are made", error.message)
+            self._report("could not read which runs need not be made; they are made", error.message)
             return b""
         if not _is_ours(found):
-            self._tell_of_foreign(name)
+            self._report_of_foreign(name)
             return b""
         try:
             return _unpacked(
                 base64.b64decode((found.get("binaryData") or {})[_DATA], validate=True)
             )
         except (ValueError, LookupError, TypeError, zlib.error, binascii.Error):
-            self._tell(f"ConfigMap `{name}` is garbled; the runs that it spoke of are made", "")
+            self._report(f"ConfigMap `{name}` is garbled; the runs that it spoke of are made", "")
             return b""
 
     async def write(self, part: int, text: bytes) -> None:
         packed = zlib.compress(text, 6)
         if len(packed) > _MOST_BYTES:
-            self._tell("too many CRs to keep which runs need not be made over a restart", "")
+            self._report("too many CRs to keep which runs need not be made over a restart", "")
             return
         name = self._name(part)
         data = {"binaryData": {_DATA: base64.b64encode(packed).decode()}}
         try:
             await self._written(name, data)
         except ForbiddenError as error:
-            self._tell(_MAY_NOT, error.message)
+            self._report(_MAY_NOT, error.message)
         except RolecallError as error:  # or another replica leads by now
-            self._tell("could not keep which runs need not be made", error.message)
+            self._report("could not keep which runs need not be made", error.message)
 
     async def _written(self, name: str, data: Json) -> None:
         try:
@@ -109,21 +109,21 @@ class ConfigMapStore:
             await self._api.create(_CONFIG_MAP, body)
             return
         if not _is_ours(found):
-            self._tell_of_foreign(name)
+            self._report_of_foreign(name)
             return
         await self._api.merge_patch(_CONFIG_MAP, self._namespace, name, data)
 
     def _name(self, part: int) -> str:
         return f"{self._id}-unchanged-{part}"
 
-    def _tell_of_foreign(self, name: str) -> None:
-        self._tell(
+    def _report_of_foreign(self, name: str) -> None:
+        self._report(
             f"ConfigMap `{name}` is not ours and is left alone; a restart makes all runs", ""
         )
 
-    def _tell(self, what: str, error: str) -> None:
-        if what not in self._told:
-            self._told.add(what)
+    def _report(self, what: str, error: str) -> None:
+        if what not in self._reported:
+            self._reported.add(what)
             more = {"error": error, "hint": _HINT} if error else {}
             _logger.warning(what, extra=log_fields(namespace=self._namespace, **more))
 
@@ -133,7 +133,7 @@ class FileStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     async def read(self, part: int) -> bytes:
         path = self._path(part)
@@ -142,7 +142,7 @@ class FileStore:
         except FileNotFoundError:
             return b""
         except (OSError, zlib.error, ValueError) as error:
-            self._tell(f"`{path}` is garbled; the runs that it spoke of are made", error)
+            self._report(f"`{path}` is garbled; the runs that it spoke of are made", error)
             return b""
 
     async def write(self, part: int, text: bytes) -> None:
@@ -154,14 +154,14 @@ class FileStore:
                 file.write(zlib.compress(text, 6))
             fresh.replace(path)
         except OSError as error:
-            self._tell("could not keep which runs need not be made", error)
+            self._report("could not keep which runs need not be made", error)
 
     def _path(self, part: int) -> Path:
         return self._folder / f"unchanged-{part}.z"
 
-    def _tell(self, what: str, error: Exception) -> None:
-        if what not in self._told:
-            self._told.add(what)
+    def _report(self, what: str, error: Exception) -> None:
+        if what not in self._reported:
+            self._reported.add(what)
             _logger.warning(what, extra=log_fields(error=str(error)))
 
 

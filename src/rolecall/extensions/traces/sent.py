@@ -48,7 +48,7 @@ class SentTraces:
             resource=Resource.create(_resource(environment, version)), shutdown_on_exit=False
         )
         most = None if environment.get(_QUEUE_VARIABLE) else _MOST_WAITING
-        exporter = _ToldExporter(inner, self.place, words)
+        exporter = _ReportedExporter(inner, self.place, words)
         self._provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=most))
         self._spans = TurnSpans(self._provider.get_tracer("rolecall", version), clock)
         self._has_failed = False
@@ -79,7 +79,7 @@ class SentTraces:
             _logger.warning("the last traces could not be sent in time")
 
 
-class _ToldExporter(SpanExporter):
+class _ReportedExporter(SpanExporter):
     """Says when spans are lost, and when they arrive again; each once."""
 
     def __init__(self, inner: SpanExporter, place: str, words: _LastWords) -> None:

@@ -294,8 +294,8 @@ class WarmRunner:
     def _follow_and_record(self, child: RunChild, thread: RunThread, began_s: float) -> RunResult:
         prepared, notes = child.order.prepared, child.notes
         limits = TimeLimits.of(prepared.request, self._settings)
-        with Recording(prepared, self._settings, thread.tell, self._clock) as recording:
-            child.on_event = recording.tell
+        with Recording(prepared, self._settings, thread.report, self._clock) as recording:
+            child.on_event = recording.report
             _connect(child, prepared.request.slot, thread)
             recording.look_for_reports_with(child.take_reports)
             exit_ = replace(
@@ -313,7 +313,7 @@ class WarmRunner:
                 impure=_impure_in(notes, prepared),
                 variables=frozenset(notes.variables),
             )
-            thread.tell_result(result)
+            thread.report_result(result)
             recording.tidy(exit_)
         return result
 

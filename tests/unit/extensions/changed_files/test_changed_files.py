@@ -158,7 +158,7 @@ async def test_what_editors_and_python_leave_does_not_count(project: Project, na
 
 
 @pytest.mark.parametrize("what", ["watches", "conversions"])
-async def test_changed_file_of_the_start_is_told_once_and_taken_at_no_time(
+async def test_changed_file_of_the_start_is_reported_once_and_taken_at_no_time(
     project: Project, caplog: pytest.LogCaptureFixture, what: str
 ) -> None:
     await project.looks()

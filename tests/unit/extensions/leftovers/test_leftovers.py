@@ -118,7 +118,7 @@ async def test_kind_that_is_not_served_keeps_its_folders(tmp_path: Path) -> None
     assert folders(tmp_path) == {"a/x"}
 
 
-async def test_folder_that_cannot_be_removed_is_told_and_ends_nothing(
+async def test_folder_that_cannot_be_removed_is_reported_and_ends_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "rolecall")

@@ -39,7 +39,7 @@ def drifted(status: Json) -> Json | None:
         (2, False, "Unknown", "NotKnown"),
     ],
 )
-def test_observed_cr_tells_whether_a_run_would_change_anything(
+def test_observed_cr_reports_whether_a_run_would_change_anything(
     objects: int, is_known: bool, status: str, reason: str
 ) -> None:
     seen = applied(Observed(objects, "what of it", 3, is_known), conditions=[FOREIGN], url="x")
@@ -60,11 +60,11 @@ def test_observed_cr_tells_whether_a_run_would_change_anything(
     }
 
 
-def test_plan_counts_as_known_where_nobody_says_otherwise() -> None:
+def test_plan_counts_as_known_where_no_one_says_otherwise() -> None:
     assert Observed(1, "x", 3).status == "True"
 
 
-def test_observed_kind_without_generations_tells_none() -> None:
+def test_observed_kind_without_generations_reports_none() -> None:
     found = drifted(applied(Observed(1, "x", None)))
 
     assert found is not None

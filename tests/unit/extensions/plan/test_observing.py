@@ -88,7 +88,7 @@ def drift_of(setting: Setting) -> dict[Key, int]:
     return hooks.drift
 
 
-async def test_observed_cr_is_planned_and_told_and_nothing_else_is_written(
+async def test_observed_cr_is_planned_and_reported_and_nothing_else_is_written(
     holding_setting: Setting,
 ) -> None:
     setting, _ = observing(holding_setting, SOMETHING)
@@ -98,7 +98,7 @@ async def test_observed_cr_is_planned_and_told_and_nothing_else_is_written(
     after = await setting.shop.get("a")
     assert setting.runner.requests == []
     assert (outcome.after_s, outcome.is_period) == (setting.watch.reconcile_period_s, True)
-    assert await setting.told("Drifted") == (
+    assert await setting.reported("Drifted") == (
         "True",
         "RunWouldChange",
         "A run would change 2 objects: Deployment shop/web.spec.replicas,"
@@ -113,11 +113,11 @@ async def test_three_paths_of_a_drift_are_shown_and_the_others_counted(setting: 
     observed, finder = observing(setting, Drift(4, ("one", "two", "three")))
     await observed.shop.create()
     await observed.turn()
-    assert (await observed.told("Drifted"))[2].endswith("4 objects: one, two, three")
+    assert (await observed.reported("Drifted"))[2].endswith("4 objects: one, two, three")
 
     finder.drift = Drift(5, ("one", "two", "three", "four", "five"))
     await observed.turn()
-    assert (await observed.told("Drifted"))[2].endswith("5 objects: one, two, three and 2 more")
+    assert (await observed.reported("Drifted"))[2].endswith("5 objects: one, two, three and 2 more")
 
 
 @pytest.mark.parametrize("manages_status", [True, False])
@@ -147,7 +147,7 @@ async def test_first_answer_that_is_unknown_has_an_event_with_the_reason(
     await observed.shop.create()
     for _ in range(3):
         await observed.turn()
-    ((kind, reason, message),) = observed.events.told
+    ((kind, reason, message),) = observed.events.reported
     assert (kind, reason) == ("Warning", "DriftUnknown")
     assert message == "What a run would change is not known: `sh` (main.yml:3) was not run"
 
@@ -158,7 +158,7 @@ async def test_condition_says_why_it_is_unknown(setting: Setting) -> None:
     await observed.turn()
     finder.drift = Drift(unknown="a task failed")
     await observed.turn()
-    status, _, message = await observed.told("Drifted")
+    status, _, message = await observed.reported("Drifted")
     assert (status, message) == (
         "Unknown",
         "What a run would change is not known: a task failed",
@@ -200,7 +200,7 @@ async def test_run_that_applied_everything_ends_what_was_observed(setting: Setti
     await setting.shop.create()
     await observed.turn()
     await setting.turn()
-    assert (await setting.told("Drifted"))[:2] == ("False", "RunSucceeded")
+    assert (await setting.reported("Drifted"))[:2] == ("False", "RunSucceeded")
 
 
 async def test_engine_that_operates_leaves_the_word_of_one_that_observes_alone(
@@ -213,10 +213,10 @@ async def test_engine_that_operates_leaves_the_word_of_one_that_observes_alone(
     await setting.turn()
     await observed.turn()
     await setting.turn()
-    assert (await setting.told("Drifted"))[0] == "True"
+    assert (await setting.reported("Drifted"))[0] == "True"
 
 
-async def test_cr_that_this_engine_observed_again_is_told_of_its_next_run(
+async def test_cr_that_this_engine_observed_again_is_reported_of_its_next_run(
     setting: Setting,
 ) -> None:
     finder, shop = ScriptedDrift(SOMETHING), setting.shop
@@ -226,7 +226,7 @@ async def test_cr_that_this_engine_observed_again_is_told_of_its_next_run(
     for mode, status in (("observe", "True"), ("reconcile", "False")) * 2:
         await shop.patch({"metadata": {"annotations": {MODE_ANNOTATION: mode}}})
         await setting.turn()
-        assert (await setting.told("Drifted"))[0] == status
+        assert (await setting.reported("Drifted"))[0] == status
 
 
 @dataclass
@@ -250,7 +250,9 @@ class Planning(ScriptedDrift):
         self.ended.set()
 
 
-async def test_plan_in_flight_is_ended_with_the_engine_and_tells_nothing(setting: Setting) -> None:
+async def test_plan_in_flight_is_ended_with_the_engine_and_reports_nothing(
+    setting: Setting,
+) -> None:
     finder = Planning()
     observed = setting_with(finder, setting, is_observed=True)
     await observed.shop.create()

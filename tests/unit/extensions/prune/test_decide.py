@@ -52,7 +52,7 @@ def test_what_a_run_made_wrote_or_ensured_is_ours(requests: list[RecordedRequest
         [asked("create", "x", resource="leases", group="coordination.k8s.io")],
     ],
 )
-def test_what_is_read_gone_or_told_is_not(requests: list[RecordedRequest]) -> None:
+def test_what_is_read_gone_or_reported_is_not(requests: list[RecordedRequest]) -> None:
     assert not inventory(*requests).entries
 
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.unit.extensions.prune.histories.history import History, told
+from tests.unit.extensions.prune.histories.history import History, reported
 
 _STEPS = 30
 FEW, ALL, BATCH = 40, 1000, 100
@@ -29,8 +29,8 @@ async def live(seed: int) -> int:
         await history.live(_STEPS)
         left = await history.rest()
     except AssertionError as wrong:
-        pytest.fail(told(history, f"seed {seed}: {wrong}"))
-    assert not left, told(history, f"seed {seed}: left are {left}")
+        pytest.fail(reported(history, f"seed {seed}: {wrong}"))
+    assert not left, reported(history, f"seed {seed}: left are {left}")
     return history.pruned
 
 

@@ -70,16 +70,16 @@ def named(**versions: str) -> ReadsOfKey:
     return ReadsOfKey(versions, seen={("a", name): seen for name, seen in versions.items()})
 
 
-def test_change_brings_whoever_read_it_by_name() -> None:
+def test_change_brings_anyone_who_read_it_by_name() -> None:
     world = World()
     world.readers.put(ONE, named(word="1"))
     world.readers.put(OTHER, named(another="1"))
     world.relist(thing("word", "1"), thing("another", "1"))
     assert world.sink.said == []
-    told = world.event("MODIFIED", thing("word", "2"))
-    assert told == [("one", "change of Secret word that the role reads")]
-    told = world.event("DELETED", thing("another", "3"))
-    assert told == [("other", "deletion of Secret another that the role reads")]
+    reported = world.event("MODIFIED", thing("word", "2"))
+    assert reported == [("one", "change of Secret word that the role reads")]
+    reported = world.event("DELETED", thing("another", "3"))
+    assert reported == [("other", "deletion of Secret another that the role reads")]
 
 
 def test_what_the_run_saw_or_made_itself_is_no_news_to_its_cr_alone() -> None:
@@ -148,7 +148,7 @@ def test_object_with_status_and_no_generation_is_asked_for_whole() -> None:
     assert world.event("MODIFIED", thing("word", "3") | {"kind": "Service", "spec": {}}) != []
 
 
-def test_readers_forget_whoever_is_gone() -> None:
+def test_readers_forget_anyone_who_is_gone() -> None:
     world = World()
     world.readers.put(ONE, named(word="1"))
     world.readers.put(ONE, None)

@@ -37,8 +37,8 @@ def test_text_that_looks_like_an_event_is_no_task(recorded: Recorded) -> None:
 
 
 def test_time_on_the_engines_clock_stays_out_of_the_artifacts(recorded: Recorded) -> None:
-    told = {"uuid": "uuid-7", "event": "runner_on_ok", "event_data": {"res": {}}, "pid": 1}
-    recorded.recording.tell({**told, AT_S: 1.0})
+    reported = {"uuid": "uuid-7", "event": "runner_on_ok", "event_data": {"res": {}}, "pid": 1}
+    recorded.recording.report({**reported, AT_S: 1.0})
     recorded.recording.feed(f"{marker({'uuid': 'uuid-7'})}ok{marker({})}")
     recorded.recording.finish(Exit(0))
     files = recorded.files()

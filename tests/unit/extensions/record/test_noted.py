@@ -108,8 +108,8 @@ async def test_answer_of_the_proxy_itself_is_noted(play: Play) -> None:
         request.writer.transport.abort()
 
     play.upstream.say = say
-    told = await ask(play, "GET", MAP)
-    assert (noted(play).code, noted(play).answered_bytes) == (502, len(told))
+    reported = await ask(play, "GET", MAP)
+    assert (noted(play).code, noted(play).answered_bytes) == (502, len(reported))
 
 
 async def test_request_that_the_end_of_the_run_cut_off_has_no_code(play: Play) -> None:
@@ -120,7 +120,7 @@ async def test_request_that_the_end_of_the_run_cut_off_has_no_code(play: Play) -
         await request.reader.read()
 
     play.upstream.say = say
-    async with play_of(play.proxy, play.upstream, play.told) as run:
+    async with play_of(play.proxy, play.upstream, play.reported) as run:
         asking = asyncio.create_task(ask(run, "GET", MAP))
         await asyncio.wait_for(came.wait(), 30)
     with pytest.raises(aiohttp.ClientError):

@@ -188,11 +188,11 @@ def test_what_cannot_be_read_says_why() -> None:
     run.ask(About(), b"k8s\x00...", answer_type="application/vnd.kubernetes.protobuf")
     part = {"kind": "PodList", "metadata": {"continue": "x"}, "items": []}
     run.ask(About(verb="list", name=""), part)
-    told = [each.unread for each in run.notes.record().requests]
-    assert told[0] == "its answer has more than 1024 KB"
-    assert told[1] == "it is a stream"
-    assert told[2] == "its answer is `application/vnd.kubernetes.protobuf`"
-    assert told[3] == "it was read in several parts"
+    reported = [each.unread for each in run.notes.record().requests]
+    assert reported[0] == "its answer has more than 1024 KB"
+    assert reported[1] == "it is a stream"
+    assert reported[2] == "its answer is `application/vnd.kubernetes.protobuf`"
+    assert reported[3] == "it was read in several parts"
     assert run.notes.record().unread.startswith("get configmaps/x: its answer has more")
 
 

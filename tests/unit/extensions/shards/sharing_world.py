@@ -42,7 +42,7 @@ class World:
         self.queue = queue_of(self.clock, max_runs=8)
         self.held: set[int] = set()
         self.runs, self.kept = Runs(KEYS), Kept()
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.posting_for: Hand | None = None
         self.known: dict[Gvk, dict[tuple[str, str], Memo]] = {APP: {}}
         for each in KEYS:
@@ -58,7 +58,7 @@ class World:
             known=lambda: self.known,
             kept=self.kept,
             remembering=(self.runs,),
-            on_leading_change=lambda: self.told.append("first"),
+            on_leading_change=lambda: self.reported.append("first"),
             posting_for=lambda: self.posting_for,
             keep_brought=self._keep_brought,
         )
@@ -71,7 +71,7 @@ class World:
         return part_of(asked, COUNT) in self.held
 
     def _keep_brought(self, is_kept: Callable[[Key], bool]) -> None:
-        self.told.append(f"kept {len([each for each in KEYS if is_kept(each)])}")
+        self.reported.append(f"kept {len([each for each in KEYS if is_kept(each)])}")
 
     async def gain(self, *shards: int) -> None:
         self.held |= set(shards)

@@ -35,7 +35,9 @@ async def test_cr_that_went_while_its_key_changed_hands_is_not_forgotten() -> No
 
     await world.gain(1)
 
-    urgent = {key: told for key, told in world.urgencies().items() if told[0] is Urgency.EDIT}
+    urgent = {
+        key: reported for key, reported in world.urgencies().items() if reported[0] is Urgency.EDIT
+    }
     assert urgent == {FIRST: (Urgency.EDIT, str(DELETION)), SECOND: (Urgency.EDIT, str(EDIT))}
     await world.sharing.close()
 

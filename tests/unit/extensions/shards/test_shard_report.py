@@ -44,7 +44,7 @@ def seen(
     return ShardsView(4, (own, MemberView("b", "2", 1, tuple(theirs))), unheld, why_not)
 
 
-async def test_gap_and_its_end_are_told_once_each_by_the_holder_of_the_lowest_shard() -> None:
+async def test_gap_and_its_end_are_reported_once_each_by_the_holder_of_the_lowest_shard() -> None:
     replica = Replica()
     gap, longer = seen([0, 2], [3], {1: 19.5}), seen([0, 2], [3], {1: 21.5})
     await replica.looks(gap, longer, seen([0, 1, 2], [3], {}), seen([0, 1, 2], [3], {}))
@@ -71,10 +71,10 @@ async def test_other_replicas_say_nothing_but_in_their_metrics_and_notes() -> No
     )
 
 
-async def test_whoever_comes_to_hold_the_lowest_shard_in_a_gap_tells_of_it() -> None:
+async def test_anyone_who_comes_to_hold_the_lowest_shard_in_a_gap_reports_of_it() -> None:
     replica = Replica()
-    nobody = seen([], [], dict.fromkeys(range(4), 30.0))
-    await replica.looks(nobody, seen([0], [], {1: 32.0, 2: 32.0, 3: 32.0}))
+    no_one = seen([], [], dict.fromkeys(range(4), 30.0))
+    await replica.looks(no_one, seen([0], [], {1: 32.0, 2: 32.0, 3: 32.0}))
     assert [what for what, _ in replica.said] == ["Warning ShardsUnheld"]
 
 

@@ -15,7 +15,7 @@ from rolecall.acting import acting_for
 from rolecall.extensions.shards import Hand
 from tests.unit.extensions.shards.model.model_world import HELD_WITHIN_S, ID, LEASE_S, ModelWorld
 from tests.unit.extensions.shards.model.replica import Replica
-from tests.unit.extensions.shards.worlds import begun, held, passed_until, told
+from tests.unit.extensions.shards.worlds import begun, held, passed_until, reported
 
 
 def test_first_start_ever_waits_for_one_lease_and_a_later_one_for_nothing() -> None:
@@ -26,7 +26,7 @@ def test_first_start_ever_waits_for_one_lease_and_a_later_one_for_nothing() -> N
         world.start("b")
         assert await world.settle() < 1.0
 
-    told(story)
+    reported(story)
 
 
 def test_healthy_shard_is_handed_over_within_a_second_and_only_what_must_move_moves() -> None:
@@ -40,7 +40,7 @@ def test_healthy_shard_is_handed_over_within_a_second_and_only_what_must_move_mo
         moved = {shard for shard in before if before[shard] != after[shard]}
         assert {after[shard] for shard in moved} == {"c"}
 
-    told(story, count=64)
+    reported(story, count=64)
 
 
 def test_replica_that_leaves_is_followed_within_two_seconds_and_leaves_nothing_behind() -> None:
@@ -54,7 +54,7 @@ def test_replica_that_leaves_is_followed_within_two_seconds_and_leaves_nothing_b
         assert all(after[shard] == "b" for shard in before)
         assert len([name for name in world.store.leases if "-member-" in name]) == 1
 
-    told(story, count=64)
+    reported(story, count=64)
 
 
 def test_leaver_waits_for_its_runs_and_ends_them_when_patience_is_over() -> None:
@@ -73,9 +73,11 @@ def test_leaver_waits_for_its_runs_and_ends_them_when_patience_is_over() -> None
         # Its last writes may be under way for as long as lies between deadline and lease.
         assert world.now - began >= world.settings.patience_s + 5.0
         await leaving
-        assert any(what.startswith("lost") and shards == {mine[1]} for what, shards in first.told)
+        assert any(
+            what.startswith("lost") and shards == {mine[1]} for what, shards in first.reported
+        )
 
-    told(story, patience_s=6.0)
+    reported(story, patience_s=6.0)
 
 
 def test_killed_replica_is_followed_within_its_lease_and_two_seconds() -> None:
@@ -85,7 +87,7 @@ def test_killed_replica_is_followed_within_its_lease_and_two_seconds() -> None:
         await first.kill()
         assert await world.settle() < LEASE_S + 2.0
 
-    told(story)
+    reported(story)
 
 
 def test_api_server_that_was_away_moves_nothing() -> None:
@@ -103,7 +105,7 @@ def test_api_server_that_was_away_moves_nothing() -> None:
         assert world.division() == before
         assert {n for n in world.store.leases if "-member-" in n} == members
 
-    told(story)
+    reported(story)
 
 
 def test_member_that_is_gone_leaves_no_tombstone_for_ever() -> None:
@@ -114,7 +116,7 @@ def test_member_that_is_gone_leaves_no_tombstone_for_ever() -> None:
         await world.pass_time(3 * LEASE_S)
         assert len([name for name in world.store.leases if "-member-" in name]) == 1
 
-    told(story)
+    reported(story)
 
 
 @pytest.mark.slow
@@ -129,10 +131,10 @@ def test_ten_members_and_64_shards_at_rest_cost_six_writes_a_second() -> None:
         assert set(kinds) == {"member", ID}
         assert len(world.store.writes) / 60.0 < 6.5
 
-    told(story, count=64)
+    reported(story, count=64)
 
 
-def test_replicas_of_one_name_are_told_apart() -> None:
+def test_replicas_of_one_name_are_distinguished() -> None:
     async def story(world: ModelWorld) -> None:
         replicas = [Replica("twin", world.store, world.settings, world.gained) for _ in range(2)]
         world.replicas = {f"twin-{number}": replica for number, replica in enumerate(replicas)}
@@ -141,7 +143,7 @@ def test_replicas_of_one_name_are_told_apart() -> None:
         assert sum(shares) == world.count
         assert all(shares)
 
-    told(story)
+    reported(story)
 
 
 def test_hand_of_an_earlier_time_stays_void_when_the_same_replica_takes_the_shard_again() -> None:
@@ -160,20 +162,20 @@ def test_hand_of_an_earlier_time_stays_void_when_the_same_replica_takes_the_shar
         assert late.holds()
         assert not early.holds()
 
-    told(story)
+    reported(story)
 
 
-def test_engine_is_told_at_the_deadline_that_its_shards_are_lost() -> None:
+def test_engine_is_reported_at_the_deadline_that_its_shards_are_lost() -> None:
     async def story(world: ModelWorld) -> None:
         (only,) = await begun(world, "a")
         only.faults.cut = True
-        assert await passed_until(world, lambda: bool(only.told), 11.0) >= 10.0 - 2.3
-        ((what, shards),) = only.told
+        assert await passed_until(world, lambda: bool(only.reported), 11.0) >= 10.0 - 2.3
+        ((what, shards),) = only.reported
         assert shards == set(range(world.count))
         assert "could not be renewed in time" in what
         assert not only.election.may_write()
 
-    told(story)
+    reported(story)
 
 
 def test_writes_are_asked_of_the_hand_under_which_they_are_made() -> None:
@@ -185,7 +187,7 @@ def test_writes_are_asked_of_the_hand_under_which_they_are_made() -> None:
         with acting_for(only.election.hand_for(world.keys[0])):
             assert only.election.may_write()
 
-    told(story)
+    reported(story)
 
 
 def test_work_of_which_there_is_one_is_done_by_one() -> None:
@@ -195,7 +197,7 @@ def test_work_of_which_there_is_one_is_done_by_one() -> None:
         assert firsts == [world.holder_of(0)]
         assert {replica.election.leader.rpartition("_")[0] for replica in replicas} == set(firsts)
 
-    told(story)
+    reported(story)
 
 
 def test_who_waits_to_lead_waits_until_there_is_a_shard() -> None:
@@ -208,7 +210,7 @@ def test_who_waits_to_lead_waits_until_there_is_a_shard() -> None:
         await world.pass_time(5.0)
         assert all(wait.done() for wait in waiting)
 
-    told(story)
+    reported(story)
 
 
 def test_replica_that_cannot_list_is_not_counted_on() -> None:
@@ -220,4 +222,4 @@ def test_replica_that_cannot_list_is_not_counted_on() -> None:
         )
         assert "could not be read" in first.election.view().why_not
 
-    told(story)
+    reported(story)

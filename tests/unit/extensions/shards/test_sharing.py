@@ -27,7 +27,7 @@ async def test_keys_of_a_shard_that_comes_are_queued_and_what_was_remembered_is_
     assert world.kept.forgotten == [1, 2]
     await world.clock.advance(ElectionSettings().lease_s)
     kept = len(in_shard(1)) + len(in_shard(2))
-    assert world.told == [f"kept {kept}"], "by then it is clear what is ours"
+    assert world.reported == [f"kept {kept}"], "by then it is clear what is ours"
 
 
 async def test_shard_that_leaves_is_busy_until_its_keys_are_put_down_and_all_is_written() -> None:
@@ -127,14 +127,14 @@ async def test_work_of_the_first_shard_keeps_it_until_it_has_ended() -> None:
 
     running = asyncio.create_task(world.sharing.singletons.run(work))
     await world.clock.rest()
-    assert (begun, world.sharing.is_busy(0), world.told) == (["work"], True, ["first"])
+    assert (begun, world.sharing.is_busy(0), world.reported) == (["work"], True, ["first"])
 
     world.held.clear()
     world.sharing.leaving(frozenset({0}))
     await world.clock.rest()
 
     assert not world.sharing.is_busy(0)
-    assert world.told == ["first", "first"]
+    assert world.reported == ["first", "first"]
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     await world.sharing.close()

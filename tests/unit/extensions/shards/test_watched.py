@@ -17,7 +17,7 @@ from rolecall.settings import ReactorSettings
 from rolecall.watches import Play, Selector, Watch
 from tests.unit.extensions.shards.model.model_world import LEASE_S, ModelWorld
 from tests.unit.extensions.shards.test_extension import DIVIDED, view
-from tests.unit.extensions.shards.worlds import begun, held, passed_until, told
+from tests.unit.extensions.shards.worlds import begun, held, passed_until, reported
 
 APP = Watch(Gvk("demo.example.com", "v1", "App"), Play(Path("app"), is_role=True))
 OTHER = replace(APP, gvk=Gvk("demo.example.com", "v1", "Other"))
@@ -36,7 +36,7 @@ def test_replica_that_watches_others_stands_by_and_follows_when_those_are_gone()
         await passed_until(world, lambda: held(third, world) == set(world.keys), 4 * LEASE_S)
         assert third.election.view().why_not == ""
 
-    told(story)
+    reported(story)
 
 
 def test_replicas_that_watch_the_same_divide_it() -> None:
@@ -45,7 +45,7 @@ def test_replicas_that_watch_the_same_divide_it() -> None:
         one, two = world.start("a", election=election), world.start("b", election=election)
         await passed_until(world, lambda: bool(held(one, world) and held(two, world)))
 
-    told(story)
+    reported(story)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_replicas_that_watch_the_same_divide_it() -> None:
         ([APP], ("shop",)),
     ],
 )
-def test_digest_tells_which_crs_are_watched(watches: list[Watch], namespaces: tuple[str]) -> None:
+def test_digest_reports_which_crs_are_watched(watches: list[Watch], namespaces: tuple[str]) -> None:
     assert digest_of_watched(watches, namespaces) != digest_of_watched([APP], ())
 
 

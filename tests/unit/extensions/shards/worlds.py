@@ -7,13 +7,13 @@ from typing import Any
 
 from tests.unit.extensions.shards.model.model_world import HELD_WITHIN_S, ModelWorld
 from tests.unit.extensions.shards.model.replica import Replica
-from tests.unit.extensions.shards.model.stories import tell
+from tests.unit.extensions.shards.model.stories import report
 
 Story = Callable[[ModelWorld], Coroutine[Any, Any, None]]
 
 
-def told(story: Story, count: int = 8, **more: Any) -> ModelWorld:
-    return tell(story.__name__, lambda: ModelWorld(count, **more), story)
+def reported(story: Story, count: int = 8, **more: Any) -> ModelWorld:
+    return report(story.__name__, lambda: ModelWorld(count, **more), story)
 
 
 async def begun(world: ModelWorld, *names: str) -> list[Replica]:

@@ -47,7 +47,7 @@ async def test_part_is_written_by_the_right_of_the_turn_that_changed_it(world: W
     assert not world.skips.has_unwritten(1)
 
 
-async def test_part_that_comes_is_read_and_tells_what_the_last_holder_knew(world: World) -> None:
+async def test_part_that_comes_is_read_and_reports_what_the_last_holder_knew(world: World) -> None:
     world.skips = divided(world)
     await world.run(READ)
     await world.skips.write_parts({1})

@@ -56,7 +56,7 @@ async def test_what_was_written_is_read_again() -> None:
 
 
 @pytest.mark.parametrize("data", ["%%%", base64.b64encode(b"no zip").decode(), None, 7])
-async def test_a_garbled_config_map_is_told_once(
+async def test_a_garbled_config_map_is_reported_once(
     caplog: pytest.LogCaptureFixture, data: object
 ) -> None:
     api = Api()
@@ -70,7 +70,7 @@ async def test_a_garbled_config_map_is_told_once(
     ]
 
 
-async def test_a_config_map_of_somebody_else_is_left_alone(
+async def test_a_config_map_of_another_client_is_left_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api = Api()
@@ -83,7 +83,7 @@ async def test_a_config_map_of_somebody_else_is_left_alone(
     assert len(caplog.records) == 1
 
 
-async def test_without_the_right_it_is_told_with_the_way_out(
+async def test_without_the_right_it_is_reported_with_the_way_out(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api = Api()
@@ -92,8 +92,8 @@ async def test_without_the_right_it_is_told_with_the_way_out(
     for _ in range(2):
         assert await store.read(0) == b""
         await store.write(0, b"one")
-    (told,) = caplog.records
-    assert told.message == "may not keep which runs need not be made; a restart makes all"
+    (reported,) = caplog.records
+    assert reported.message == "may not keep which runs need not be made; a restart makes all"
 
 
 async def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"no zip", zlib.compress(b"x" * 1000)[:-5], b""])
-async def test_a_garbled_file_is_told(
+async def test_a_garbled_file_is_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
 ) -> None:
     (tmp_path / "unchanged-1.z").write_bytes(content)

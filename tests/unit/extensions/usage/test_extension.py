@@ -48,7 +48,7 @@ def test_run_is_counted_and_written_down(tmp_path: Path) -> None:
     assert 'rolecall_run_seconds_total{kind="Website",namespace="shops"} 0.5' in shown
 
 
-def test_folder_that_cannot_be_written_is_told_once(
+def test_folder_that_cannot_be_written_is_reported_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / USAGE_FOLDER).write_text("in the way")

@@ -42,7 +42,7 @@ def test_what_was_added_is_read_by_another_process(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_hour_in_which_the_time_begins_counts_whole_and_is_told(tmp_path: Path) -> None:
+def test_hour_in_which_the_time_begins_counts_whole_and_is_reported(tmp_path: Path) -> None:
     ledger = UsageLedger(tmp_path)
     for hours in (3, 2, 1, 0):
         ledger.add([(SHOP, RUN)], NOON - timedelta(hours=hours))
@@ -120,7 +120,7 @@ def test_two_engines_on_one_folder_lose_nothing(
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"at": 1}', "null", "NaN", "\0", "[" * 10000])
-def test_line_that_nobody_understands_is_as_if_it_were_not_there(tmp_path: Path, text: str) -> None:
+def test_line_that_no_one_understands_is_as_if_it_were_not_there(tmp_path: Path, text: str) -> None:
     UsageLedger(tmp_path).add([(SHOP, RUN)], NOON)
     (file,) = (tmp_path / USAGE_FOLDER).glob("*.jsonl")
     file.write_text(f"{text}\n{file.read_text()}")

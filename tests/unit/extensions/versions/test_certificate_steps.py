@@ -30,7 +30,7 @@ class World:
 
     now: datetime = NOW
     secret: dict[str, bytes] | None = None
-    told: bytes = b""
+    reported: bytes = b""
     shown: list[bytes] = field(default_factory=lambda: [b"", b"", b""])
     known: list[dict[str, bytes]] = field(default_factory=lambda: [{}, {}, {}])
 
@@ -41,14 +41,14 @@ class World:
         if may_be_shown(content, self.shown[number], self.now):
             self.shown[number] = content["tls.crt"]
 
-    def tell(self, number: int) -> None:
+    def report(self, number: int) -> None:
         """The leader looked, and wrote what it knew."""
-        self.told = to_trust(self.known[number])
+        self.reported = to_trust(self.known[number])
 
     def note(self, number: int) -> None:
         """The leader looked, and found what it knew."""
         bundle = to_trust(self.known[number])
-        if bundle == self.told and self.secret is not None:
+        if bundle == self.reported and self.secret is not None:
             self.secret = next_content({**self.secret, TRUSTED: bundle}, NAMES, self.now)
 
     def refresh_all(self) -> None:
@@ -58,12 +58,13 @@ class World:
     def lead(self, steps: int) -> None:
         """A leader's look, which may end after any step."""
         self.refresh(0)
-        for step in (self.tell, self.note)[:steps]:
+        for step in (self.report, self.note)[:steps]:
             step(0)
 
     def is_trusted(self, shown: bytes) -> bool:
         return any(
-            PemPair(shown, b"").is_signed_by(PemPair(each, b"")) for each in certificates(self.told)
+            PemPair(shown, b"").is_signed_by(PemPair(each, b""))
+            for each in certificates(self.reported)
         )
 
 
@@ -73,7 +74,7 @@ def test_whatever_replicas_do_in_whichever_order_what_they_show_is_trusted(seed:
     chance, world = random.Random(seed), World()
     world.refresh_all()
     world.lead(2)
-    first = certificates(world.told)[0]
+    first = certificates(world.reported)[0]
     for _ in range(120):
         act = chance.choice(["refresh", "refresh", "leader", "lost", "asked", "later"])
         if act in ("lost", "asked", "later"):  # seldom; replicas look each minute
@@ -88,8 +89,8 @@ def test_whatever_replicas_do_in_whichever_order_what_they_show_is_trusted(seed:
         else:
             world.refresh(chance.randrange(3), is_asked=act == "asked")
         assert all(world.is_trusted(shown) for shown in world.shown)
-        assert len(certificates(world.told)) <= 3
-    assert certificates(world.told)[0] != first, "an authority was exchanged at all"
+        assert len(certificates(world.reported)) <= 3
+    assert certificates(world.reported)[0] != first, "an authority was exchanged at all"
 
 
 def test_what_is_as_it_should_be_stays_to_the_byte() -> None:
@@ -135,7 +136,7 @@ def test_replicas_that_want_other_names_leave_each_other_theirs() -> None:
         {"tls.crt": new_server(new_authority(NOW), NAMES, NOW).certificate},
     ],
 )
-def test_what_somebody_spoiled_is_made_anew(spoiled: dict[str, bytes]) -> None:
+def test_what_a_client_spoiled_is_made_anew(spoiled: dict[str, bytes]) -> None:
     content = next_content({**next_content({}, NAMES, NOW), **spoiled}, NAMES, NOW)
     authority = PemPair(certificates(content["ca.crt"])[0], content["ca.key"])
     server = PemPair(content["tls.crt"], content["tls.key"])

@@ -73,7 +73,7 @@ class Plays:
     result: RunResult | None = FINISHED
     requests: list[RunRequest] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
-    told: list[tuple[str, str, str]] = field(default_factory=list)
+    reported: list[tuple[str, str, str]] = field(default_factory=list)
 
     async def start(self, request: RunRequest, on_event: OnEvent) -> RunHandle:
         self.requests.append(request)
@@ -84,7 +84,7 @@ class Plays:
     def admission_answered(
         self, gvk: Gvk, *, review: str, operation: str, result: str, seconds: float
     ) -> None:
-        self.told.append((review, operation, result))
+        self.reported.append((review, operation, result))
 
     @asynccontextmanager
     async def issue(self, run_id: str, cr: Json, watch: Watch) -> AsyncIterator[RunAccess]:
@@ -156,10 +156,10 @@ async def test_play_is_given_the_request_and_nothing_of_the_cr() -> None:
     assert request.folder == Path("/private/0")
     assert request.timeout_s is not None
     assert 0.3 < request.timeout_s <= 0.5, "it must end before the API server hangs up"
-    assert plays.told == [("validate", "CREATE", "allowed")]
+    assert plays.reported == [("validate", "CREATE", "allowed")]
 
 
-async def test_denials_are_told_in_one_line_each_with_their_end_cut_off() -> None:
+async def test_denials_are_reported_in_one_line_each_with_their_end_cut_off() -> None:
     plays = ended(denials=("too\nbig\x1b[31m", "x" * 9000), warnings=("look\nout", "y" * 9000))
     response = await plays.answer(VALIDATE)
     assert response["allowed"] is False
@@ -168,7 +168,7 @@ async def test_denials_are_told_in_one_line_each_with_their_end_cut_off() -> Non
     assert status["message"].startswith("too big [31m; xxx")
     assert len(status["message"]) < 600
     assert [len(text) for text in response["warnings"]] == [8, 250]
-    assert plays.told == [("validate", "CREATE", "denied")]
+    assert plays.reported == [("validate", "CREATE", "denied")]
 
 
 async def test_merge_patch_becomes_a_json_patch() -> None:
@@ -186,7 +186,7 @@ FAILURE = TaskFailure("boom\nhere", "check", "roles/x/tasks/main.yml:3", detail=
 
 
 @pytest.mark.parametrize(
-    ("result", "told"),
+    ("result", "reported"),
     [
         (replace(FINISHED, failures=(FAILURE,)), "failed: boom here: why (task `check`, roles/x"),
         (
@@ -201,14 +201,14 @@ FAILURE = TaskFailure("boom\nhere", "check", "roles/x/tasks/main.yml:3", detail=
         (replace(FINISHED, answer=PlayAnswer(unread="a `set_fact` has `no_log`")), "has `no_log`"),
     ],
 )
-async def test_play_that_came_to_no_verdict_is_told(result: RunResult, told: str) -> None:
+async def test_play_that_came_to_no_verdict_is_reported(result: RunResult, reported: str) -> None:
     plays = Plays(result)
     with pytest.raises(NoVerdictError) as failure:
         await plays.answer(MUTATE)
     assert failure.value.message.startswith("role `basket_admission`")
-    assert told in failure.value.message
+    assert reported in failure.value.message
     assert "\n" not in failure.value.message
-    assert plays.told == [("mutate", "CREATE", "failed")]
+    assert plays.reported == [("mutate", "CREATE", "failed")]
 
 
 async def test_play_that_ends_by_nothing_is_given_up() -> None:

@@ -53,7 +53,9 @@ async def url(counted: list[tuple[str, bool, int]]) -> AsyncIterator[str]:
         return OURS
 
     asked = Asked(conversions, [WEBHOOK], answer)
-    routes = WebhookRoutes(asked, own_user, SystemClock(), lambda *told: counted.append(told[:3]))
+    routes = WebhookRoutes(
+        asked, own_user, SystemClock(), lambda *reported: counted.append(reported[:3])
+    )
     async with served(routes.app(), Address("127.0.0.1", 0), what="webhooks") as port:
         yield f"http://127.0.0.1:{port}"
 

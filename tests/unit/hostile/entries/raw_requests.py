@@ -28,7 +28,7 @@ from tests.unit.hostile.dice import Dice
 from tests.unit.hostile.entry_point import Check, EntryPoint, HungError, must
 from tests.unit.hostile.second_http import ReadRequest, Rest, read_requests
 from tests.unit.proxy.crs import app, watch
-from tests.unit.proxy.upstream import Told, kubeconfig_for
+from tests.unit.proxy.upstream import Reported, kubeconfig_for
 
 # Stands in a case for the login of the run, which is another each time, but as long.
 _LOGIN = "Basic " + ("LOGIN" * 56)[:276]
@@ -277,7 +277,7 @@ class _World:
         settings = ProxySettings(
             port=0, folder=folder, inject_owner=False, allows_impersonation=True
         )
-        self._proxy = Proxy(settings, client, dependents=Told())
+        self._proxy = Proxy(settings, client, dependents=Reported())
         await self._proxy.start()
         self._stack.push_async_callback(self._proxy.stop)
         access = await self._stack.enter_async_context(
@@ -318,12 +318,17 @@ class _World:
         for request in self._requests:
             logins = [value for name, value in request.headers if name == "authorization"]
             must(logins == ["Bearer engine-token"], "a request has the engine's login, and one")
-        told = [answer.number for answer in answers if answer.number is not None]
+        reported = [answer.number for answer in answers if answer.number is not None]
         is_reset = _RESET in answers
         sent = list(range(len(self._requests)))
-        must(told == (sent[: len(told)] if is_reset else sent), "who sent a request is answered")
+        must(
+            reported == (sent[: len(reported)] if is_reset else sent),
+            "who sent a request is answered",
+        )
         places = [place for place, answer in enumerate(answers) if answer.number is not None]
-        places += range(len(answers) - is_reset, len(answers) + len(sent) - len(told) - is_reset)
+        places += range(
+            len(answers) - is_reset, len(answers) + len(sent) - len(reported) - is_reset
+        )
         for ours, place in zip(self._requests, places, strict=True):
             must(place < len(wanted), "what is no request for the second reader is none")
             theirs = wanted[place]

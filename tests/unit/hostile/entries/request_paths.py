@@ -114,16 +114,18 @@ def _check(case: Any) -> bool:
     is_refused = has_dot_segment(path)
     must(is_refused or not _has_dots(path), "what any decoding could resolve is refused")
     info = parse_request_info(method, path, query)
-    told = _by_the_server(method, path, query)
-    if told is None:
+    reported = _by_the_server(method, path, query)
+    if reported is None:
         must(
             not info.is_resource or info.resource in ("watch", "proxy"),
             "no resource is no resource",
         )
         return not is_refused
     ours = (info.group, info.version, info.resource, info.subresource, info.namespace, info.name)
-    must(ours == told[1:], f"the server reads {told[1:]}, the proxy {ours}")
-    must(info.verb == told[0], f"the server reads the verb {told[0]}, the proxy {info.verb}")
+    must(ours == reported[1:], f"the server reads {reported[1:]}, the proxy {ours}")
+    must(
+        info.verb == reported[0], f"the server reads the verb {reported[0]}, the proxy {info.verb}"
+    )
     return not is_refused
 
 

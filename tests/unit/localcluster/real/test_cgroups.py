@@ -28,7 +28,7 @@ def version_2(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_version_is_told_by_where_the_controllers_are(version_1: Path, tmp_path: Path) -> None:
+def test_version_is_reported_by_where_the_controllers_are(version_1: Path, tmp_path: Path) -> None:
     assert Cgroups(version_1).version == 1
     assert Cgroups(tmp_path / "memory").version == 0
 
@@ -53,13 +53,13 @@ def test_version_1_gets_a_folder_in_every_tree_once(version_1: Path) -> None:
 def test_version_2_hands_on_what_it_has_and_leaves_what_is_enabled(version_2: Path) -> None:
     asked: list[str] = []
 
-    class Told(Cgroups):
+    class Reported(Cgroups):
         def _hand_on(self, folder: Path) -> None:
             asked.append(folder.name)
             if folder == self.root:
                 super()._hand_on(folder)
 
-    Told(version_2).make("top", "node-1")
+    Reported(version_2).make("top", "node-1")
     assert asked == [version_2.name, "top"]
     # A plain file keeps the last write only; the kernel adds each.
     assert (version_2 / "cgroup.subtree_control").read_text() == "+pids"
@@ -76,11 +76,11 @@ def test_pods_do_not_starve_beside_busy_processes_of_the_machine(
     (root / file).parent.mkdir()
     (root / file).write_text(f"{one}\n")  # as the kernel does, with the weight of one process
 
-    class Told(Cgroups):
+    class Reported(Cgroups):
         def _hand_on(self, folder: Path) -> None:
             """Of no interest here."""
 
-    Told(root).make("top", "node-1")
+    Reported(root).make("top", "node-1")
     assert int((root / file).read_text()) >= 10 * one
 
 
@@ -92,7 +92,7 @@ def test_emptied_folders_are_removed_however_deep(version_1: Path) -> None:
     assert not list(version_1.rglob("top"))
 
 
-def test_folder_that_is_in_use_is_told_as_not_removed(version_1: Path) -> None:
+def test_folder_that_is_in_use_is_reported_as_not_removed(version_1: Path) -> None:
     cgroups = Cgroups(version_1)
     cgroups.make("top", "node-1")
     (version_1 / "pids" / "top" / "node-1" / "tasks").touch()  # as rmdir of a busy one fails

@@ -22,7 +22,7 @@ def image(tmp_path: Path) -> Image:
     return Image("registry.local/program:v1", files, entrypoint=["/usr/local/bin/program"])
 
 
-def test_archive_tells_its_name(image: Image, tmp_path: Path) -> None:
+def test_archive_reports_its_name(image: Image, tmp_path: Path) -> None:
     assert names_in(write_image(image, tmp_path / "a.tar")) == ["registry.local/program:v1"]
 
 

@@ -70,7 +70,7 @@ class Core218(Core):
 
     def new_module_process(self, streams: StreamSettings) -> ModuleProcess:
         """A process with the module's arguments and no warnings yet."""
-        return ModuleProcess(streams, _module_view, _tell_exception, _tell_no_exit)
+        return ModuleProcess(streams, _module_view, _report_exception, _report_no_exit)
 
     def new_result_queue(self, strategy: Any, as_result_thread: AsResultThread) -> ResultQueue:
         """Results travel whole, and are told host and task on arrival."""
@@ -108,8 +108,8 @@ class Core218(Core):
             except OSError:
                 pass  # a worker ends without a word, too
             except Exception:
-                told = {"failed": True, "exception": traceback.format_exc(), "stdout": ""}
-                sender.send_plain(told)
+                reported = {"failed": True, "exception": traceback.format_exc(), "stdout": ""}
+                sender.send_plain(reported)
                 arguments["loader"].cleanup_all_tmp_files()
 
     def encode_arguments(self, _name: str, arguments: Any) -> bytes:
@@ -177,8 +177,8 @@ class _Sender:
         try:
             self.send_plain(result)
         except Exception as error:
-            told = {"failed": True, "msg": f"{error}", "exception": traceback.format_exc()}
-            self._queue.send_task_result(self._host.name, self._task._uuid, told, {})
+            reported = {"failed": True, "msg": f"{error}", "exception": traceback.format_exc()}
+            self._queue.send_task_result(self._host.name, self._task._uuid, reported, {})
 
     def send_plain(self, result: Any) -> None:
         self._queue.send_task_result(
@@ -193,7 +193,7 @@ class _Queue(ResultQueue):
             if isinstance(arg, TaskResult):
                 self.strategy.normalize_task_result(arg)
                 break
-        self.tell(lambda: self.strategy._tqm.send_callback(method_name, *args, **kwargs))
+        self.report(lambda: self.strategy._tqm.send_callback(method_name, *args, **kwargs))
 
     def send_task_result(self, *args: Any, **kwargs: Any) -> None:
         result = args[0] if isinstance(args[0], TaskResult) else TaskResult(*args, **kwargs)
@@ -209,7 +209,7 @@ def _module_view(call: ModuleCall) -> list[ModuleChange]:
     ]
 
 
-def _tell_exception(error: Exception) -> None:
+def _report_exception(error: Exception) -> None:
     """As the interpreter does: a traceback on standard error, from the module's own code on."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__") != "__main__":
@@ -218,7 +218,7 @@ def _tell_exception(error: Exception) -> None:
     raise SystemExit(1)
 
 
-def _tell_no_exit() -> None:
+def _report_no_exit() -> None:
     print('{"msg": "New-style module did not handle its own exit", "failed": true}')  # noqa: T201
     raise SystemExit(1)
 

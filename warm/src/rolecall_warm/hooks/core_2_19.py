@@ -47,7 +47,7 @@ class Core219(Core):
 
     def new_module_process(self, streams: StreamSettings) -> ModuleProcess:
         """A process in which `ansible.module_utils` serves a module, not the controller."""
-        return ModuleProcess(streams, _module_view, _tell_exception, _tell_no_exit)
+        return ModuleProcess(streams, _module_view, _report_exception, _report_no_exit)
 
     def new_result_queue(self, strategy: Any, as_result_thread: AsResultThread) -> ResultQueue:
         """Results travel as thin copies that name host and task."""
@@ -128,7 +128,7 @@ class Core219(Core):
 class _Queue(ResultQueue):
     def send_callback(self, method_name: str, task_result: Any) -> None:
         sent = as_sent(task_result.as_wire_task_result())
-        self.tell(lambda: self.strategy._tqm.send_callback(method_name, self._arrived(sent)))
+        self.report(lambda: self.strategy._tqm.send_callback(method_name, self._arrived(sent)))
 
     def send_task_result(self, task_result: Any) -> None:
         sent = as_sent(task_result.as_wire_task_result())
@@ -169,12 +169,12 @@ def _import_nothing(_module_name: str, /) -> None:
     return None
 
 
-def _tell_exception(error: Exception) -> None:
+def _report_exception(error: Exception) -> None:
     """In the module's result, as the package's loader does; ends by SystemExit."""
     _loader._handle_exception(error, _PROFILE)
 
 
-def _tell_no_exit() -> None:
+def _report_no_exit() -> None:
     """In Ansible's words: a module must print its result and exit."""
     raise RuntimeError("New-style module did not handle its own exit.")
 

@@ -52,14 +52,14 @@ class ModuleProcess:
         self,
         streams: StreamSettings,
         view: Callable[[ModuleCall], list[ModuleChange]],
-        tell_exception: Callable[[Exception], None],
-        tell_no_exit: Callable[[], None],
+        report_exception: Callable[[Exception], None],
+        report_no_exit: Callable[[], None],
     ) -> None:
         self.streams = streams
         self.imports = ImportNotes()
         self._view = view
-        self._tell_exception = tell_exception
-        self._tell_no_exit = tell_no_exit
+        self._report_exception = report_exception
+        self._report_no_exit = report_no_exit
 
     @contextlib.contextmanager
     def entered(self, call: ModuleCall) -> Iterator[None]:
@@ -80,9 +80,9 @@ class ModuleProcess:
         try:
             try:
                 self._execute(call)
-                self._tell_no_exit()
+                self._report_no_exit()
             except Exception as error:
-                self._tell_exception(error)
+                self._report_exception(error)
         except SystemExit as leaving:
             status = status_of(leaving)
         return status

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-_NOBODY = "rolecall_no_such_plugin"
+_NO_ONE = "rolecall_no_such_plugin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class OwnPlugins:
         for loader in loaders:
             if _is_untouched(loader):
                 with contextlib.suppress(Exception):  # each run finds out for itself
-                    loader.find_plugin(_NOBODY)
+                    loader.find_plugin(_NO_ONE)
                     self._found[id(loader)] = _Found(
                         frozenset(loader._searched_paths), _copy_of(loader._plugin_path_cache)
                     )

@@ -186,7 +186,7 @@ class Uses:
             words = str(term).split()
             if words and words[0] not in self._variables:
                 self._variables.add(words[0])
-                self._tell({"r": "used", "variable": words[0][:_LONGEST_TEXT]})
+                self._report({"r": "used", "variable": words[0][:_LONGEST_TEXT]})
 
     def _looks_for(self, terms: Any, named: Any) -> None:
         """Whether a file is there is an input only below the project."""
@@ -271,9 +271,9 @@ class Uses:
         """The first thing that is not pure; after that, nobody need listen."""
         if self._listens:
             self._listens = False
-            self._tell({"r": "used", "impure": what[:_LONGEST_TEXT], "place": self._place})
+            self._report({"r": "used", "impure": what[:_LONGEST_TEXT], "place": self._place})
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _report(self, message: dict[str, Any]) -> None:
         # At once: a forked worker's memory is lost with it.
         if self._sock is not None:
             try:

@@ -29,7 +29,7 @@ _WORTH_S = 0.5
 # Where `until`, `loop_control.pause` and `poll` sleep: between two attempts, where no time limit runs.
 _BETWEEN_ATTEMPTS = "ansible.executor.task_executor"
 # Places in the page that all processes of a run see; the last is the number of the last request.
-_TOLD, _ASKED, _SLEEPS, _NUMBER = 0, 1, 2, 8
+_REPORTED, _ASKED, _SLEEPS, _NUMBER = 0, 1, 2, 8
 _COUNTER = struct.Struct("q")
 _LONGEST_ANSWER = 32
 
@@ -76,14 +76,14 @@ class RunWaits:
         page = self._page
         if self._sock is None or page is None or not self._is_alone:
             return
-        if not page[_TOLD] or page[_ASKED]:
-            page[_TOLD], page[_ASKED] = 1, 0
+        if not page[_REPORTED] or page[_ASKED]:
+            page[_REPORTED], page[_ASKED] = 1, 0
             self._say(self._sock, {"r": "waits"})
 
     def ask(self) -> None:
         """The run computes again, where nothing may stop it: it takes a slot as soon as it can."""
         page = self._page
-        if self._sock is None or page is None or not page[_TOLD] or page[_ASKED]:
+        if self._sock is None or page is None or not page[_REPORTED] or page[_ASKED]:
             return
         page[_ASKED] = 1
         (last,) = _COUNTER.unpack_from(page, _NUMBER)
@@ -93,12 +93,12 @@ class RunWaits:
     def go_on(self) -> None:
         """Stop here until the run has a slot."""
         page = self._page
-        if self._sock is None or page is None or not page[_TOLD]:
+        if self._sock is None or page is None or not page[_REPORTED]:
             return
         self.ask()
         self._say(self._sock, {"r": "stands"})
         self._wait_for_slot(self._sock, page)
-        page[_TOLD] = page[_ASKED] = 0
+        page[_REPORTED] = page[_ASKED] = 0
 
     @contextlib.contextmanager
     def module(self, action: Any) -> Iterator[None]:

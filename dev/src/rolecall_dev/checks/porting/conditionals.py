@@ -21,7 +21,7 @@ from rolecall_dev.checks.porting.kinds import (
     as_boolean,
     kinds_of,
     named,
-    told,
+    reported,
 )
 from rolecall_dev.checks.porting.templates import (
     SyntaxFaultError,
@@ -171,7 +171,7 @@ def _check_kinds(
         return
     culprit = _culprit(expression, variables)
     culprit_kinds = kinds_of(culprit, variables.now)
-    shown = told(culprit, written if culprit is expression else "")
+    shown = reported(culprit, written if culprit is expression else "")
     subject = f"`{shown}`" if shown != "..." else "this condition"
     is_certain = not culprit_kinds & UNKNOWN_KIND and (
         culprit is expression or not kinds & UNKNOWN_KIND
@@ -181,8 +181,8 @@ def _check_kinds(
     wanted = f"ansible-core 2.19 takes only true and false in `{place.keyword}`"
     what = f"{subject} {may} {kind}, and {wanted}"
     hint = f"write {as_boolean(culprit, culprit_kinds, shown)}"
-    tell = findings.error if is_certain else findings.warn
-    tell(*place.at, what, hint=hint)
+    report = findings.error if is_certain else findings.warn
+    report(*place.at, what, hint=hint)
 
 
 def _may_be_boolean(expression: nodes.Expr, kinds: Kinds) -> bool:

@@ -236,56 +236,56 @@ _LONGEST = 90
 _ELLIPSIS = "..."
 
 
-def told(node: nodes.Node, written: str = "") -> str:
+def reported(node: nodes.Node, written: str = "") -> str:
     """The expression as its author wrote it, or `...` where that would be too long to help.
 
     `written` is the text of the whole expression, where that is known.
     """
-    text = " ".join(written.split()) or _told(node)
+    text = " ".join(written.split()) or _reported(node)
     return text if len(text) <= _LONGEST else _ELLIPSIS
 
 
-def _told(node: Any) -> str:
-    for types, tell in _BY_TYPE:
+def _reported(node: Any) -> str:
+    for types, report in _BY_TYPE:
         if isinstance(node, types):
-            return tell(node)
+            return report(node)
     return _ELLIPSIS
 
 
-def _told_part(node: Any) -> str:
+def _reported_part(node: Any) -> str:
     if isinstance(node, nodes.Getattr):
-        return f"{_told(node.node)}.{node.attr}"
-    return f"{_told(node.node)}[{_told(node.arg)}]"
+        return f"{_reported(node.node)}.{node.attr}"
+    return f"{_reported(node.node)}[{_reported(node.arg)}]"
 
 
-def _told_filter(node: Any) -> str:
+def _reported_filter(node: Any) -> str:
     if node.node is None:  # of a `{% filter %}` block
         return _ELLIPSIS
-    return f"{_told(node.node)} | {filter_name(node.name)}{_told_arguments(node)}"
+    return f"{_reported(node.node)} | {filter_name(node.name)}{_reported_arguments(node)}"
 
 
-def _told_list(node: Any) -> str:
-    return f"[{', '.join(_told(item) for item in node.items)}]"
+def _reported_list(node: Any) -> str:
+    return f"[{', '.join(_reported(item) for item in node.items)}]"
 
 
-def _told_map(node: Any) -> str:
+def _reported_map(node: Any) -> str:
     return _ELLIPSIS if node.items else "{}"
 
 
-def _told_arguments(node: Any) -> str:
-    arguments = [_told(arg) for arg in node.args]
-    arguments += [f"{it.key}={_told(it.value)}" for it in node.kwargs]
+def _reported_arguments(node: Any) -> str:
+    arguments = [_reported(arg) for arg in node.args]
+    arguments += [f"{it.key}={_reported(it.value)}" for it in node.kwargs]
     return f"({', '.join(arguments)})" if arguments else ""
 
 
 _BY_TYPE: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (nodes.Name, lambda node: str(node.name)),
     (nodes.Const, lambda node: repr(node.value)),
-    ((nodes.Getattr, nodes.Getitem), _told_part),
-    (nodes.Filter, _told_filter),
-    (nodes.Call, lambda node: f"{_told(node.node)}{_told_arguments(node) or '()'}"),
-    ((nodes.List, nodes.Tuple), _told_list),
-    (nodes.Dict, _told_map),
+    ((nodes.Getattr, nodes.Getitem), _reported_part),
+    (nodes.Filter, _reported_filter),
+    (nodes.Call, lambda node: f"{_reported(node.node)}{_reported_arguments(node) or '()'}"),
+    ((nodes.List, nodes.Tuple), _reported_list),
+    (nodes.Dict, _reported_map),
 )
 
 
@@ -312,7 +312,7 @@ def as_boolean(node: nodes.Node, kinds: Kinds, shown: str) -> str:
 
 
 def _search(node: Any) -> str:
-    subject = told(node.node)
+    subject = reported(node.node)
     if len(node.args) == 1 and isinstance(node.args[0], nodes.Const) and subject != _ELLIPSIS:
         return f"{subject} is search({node.args[0].value!r})"
     return "... is search('...')"

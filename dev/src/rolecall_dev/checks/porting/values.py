@@ -22,7 +22,7 @@ from rolecall_dev.checks.porting.kinds import (
     Kinds,
     filter_name,
     kinds_of,
-    told,
+    reported,
 )
 from rolecall_dev.checks.porting.templates import (
     is_template,
@@ -117,7 +117,7 @@ def _check_text_map(
     task: Task, path: tuple[Step, ...], value: str, variables: Variables, findings: Findings
 ) -> None:
     numbers = {
-        told(pair.value)
+        reported(pair.value)
         for made in _maps_of(value, variables)
         for pair in made.items
         if _changed(pair.value, variables, NUMBER)
@@ -195,7 +195,7 @@ def _check_end(
         hint = "add `else ''`, or `else omit` for an argument"
         findings.error(task.document.file, line, what, hint=hint)
     if kinds == {Kind.RANGE}:
-        what = f"`{told(expression)}` is not a list for ansible-core 2.19"  # type: ignore[arg-type]
+        what = f"`{reported(expression)}` is not a list for ansible-core 2.19"  # type: ignore[arg-type]
         findings.error(task.document.file, line, what, hint="add `| list`")
 
 
@@ -238,7 +238,7 @@ def _changed(node: Any, variables: Variables, now: Kinds) -> bool:
 
 
 def _filter_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]:
-    name, shown = filter_name(node.name), told(node.node)
+    name, shown = filter_name(node.name), reported(node.node)
     if name in _NOT_FOR_NUMBERS and _changed(node.node, variables, NUMBER):
         what = f"`{shown}` is a number from ansible-core 2.19 on, which `{name}` refuses"
         yield what, f"write `{shown} | string | {name}`"
@@ -250,7 +250,7 @@ def _filter_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]
 def _method_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]:
     subject = node.node.node
     if _changed(subject, variables, NUMBER):
-        shown = told(subject)
+        shown = reported(subject)
         what = f"`{shown}` is a number from ansible-core 2.19 on and has no `{node.node.attr}()`"
         yield what, f"write `({shown} | string).{node.node.attr}(...)`"
 
@@ -258,7 +258,7 @@ def _method_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]
 def _add_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]:
     for one, other in ((node.left, node.right), (node.right, node.left)):
         if _changed(one, variables, NUMBER) and kinds_of(other, variables.now) == TEXT:
-            shown = told(one)
+            shown = reported(one)
             what = f"`{shown}` is a number from ansible-core 2.19 on, and `+` joins no text to it"
             yield what, f"write `~` instead of `+`, or `{shown} | string`"
 
@@ -272,6 +272,6 @@ def _compare_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]
         text = kinds_of(other, variables.now) == TEXT
         for now, kind in ((NUMBER, "a number"), (NONE, "null")):
             if text and _changed(one, variables, now):
-                shown = told(one)
+                shown = reported(one)
                 what = f"`{shown}` is {kind} from ansible-core 2.19 on and equals no text"
                 yield what, f"write `{shown} | string`, or compare with {kind}"

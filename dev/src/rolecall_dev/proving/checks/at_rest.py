@@ -25,8 +25,8 @@ _WAYS = {
 
 def _cases(subject: Subject) -> list[Case]:
     return [
-        Case(_NAME, str(subject.sample), told, {"way": way}, worth, is_alone=way != "run")
-        for way, (told, worth) in _WAYS.items()
+        Case(_NAME, str(subject.sample), reported, {"way": way}, worth, is_alone=way != "run")
+        for way, (reported, worth) in _WAYS.items()
     ]
 
 
@@ -61,7 +61,7 @@ def _problems(
     writes = [each for each in requests[before:] if each.is_play and each.is_write]
     silent = {each.resource_name for each in writes if each.has_effect is False and each.code < 300}
     if silent:
-        bench.told.note(
+        bench.reported.note(
             f"{subject.sample}: a run without need sends writes that change nothing:"
             f" {', '.join(sorted(silent))}"
         )
@@ -72,7 +72,7 @@ def _problems(
             problems.setdefault(
                 each.resource_name,
                 CaseProblem(
-                    told=f"{each.info.verb} of {each.resource_name} though nothing had changed",
+                    reported=f"{each.info.verb} of {each.resource_name} though nothing had changed",
                     expected=_EXPECTED,
                     found=what,
                     requests=around(requests, each.number),
@@ -86,7 +86,7 @@ def _problems(
 def _never_settles(subject: Subject) -> CaseProblem:
     last = subject.undisturbed.effects[-1:]
     return CaseProblem(
-        told="the runs never end: each changes something that brings the next one",
+        reported="the runs never end: each changes something that brings the next one",
         expected="after some runs, nothing is written any more",
         found="\n".join("\n".join(each.changed) for each in last),
         requests=around(subject.undisturbed.requests, None),

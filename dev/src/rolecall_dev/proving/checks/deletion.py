@@ -29,8 +29,8 @@ def _cases(subject: Subject) -> list[Case]:
     name = str(subject.sample)
     found = [Case(_NAME, name, "deleted when all is settled", {"after": None}, 6.0, is_alone)]
     for write in range(len(subject.undisturbed.effects)):
-        told = f"deleted after write {write}" if write else "deleted before the first write"
-        found.append(Case(_NAME, name, told, {"after": write}, 2.0, is_alone))
+        reported = f"deleted after write {write}" if write else "deleted before the first write"
+        found.append(Case(_NAME, name, reported, {"after": write}, 2.0, is_alone))
     return found
 
 
@@ -68,7 +68,7 @@ def _problems(
         held_by = ", ".join(crs[0]["metadata"].get("finalizers") or ["nothing"])
         problems.append(
             CaseProblem(
-                told=f"{case.told}, the CR never goes",
+                reported=f"{case.reported}, the CR never goes",
                 expected="the CR goes, and its finalizers with it",
                 found=f"it is still there, held by: {held_by}",
                 requests=requests,
@@ -86,7 +86,7 @@ def _problems(
         )
         problems.append(
             CaseProblem(
-                told=f"{case.told}, objects stay behind",
+                reported=f"{case.reported}, objects stay behind",
                 expected="all that was made for the CR goes with it",
                 found="\n".join(f"{each} is still there" for each in others),
                 requests=requests,
@@ -97,7 +97,7 @@ def _problems(
     if missing:
         problems.append(
             CaseProblem(
-                told=f"{case.told}, foreign objects are deleted, too",
+                reported=f"{case.reported}, foreign objects are deleted, too",
                 expected="what was not made for the CR stays",
                 found="\n".join(f"{each} is gone" for each in missing),
                 requests=requests,

@@ -50,8 +50,8 @@ def _cases(subject: Subject) -> list[Case]:
         if leaves:
             found.append(_case(subject, f"{key} edited", 4.0, {"id": key, "does": "edit"}))
         if _is_owned_alone(subject, obj):
-            told = f"{key} stripped of its owner"
-            found.append(_case(subject, told, 3.9, {"id": key, "does": "strip"}))
+            reported = f"{key} stripped of its owner"
+            found.append(_case(subject, reported, 3.9, {"id": key, "does": "strip"}))
         if len(leaves) > 1:
             for begin in range(0, len(leaves), _LEAVES_OF_A_CASE):
                 some = leaves[begin : begin + _LEAVES_OF_A_CASE]
@@ -59,9 +59,9 @@ def _cases(subject: Subject) -> list[Case]:
     return found
 
 
-def _case(subject: Subject, told: str, worth: float, params: Json) -> Case:
+def _case(subject: Subject, reported: str, worth: float, params: Json) -> Case:
     is_alone = not subject.undisturbed.is_confined
-    return Case(_NAME, str(subject.sample), told, params, worth, is_alone)
+    return Case(_NAME, str(subject.sample), reported, params, worth, is_alone)
 
 
 def _case_of_leaves(
@@ -90,7 +90,7 @@ async def _tried(
         await tested.settle(subject.undisturbed.expected)
         obj = await trial.found()
         if obj is None:
-            bench.told.note(f"{case.name}: the object was not there")
+            bench.reported.note(f"{case.name}: the object was not there")
             return []
         match case.params["does"]:
             case "delete":
@@ -146,12 +146,12 @@ class _Trial:
             return []
         if await _is_held(self._tested, obj):
             held_by = ", ".join(metadata.get("finalizers", []))
-            self._bench.told.cannot_prove(
+            self._bench.reported.cannot_prove(
                 f"{self._case.name}: it is held by {held_by}, and so it neither goes nor comes back"
             )
             return []
         unrepaired = await self._asked_for_run(settled.differences)
-        return [self._problem(self._case.told, unrepaired)] if unrepaired else []
+        return [self._problem(self._case.reported, unrepaired)] if unrepaired else []
 
     async def stripped(self, obj: Json) -> list[CaseProblem]:
         """Of its owner, and of nothing else."""
@@ -160,7 +160,7 @@ class _Trial:
         no_owner = {"metadata": {"ownerReferences": None}}
         await self._tested.client.merge_patch(gvk, *place, no_owner)
         unrepaired = await self._unrepaired()
-        return [self._problem(self._case.told, unrepaired)] if unrepaired else []
+        return [self._problem(self._case.reported, unrepaired)] if unrepaired else []
 
     async def edited(self, obj: Json, left_out: frozenset[LeafPath]) -> list[CaseProblem]:
         """All at once."""
@@ -171,14 +171,14 @@ class _Trial:
         edited, fixed = await _edited(client, path, obj, kept)
         if fixed or left_out:
             names = ", ".join(map(shown_leaf, [*fixed, *left_out]))
-            self._bench.told.note(
+            self._bench.reported.note(
                 f"{self._case.name}: the API server rejects a change, or the change back, of: {names}"
             )
         if edited is None or not await _put(client, path, edited):
             return []
         await self._require_way_back(path, edited, kept)
         unrepaired = await self._unrepaired()
-        return [self._problem(self._case.told, unrepaired)] if unrepaired else []
+        return [self._problem(self._case.reported, unrepaired)] if unrepaired else []
 
     async def edited_each(self, leaves: Collection[LeafPath]) -> list[CaseProblem]:
         """One after the other; what is not repaired is put back by us before the next one."""
@@ -216,7 +216,7 @@ class _Trial:
         later = await self._tested.settle(self._subject.undisturbed.expected)
         period_s = self._subject.sample.watch.reconcile_period_s
         if later.is_as_expected and 0 < period_s <= _SHORT_PERIOD_S:
-            self._bench.told.note(
+            self._bench.reported.note(
                 f"{self._case.name}: repaired only at the next period, {period_s:g} s at most"
             )
             return None
@@ -254,11 +254,11 @@ class _Trial:
 
     def _problem_of_leaves(self, found: Sequence[_Unrepaired]) -> CaseProblem:
         names = ", ".join(shown_leaf(each.leaf) for each in found)
-        told = f"{self._id} edited at {names}" + (", each alone" if len(found) > 1 else "")
+        reported = f"{self._id} edited at {names}" + (", each alone" if len(found) > 1 else "")
         case = _case_of_leaves(self._subject, self._id, [found[0].leaf])
-        return self._problem(told, *found, case=case)
+        return self._problem(reported, *found, case=case)
 
-    def _problem(self, told: str, *found: _Unrepaired, case: Case | None = None) -> CaseProblem:
+    def _problem(self, reported: str, *found: _Unrepaired, case: Case | None = None) -> CaseProblem:
         known = self._subject.undisturbed
         differences: list[StateDifference] = []
         for each in (it for one in found for it in one.left):
@@ -271,7 +271,7 @@ class _Trial:
             for write in writes_to(self._subject, obj)
         ]
         return CaseProblem(
-            told=f"{told}, and it is repaired {found[0].when}",
+            reported=f"{reported}, and it is repaired {found[0].when}",
             expected=f"{_AT_REPAIR}{self._way_out() if found[0].by_a_run else ''}",
             found=shown_differences(differences) or "it never settles",
             requests=around(self._tested.traffic.requests, None),

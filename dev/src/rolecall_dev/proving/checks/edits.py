@@ -42,7 +42,7 @@ def _cases(subject: Subject) -> list[Case]:
         Case(
             check=_NAME,
             subject=str(subject.sample),
-            told=field.name,
+            reported=field.name,
             params={"path": list(field.path), "values": list(field.values)},
             worth=2.2
             if value_at(subject.sample.cr.get("spec") or {}, field.path) is not None
@@ -112,7 +112,7 @@ class _Trial:
             await tested.edit(self._good)
         except UnprocessableError as error:
             self.ends_here = True
-            self._bench.told.note(
+            self._bench.reported.note(
                 f"{self._case.name}: no way back from {self._shown}: {error.message}"
             )
             return problems
@@ -149,7 +149,7 @@ class _Trial:
         if not found:
             return []
         if says_failed(await edited.cr()):
-            self._bench.told.note(
+            self._bench.reported.note(
                 f"{self._case.name}: an edit to {self._shown} cannot be done, and the status says so"
             )
             return []
@@ -168,7 +168,7 @@ class _Trial:
         if settled.is_as_expected:
             return []
         if says_failed(await tested.cr()) and not was_failing:
-            self._bench.told.note(
+            self._bench.reported.note(
                 f"{self._case.name}: from {self._shown} there is no way back, and the status says so"
             )
             return []
@@ -186,7 +186,7 @@ class _Trial:
     def _problem(
         self,
         tested: TestedCr,
-        told: str,
+        reported: str,
         expected: str,
         found: str,
         differences: tuple[str, ...] = (),
@@ -194,7 +194,7 @@ class _Trial:
         params = {"path": list(self._field.path), "values": [self._value]}
         wrote = tested.traffic.effects[-1:]
         return CaseProblem(
-            told=told,
+            reported=reported,
             expected=expected,
             found=found,
             requests=around(tested.traffic.requests, None),
@@ -221,11 +221,11 @@ def _dead(
     """A field that the sample sets and that does nothing is a fault; of others nothing is known."""
     text = f"no value of {field.name} that was tried changes anything ({len(effects)} were)"
     if value_at(subject.sample.cr.get("spec") or {}, field.path) is None:
-        bench.told.note(f"{subject.sample}: {text}; it may matter only beside others")
+        bench.reported.note(f"{subject.sample}: {text}; it may matter only beside others")
         return []
     return [
         CaseProblem(
-            told=f"{field.name} is dead: {text}",
+            reported=f"{field.name} is dead: {text}",
             expected="what the sample sets changes something, in an object or in the status",
             found="the same objects and the same status",
             alike=f"dead {field.name}",

@@ -39,7 +39,7 @@ _CONDITIONS = ".status.conditions"
 _FOR_READS = (FaultKind.BROKEN, FaultKind.THROTTLED, FaultKind.REFUSED)
 _FOR_READS_AGAIN = (FaultKind.BROKEN,)
 _FOR_WRITES = (FaultKind.DONE_BUT_TIMED_OUT, *_FOR_READS, FaultKind.CONFLICT)
-_TOLD = {
+_REPORTED = {
     FaultKind.BROKEN: "500",
     FaultKind.THROTTLED: "429",
     FaultKind.CONFLICT: "409",
@@ -69,7 +69,7 @@ def _cases(subject: Subject) -> list[Case]:
                 Case(
                     check=_NAME,
                     subject=str(subject.sample),
-                    told=f"{_TOLD[kind]} to {mark}",
+                    reported=f"{_REPORTED[kind]} to {mark}",
                     params={**params, "fault": str(kind)},
                     worth=_WORTH[kind] * (1.0 if request.is_write else 0.6),
                     is_alone=not request.info.namespace or not known.is_confined,
@@ -95,7 +95,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
         await tested.create()
         settled = await tested.settle(subject.undisturbed.expected)
         if tested.traffic.fault is not None:
-            bench.told.note(f"{case.name}: the request did not come in this run")
+            bench.reported.note(f"{case.name}: the request did not come in this run")
             return []
         asked = tested.traffic.requests[tested.traffic.fault_came_at or 0]
         requests = around(tested.traffic.requests, tested.traffic.fault_came_at)
@@ -103,7 +103,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
         if not settled.is_as_expected:
             return [
                 CaseProblem(
-                    told=f"{case.told} leaves something else behind than an undisturbed run",
+                    reported=f"{case.reported} leaves something else behind than an undisturbed run",
                     expected="the same end state as that of an undisturbed run",
                     found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
                     f"status: {shown_conditions(await tested.cr())}",
@@ -118,7 +118,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
             return []
         return [
             CaseProblem(
-                told=f"status said `Successful` while {asked.resource_name} was not as it should be",
+                reported=f"status said `Successful` while {asked.resource_name} was not as wanted",
                 expected="a run whose write failed does not end as a success, or made the write again",
                 found=lie,
                 requests=requests,
@@ -146,9 +146,9 @@ def _lie(
     ids = ids_of(known, asked, namespace)
     wanted = EndState({key: it for key, it in known.at_first_success.objects.items() if key in ids})
     found = EndState({key: it for key, it in at_success[0].objects.items() if key in ids})
-    told = differences(wanted, found, known.leeway)
+    reported = differences(wanted, found, known.leeway)
     # The engine's words about the run are what is judged, and not yet written.
-    return shown_differences([each for each in told if not each.path.startswith(_CONDITIONS)])
+    return shown_differences([each for each in reported if not each.path.startswith(_CONDITIONS)])
 
 
 def ids_of(known: Undisturbed, asked: SeenRequest, namespace: str) -> set[str]:

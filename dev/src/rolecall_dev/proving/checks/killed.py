@@ -46,7 +46,7 @@ def _case(subject: Subject, what: str, writes: list[int], worth: float = 1.0) ->
     return Case(
         check=_NAME,
         subject=str(subject.sample),
-        told=f"{_WHAT[what]} killed after {some}",
+        reported=f"{_WHAT[what]} killed after {some}",
         params={"what": what, "after": writes},
         worth=worth,
         is_alone=True,
@@ -78,7 +78,9 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
             *(_judged(subject, what, tested, write) for tested, write in held)
         )
         if len(held) < len(several):
-            bench.told.note(f"{case.name}: {len(several) - len(held)} writes did not come again")
+            bench.reported.note(
+                f"{case.name}: {len(several) - len(held)} writes did not come again"
+            )
         return [problem for problem in found if problem is not None]
 
 
@@ -107,7 +109,7 @@ async def _judged(subject: Subject, what: str, tested: TestedCr, write: int) -> 
     last = tested.traffic.effects[write - 1] if len(tested.traffic.effects) >= write else None
     differs = shown_differences(settled.differences) or "it never settles"
     return CaseProblem(
-        told=f"{single.told} leaves something else behind than an undisturbed run",
+        reported=f"{single.reported} leaves something else behind than an undisturbed run",
         expected="the same end state as that of an undisturbed run",
         found=differs,
         requests=around(tested.traffic.requests, last.number if last else number),

@@ -43,7 +43,7 @@ def _cases(subject: Subject) -> list[Case]:
             Case(
                 check=_NAME,
                 subject=name,
-                told=f"a name of {length} letters",
+                reported=f"a name of {length} letters",
                 params={"does": "long", "letters": length},
                 worth=2.6,
                 is_alone=is_alone,
@@ -52,8 +52,8 @@ def _cases(subject: Subject) -> list[Case]:
         ),
     ]
     if subject.undisturbed.cr["metadata"].get("namespace"):
-        told = "the same name in another namespace"
-        found.append(Case(_NAME, name, told, {"does": "elsewhere"}, 4.0, is_alone))
+        reported = "the same name in another namespace"
+        found.append(Case(_NAME, name, reported, {"does": "elsewhere"}, 4.0, is_alone))
     return found
 
 
@@ -112,7 +112,7 @@ async def _joined(
         or "\n".join(f"{each.resource_name} was written for both" for each in wrote[:1])
         or shown_conditions(cr)
     )
-    return [_shared(subject, second, f"{case.told} takes from the first one", found, wrote)]
+    return [_shared(subject, second, f"{case.reported} takes from the first one", found, wrote)]
 
 
 async def _elsewhere(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
@@ -130,19 +130,21 @@ async def _elsewhere(bench: Bench, subject: Subject, case: Case) -> list[CasePro
         if settled.is_as_expected:
             return []
         found = shown_differences(settled.differences) or "it never settles"
-        return [_shared(subject, second, f"{case.told} lacks what went with the first one", found)]
+        return [
+            _shared(subject, second, f"{case.reported} lacks what went with the first one", found)
+        ]
 
 
 def _shared(
     subject: Subject,
     second: TestedCr,
-    told: str,
+    reported: str,
     found: str,
     wrote: Sequence[SeenRequest] = (),
 ) -> CaseProblem:
     """Two CRs want one object. Beside, elsewhere or with long names: one cause, so it is told once."""
     return CaseProblem(
-        told=f"{told}, and no status says so",
+        reported=f"{reported}, and no status says so",
         expected="each has objects of its own, or the second one says that it cannot",
         found=found,
         requests=around(second.traffic.requests, None),
@@ -172,7 +174,7 @@ async def _long(bench: Bench, subject: Subject, case: Case, letters: int) -> lis
         cr = await first.cr()
         if says_failed(cr) and not known.fails:
             if failure_message(cr):
-                bench.told.note(f"{case.name}: it fails, and the status says so")
+                bench.reported.note(f"{case.name}: it fails, and the status says so")
                 return []
             found = "the status says that it failed, and not why"
         else:
@@ -183,7 +185,7 @@ async def _long(bench: Bench, subject: Subject, case: Case, letters: int) -> lis
             return await _joined(subject, case, first, second)
         return [
             CaseProblem(
-                told=f"with {case.told} it does something else, and says nothing",
+                reported=f"with {case.reported} it does something else, and says nothing",
                 expected="the same objects as with a short name, or a message that says what is wrong",
                 found=found,
                 requests=around(tested.traffic.requests, None),

@@ -22,8 +22,8 @@ from rolecall_dev.proving.model import (
     Case,
     CaseProblem,
     OperatorCheck,
+    Reported,
     Subject,
-    Told,
     around,
     shown_differences,
 )
@@ -51,7 +51,7 @@ def _cases(subject: Subject) -> list[Case]:
         Case(
             check=_NAME,
             subject=name,
-            told=f"without the right to {right}",
+            reported=f"without the right to {right}",
             params={"group": right.group, "resource": right.resource, "verb": right.verb},
             worth=2.4,
             is_alone=not is_confined or any(not each.info.namespace for each in requests),
@@ -72,14 +72,14 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
         _, position = await asyncio.to_thread(bench.engine.words_since, 0)
         await tested.create()
         watch = _Watch(bench, tested, right, position)
-        await watch.until_told()
+        await watch.until_reported()
         if watch.is_in_status:
             return []
         settled = await tested.settle(subject.undisturbed.expected)
         refused = [it for it in tested.traffic.refused if right_of(it.info) == right]
         if settled.is_as_expected or not refused:
-            told = "not needed, though asked for" if refused else "not asked for this time"
-            bench.told.note(f"{subject.sample}: {told}: the right to {right}")
+            reported = "not needed, though asked for" if refused else "not asked for this time"
+            bench.reported.note(f"{subject.sample}: {reported}: the right to {right}")
             return []
         await watch.look()
         # Who may not write the status can tell it nowhere but in the log.
@@ -91,7 +91,7 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
         what = "the run does not fail" if watch.is_in_log else "neither status nor log names it"
         return [
             CaseProblem(
-                told=f"{case.told} something is missing, and {what}",
+                reported=f"{case.reported} something is missing, and {what}",
                 expected=f"the run fails, and status or log say that the right to {right} is missing",
                 found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
                 f"status: {await _status_shown(tested)}",
@@ -111,7 +111,7 @@ class _Watch:
         self._position = position  # in the log
         self.is_in_log = self.is_in_status = False
 
-    async def until_told(self) -> None:
+    async def until_reported(self) -> None:
         """Look until it is told, or until all is done without it."""
         clock = self._bench.clock
         began = clock.monotonic()
@@ -191,7 +191,7 @@ def _used(subject: Subject) -> dict[Right, list[SeenRequest]]:
 def _not_granted(subject: Subject) -> list[CaseProblem]:
     return [
         CaseProblem(
-            told=f"config/rbac gives no right to {right}, which is asked for",
+            reported=f"config/rbac gives no right to {right}, which is asked for",
             expected="each request of the undisturbed run is allowed",
             found=f"{requests[0]}",
             requests=tuple(map(str, requests[:3])),
@@ -203,7 +203,7 @@ def _not_granted(subject: Subject) -> list[CaseProblem]:
     ]
 
 
-def note_unused(told: Told, subjects: Iterable[Subject]) -> None:
+def note_unused(reported: Reported, subjects: Iterable[Subject]) -> None:
     """Tell which rights of config/rbac no sample used; lists and watches belong to no sample."""
     subjects = list(subjects)
     used = {right for subject in subjects for right in _used(subject)}
@@ -217,7 +217,7 @@ def note_unused(told: Told, subjects: Iterable[Subject]) -> None:
     )
     if unused:
         more = f" and {len(unused) - _MOST_SHOWN} more" if len(unused) > _MOST_SHOWN else ""
-        told.note(
+        reported.note(
             f"{len(unused)} rights of config/rbac were used by no sample, so of them nothing is known:"
             f" {', '.join(map(str, unused[:_MOST_SHOWN]))}{more}"
         )

@@ -42,8 +42,8 @@ def _cases(subject: Subject) -> list[Case]:
         return []
     revision = subject.older.revision
     params = {"from": revision}
-    told = f"made by the project at {revision[:12]}"
-    return [Case(_NAME, str(subject.sample), told, params, worth=8.0, is_alone=True)]
+    reported = f"made by the project at {revision[:12]}"
+    return [Case(_NAME, str(subject.sample), reported, params, worth=8.0, is_alone=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Rollouts:
 async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
     older = subject.older
     if older is None:
-        bench.told.note(f"{case.name}: that revision has no such sample")
+        bench.reported.note(f"{case.name}: that revision has no such sample")
         return []
     project = bench.engine.project
     await bench.engine.stop()
@@ -103,11 +103,11 @@ async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) ->
     # Going back is no part of it: versions may have come, and conversion between them.
     await bench.trial_cluster.replace_crds(older.project)
     async with bench.trial_cluster.operator(older.project) as (engine, proxy):
-        then = Bench(bench.trial_cluster, engine, proxy, bench.clock, bench.told)
+        then = Bench(bench.trial_cluster, engine, proxy, bench.clock, bench.reported)
         async with then.alone(replace(subject, sample=older.sample)) as made:
             await made.create()
             if not (await made.settle(limit_s=_SETTLES_WITHIN_S)).is_at_rest:
-                bench.told.note(f"{case.name}: it never settled there, so nothing was tried")
+                bench.reported.note(f"{case.name}: it never settled there, so nothing was tried")
                 return []
             before = workloads(await made.objects(), leeway)
             await engine.stop()
@@ -135,8 +135,8 @@ async def _upgraded(bench: Bench, subject: Subject, case: Case, older: Older) ->
             finally:
                 bench.proxy.alone = None
                 bench.proxy.unfollow(made.namespace)
-    for told in wanted_restarts(outcome):
-        bench.told.note(f"{case.name}: pods of {told}")
+    for reported in wanted_restarts(outcome):
+        bench.reported.note(f"{case.name}: pods of {reported}")
     problems = [
         _problem(live, case, "restarts pods without need", found)
         for found in needless_restarts(outcome)
@@ -210,9 +210,9 @@ def changed_template(before: Json, after: Json) -> list[str]:
     return [*found[:_MOST_LEAVES], *more]
 
 
-def _problem(tested: TestedCr, case: Case, told: str, found: str) -> CaseProblem:
+def _problem(tested: TestedCr, case: Case, reported: str, found: str) -> CaseProblem:
     return CaseProblem(
-        told=f"{case.told}, an upgrade {told}",
+        reported=f"{case.reported}, an upgrade {reported}",
         expected="the same as a CR created today, and pods go on that need not end",
         found=found,
         requests=around(tested.traffic.requests, None),

@@ -141,7 +141,7 @@ class _ScriptedProcess:
     def report_to(self, reports: Reports) -> None:
         def look() -> None:
             while self._unread:
-                reports.tell(self._unread.popleft())
+                reports.report(self._unread.popleft())
 
         reports.look_for_reports_with(look)
 

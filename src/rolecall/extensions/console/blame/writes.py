@@ -70,10 +70,12 @@ class Write:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Write:
         """Raises `KeyError` or `ValueError` where it is none."""
-        told: dict[str, Any] = {each.name: values[each.name] for each in fields(cls)}
-        told["at"], told["ended"] = (datetime.fromisoformat(told[key]) for key in ("at", "ended"))
-        told["leaves"] = tuple(told["leaves"])
-        return cls(**told)
+        reported: dict[str, Any] = {each.name: values[each.name] for each in fields(cls)}
+        reported["at"], reported["ended"] = (
+            datetime.fromisoformat(reported[key]) for key in ("at", "ended")
+        )
+        reported["leaves"] = tuple(reported["leaves"])
+        return cls(**reported)
 
 
 def writes_of(record: RunRecord, cr: str, target: BlamedObject) -> list[Write]:

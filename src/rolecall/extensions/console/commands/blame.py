@@ -210,9 +210,9 @@ def _as_json(
 
 def _field_json(each: Blamed) -> dict[str, Any]:
     write, manager = each.write, each.manager
-    told = None
+    reported = None
     if write is not None:
-        told = {key: value for key, value in write.as_json().items() if key != "leaves"}
+        reported = {key: value for key, value in write.as_json().items() if key != "leaves"}
     owner = None
     if manager is not None:
         at = manager.at.isoformat() if manager.at else None
@@ -224,6 +224,6 @@ def _field_json(each: Blamed) -> dict[str, Any]:
         "by": who(each),
         "filled_in": each.is_filled_in,
         "doubtful": each.is_doubtful,
-        "write": told,
+        "write": reported,
         "manager": owner,
     }

@@ -88,8 +88,8 @@ class PageForwarder:
             return _refusal("this address is of another name")
         if request.path == _ENTRANCE:
             return self._enter(request)
-        told = request.cookies.get(self.cookie_name, "")
-        if not hmac.compare_digest(told.encode(errors="replace"), self._cookie.encode()):
+        reported = request.cookies.get(self.cookie_name, "")
+        if not hmac.compare_digest(reported.encode(errors="replace"), self._cookie.encode()):
             return _refusal("open the address that `rolecall page` printed; it serves once")
         if not request.raw_path.startswith("/"):
             return _refusal("only paths are passed on")  # `@other` would be another host
@@ -99,8 +99,8 @@ class PageForwarder:
             return web.Response(status=502, text=f"the page does not answer: {failure}\n")
 
     def _enter(self, request: web.Request) -> web.Response:
-        told = request.query.get("secret", "").encode(errors="replace")
-        if not self._entrance or not hmac.compare_digest(told, self._entrance.encode()):
+        reported = request.query.get("secret", "").encode(errors="replace")
+        if not self._entrance or not hmac.compare_digest(reported, self._entrance.encode()):
             return _refusal("this address was used already; `rolecall page` prints another one")
         self._entrance = ""
         answer = web.Response(status=303, headers={"Location": "/"})

@@ -170,14 +170,14 @@ def _row(cr: Json, now: datetime) -> Sequence[str]:
     name = f"{cr['kind'].lower()}/{cr['name']}"
     last = cr.get("last") or {}
     ended = since(last.get("ended"), now)
-    told = f"{last.get('outcome')} {ended} ago" if ended else str(last.get("outcome") or "")
+    reported = f"{last.get('outcome')} {ended} ago" if ended else str(last.get("outcome") or "")
     return (
         cr["namespace"] or "-",
         name,
         cr["state"],
         since(began(cr), now),
         _what(cr),
-        told,
+        reported,
         next_text(cr, now),
     )
 

@@ -56,12 +56,12 @@ def stop_run(arguments: argparse.Namespace) -> int:
         return here
     cr = here.cr(word, arguments.namespace)
     asked: dict[str, Any] = {each: cr[each] for each in ("kind", "namespace", "name")}
-    told = here.to_ask_for(cr).stop({**asked, "run": arguments.run_id, "by": by})
+    reported = here.to_ask_for(cr).stop({**asked, "run": arguments.run_id, "by": by})
     if arguments.output == "json":
-        print(json.dumps(told, indent=2))
+        print(json.dumps(reported, indent=2))
         return 0
-    task = f", at task `{told['task']}`" if told["task"] else ""
-    print(plain(f"{told['key']}: run {told['run']} is stopped{task}"))
+    task = f", at task `{reported['task']}`" if reported["task"] else ""
+    print(plain(f"{reported['key']}: run {reported['run']} is stopped{task}"))
     say(
         plain(
             f"the next one begins at the period, after an edit, or with `rolecall reconcile {word}`"

@@ -156,8 +156,8 @@ class _Control:
         ports.stop(keys[0], by)
         fields = log_fields(key=str(keys[0]), run=run.run_id, by=by)
         _logger.info("stop of a run asked for by a person", extra=fields)
-        told = {"key": str(keys[0]), "run": run.run_id, "task": run.task, "place": run.place}
-        return web.json_response(told, status=202)
+        reported = {"key": str(keys[0]), "run": run.run_id, "task": run.task, "place": run.place}
+        return web.json_response(reported, status=202)
 
     async def _read(self, request: web.Request) -> Json:
         try:

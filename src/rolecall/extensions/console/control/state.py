@@ -67,9 +67,9 @@ class Snapshot:
         delayed = {each.key: each for each in self.delayed}
         by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall, self.acts, self.holders)
 
-        def told(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
-            is_told = last_runs.is_known(key) or may_read()
-            return key, by_name.cr(key, known, last_runs.of(key) if is_told else None)
+        def reported(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
+            is_reported = last_runs.is_known(key) or may_read()
+            return key, by_name.cr(key, known, last_runs.of(key) if is_reported else None)
 
         unknown = self.in_flight.keys() | waiting.keys()
         for gvk, places in self.known.items():
@@ -77,9 +77,9 @@ class Snapshot:
                 if known.is_selected:
                     key = Key(gvk, namespace, name)
                     unknown.discard(key)
-                    yield told(key, known)
+                    yield reported(key, known)
         for key in unknown:
-            yield told(key, None)
+            yield reported(key, None)
 
     def _engine(self) -> dict[str, Any]:
         facts = self.facts

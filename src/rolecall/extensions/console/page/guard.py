@@ -110,8 +110,8 @@ class Guard:
         """Raises `RefusedError` for a change that a page of somebody else's sent."""
         self.check_site(request)
         form = await form_of(request)
-        told = form.get("form_token") or request.headers.get("X-Form-Token") or ""
-        if not asker.session.has_form_token(told):
+        reported = form.get("form_token") or request.headers.get("X-Form-Token") or ""
+        if not asker.session.has_form_token(reported):
             raise RefusedError(403, "This form is not of this session", "Load its page again.")
 
     @staticmethod
@@ -132,8 +132,8 @@ class Guard:
         """Whoever has the address that was printed on this machine; None: it has another token."""
         if not self.is_local:
             return None
-        told = request.query.get("token", "").encode(errors="replace")
-        if not hmac.compare_digest(told, self._local_token.encode()):
+        reported = request.query.get("token", "").encode(errors="replace")
+        if not hmac.compare_digest(reported, self._local_token.encode()):
             # Failures alone count: pages of others can send the browser here, too.
             self._failures.take(request.remote or "")
             return None

@@ -47,9 +47,9 @@ class PageStreams:
             if number is None:
                 number = self._feed.number
                 if said:
-                    await _tell(response, "again", self._feed.position, {})
+                    await _report(response, "again", self._feed.position, {})
             while True:
-                number = await self._told_beyond(number, response, asker)
+                number = await self._reported_beyond(number, response, asker)
         return response
 
     async def run(self, request: web.Request, asker: Asker) -> web.StreamResponse:
@@ -64,9 +64,9 @@ class PageStreams:
                 if tasks.counter > counter:
                     counter = tasks.counter
                     beat_s = self._clock.monotonic()
-                    await _tell(response, "tasks", str(counter), {"count": len(tasks.tasks)})
+                    await _report(response, "tasks", str(counter), {"count": len(tasks.tasks)})
                 if run.outcome != "running":
-                    await _tell(response, "end", str(counter), {"outcome": run.outcome})
+                    await _report(response, "end", str(counter), {"outcome": run.outcome})
                     return response
                 if self._clock.monotonic() - beat_s > _BEAT_S:
                     beat_s = self._clock.monotonic()
@@ -76,7 +76,9 @@ class PageStreams:
                 run = await self._lookup.run_now(key, run, asker)
         return response
 
-    async def _told_beyond(self, number: int, response: web.StreamResponse, asker: Asker) -> int:
+    async def _reported_beyond(
+        self, number: int, response: web.StreamResponse, asker: Asker
+    ) -> int:
         """Wait for a change after this number, tell it, and return the number that it had."""
         try:
             async with asyncio.timeout(_BEAT_S):
@@ -92,12 +94,14 @@ class PageStreams:
         await self._lookup.turns.take()
         keys, now, position = self._feed.since(number), self._feed.number, self._feed.position
         if keys is None:
-            await _tell(response, "again", position, {})
+            await _report(response, "again", position, {})
             return now
         seen = await self._lookup.visible(keys, asker)
         if seen:
-            told = [] if len(seen) > _MOST_NAMED else [places.of_cr(key) for key in sorted(seen)]
-            await _tell(response, "changed", position, {"keys": told})
+            reported = (
+                [] if len(seen) > _MOST_NAMED else [places.of_cr(key) for key in sorted(seen)]
+            )
+            await _report(response, "changed", position, {"keys": reported})
         return now
 
     async def _check(self, asker: Asker) -> None:
@@ -135,6 +139,6 @@ async def _beat(response: web.StreamResponse) -> None:
     await response.write(b": still there\n\n")
 
 
-async def _tell(response: web.StreamResponse, kind: str, position: str, data: object) -> None:
+async def _report(response: web.StreamResponse, kind: str, position: str, data: object) -> None:
     text = f"event: {kind}\nid: {position}\ndata: {json.dumps(data)}\n\n"
     await response.write(text.encode())

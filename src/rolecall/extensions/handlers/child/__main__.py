@@ -43,12 +43,14 @@ async def main(fd: int) -> int:
     log_to(link, asked["password"], is_debug=asked["is_debug"])
     identities = Identities(asked["port"], asked["password"])
     calls = Calls(link, identities, frozenset(asked["parallel"]), asked["timeout_s"])
-    api.ask_by(lambda body, why: link.tell({"tells": "reconcile", "cr": ref_of(body), "why": why}))
+    api.ask_by(
+        lambda body, why: link.report({"message_type": "reconcile", "cr": ref_of(body), "why": why})
+    )
     kinds = [KnownKind(Gvk(*kind["gvk"]), frozenset(kind["names"])) for kind in asked["kinds"]]
     reviews = Reviews(link)
     wrap_decorators(calls, reviews, kinds, acts=asked["acts"])
     if problem := _imported(asked):
-        link.tell({"tells": "broken", **problem})
+        link.report({"message_type": "broken", **problem})
         await link.flush()
         return 1
     identities.install()
@@ -58,12 +60,16 @@ async def main(fd: int) -> int:
     waiting = asyncio.create_task(_when_ready(ready, link))
     ends = _Ends(calls)
     takes = {"run ended": ends.take, "review": reviews.take}
-    listening = asyncio.create_task(link.listen(lambda told: takes[told["tells"]](told)))
+    listening = asyncio.create_task(
+        link.listen(lambda reported: takes[reported["message_type"]](reported))
+    )
     await asyncio.wait({running, listening}, return_when=asyncio.FIRST_COMPLETED)
     stop.set()
     await asyncio.wait({running}, timeout=_LET_FINISH_S)
     for handler, cr in calls.running.values():
-        link.tell({"tells": "unfinished", "cr": cr, "handler": handler.id, "place": handler.place})
+        link.report(
+            {"message_type": "unfinished", "cr": cr, "handler": handler.id, "place": handler.place}
+        )
     for task in (running, listening, waiting):
         task.cancel()
     await asyncio.wait({running, listening, waiting}, timeout=1.0)
@@ -74,7 +80,7 @@ async def main(fd: int) -> int:
 
 async def _when_ready(ready: asyncio.Event, link: Link) -> None:
     await ready.wait()
-    link.tell({"tells": "ready"})
+    link.report({"message_type": "ready"})
 
 
 async def _operate(
@@ -167,17 +173,17 @@ class _Ends:
         self._calls = calls
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def take(self, told: Json) -> None:
-        for fn in api.functions_of(told["body"]["kind"]):
-            task = asyncio.create_task(self._call(fn, told))
+    def take(self, reported: Json) -> None:
+        for fn in api.functions_of(reported["body"]["kind"]):
+            task = asyncio.create_task(self._call(fn, reported))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _call(self, fn: Any, told: Json) -> None:
-        metadata = told["body"]["metadata"]
+    async def _call(self, fn: Any, reported: Json) -> None:
+        metadata = reported["body"]["metadata"]
         place = f"{shown(fn.__code__.co_filename)}:{fn.__code__.co_firstlineno}"
         handler = Registered("run_ended", fn.__qualname__, place)
-        named = {key: value for key, value in told.items() if key != "tells"}
+        named = {key: value for key, value in reported.items() if key != "message_type"}
         named |= {"name": metadata["name"], "namespace": metadata.get("namespace")}
         named |= {"uid": metadata["uid"], "logger": _logger}
         call = self._calls.wrapped(fn, handler)
@@ -203,11 +209,11 @@ class _Watchdog(threading.Thread):
             seen = threading.Event()
             self._loop.call_soon_threadsafe(seen.set)
             if not seen.wait(_BLOCKED_S):
-                self._tell()
+                self._report()
                 seen.wait()
             time.sleep(max(0.0, _LOOK_S - (time.monotonic() - asked)))
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         frame = sys._current_frames().get(self._main or 0)
         stack = traceback.extract_stack(frame) if frame is not None else []
         cwd = str(Path.cwd())

@@ -69,7 +69,7 @@ class Calls:
                 body = named["body"]
                 held = await self._hold(handler, body)
                 try:
-                    with self._told(handler, named):
+                    with self._reported(handler, named):
                         async with asyncio.timeout(self._timeout_s if handler.waits else None):
                             return await fn(*args, **named)
                 finally:
@@ -84,7 +84,7 @@ class Calls:
                 holding = self._hold(handler, named["body"])
                 held = asyncio.run_coroutine_threadsafe(holding, self._loop).result()
             try:
-                with self._told(handler, named):
+                with self._reported(handler, named):
                     return fn(*args, **named)
             finally:
                 self._let_go(held)
@@ -97,23 +97,23 @@ class Calls:
         is_parallel = f"{ref['kind']}.{ref['group']}" in self._parallel
         if not handler.waits or is_parallel or _has.get() == uid:
             return None
-        answer = await self._link.ask({"tells": "hold", "cr": ref, **_of(handler)})
+        answer = await self._link.ask({"message_type": "hold", "cr": ref, **_of(handler)})
         number: int = answer["answers"]
         return number
 
     def _let_go(self, held: int | None) -> None:
         if held is not None:
-            self._link.tell({"tells": "let go", "number": held})
+            self._link.report({"message_type": "let go", "number": held})
 
     @contextmanager
-    def _told(self, handler: Registered, named: Json) -> Iterator[None]:
+    def _reported(self, handler: Registered, named: Json) -> Iterator[None]:
         """Tell the engine when the call begins and how it ends."""
         ref, began = ref_of(named["body"]), time.monotonic()
         self.running[id(named)] = handler, ref
         before = _has.set(named["body"]["metadata"].get("uid", "") if handler.waits else "")
         caller = _current.set({"handler": handler.id, "cr": ref})
         if handler.decorator == "daemon":  # its end may never come
-            self._link.tell({"tells": "began", "cr": ref, **_of(handler)})
+            self._link.report({"message_type": "began", "cr": ref, **_of(handler)})
         outcome, why, trace = "succeeded", "", ""
         try:
             with self._identities.acting_for(named["body"]):
@@ -143,7 +143,7 @@ class Calls:
             seconds = time.monotonic() - began
             ended = {"outcome": outcome, "why": why[:_LONGEST_WHY], "seconds": round(seconds, 6)}
             ended["trace"] = trace
-            self._link.tell({"tells": "called", "cr": ref, **_of(handler), **ended})
+            self._link.report({"message_type": "called", "cr": ref, **_of(handler), **ended})
 
     def _check_conditions(self, handler: Registered, named: Json) -> None:
         status = getattr(named.get("patch"), "status", None)

@@ -33,13 +33,13 @@ class Link:
         first: Json = json.loads(await self._reader.readline())
         return first
 
-    async def listen(self, on_told: Callable[[Json], None]) -> None:
+    async def listen(self, on_reported: Callable[[Json], None]) -> None:
         """Take what the engine says until it is gone."""
         while line := await self._reader.readline():
             document = json.loads(line)
             answered = self._asked.pop(document.get("answers", 0), None)
             if answered is None:
-                on_told(document)
+                on_reported(document)
             elif not answered.done():
                 answered.set_result(document)
 
@@ -52,7 +52,7 @@ class Link:
             answered: Json = await answer
             return answered
         except asyncio.CancelledError:
-            self._write({"tells": "gave up", "number": number})
+            self._write({"message_type": "gave up", "number": number})
             raise
         finally:
             self._asked.pop(number, None)
@@ -64,7 +64,7 @@ class Link:
             with suppress(ConnectionError):
                 await self._writer.drain()
 
-    def tell(self, document: Json) -> None:
+    def report(self, document: Json) -> None:
         """Tell the engine something, from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._write, document)

@@ -15,7 +15,7 @@ _KOPF = str(Path(kopf.__file__).parent)
 _LOGGERS = f"{_KOPF}/_core/actions/loggers.py"
 _PASSED_ON_BY = (_LOGGERS, logging.__file__, __file__)
 # Each failure of a handler is told when its call ends: once, with its place.
-_TOLD_OTHERWISE = ("execution.py", "daemons.py")
+_REPORTED_OTHERWISE = ("execution.py", "daemons.py")
 
 
 class ToEngine(logging.Handler):
@@ -25,15 +25,15 @@ class ToEngine(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if (file := _file_of(record)).startswith(_KOPF):
-            is_told = file.endswith(_TOLD_OTHERWISE)
-            if (record.levelno < logging.WARNING or is_told) and not self._is_debug:
+            is_reported = file.endswith(_REPORTED_OTHERWISE)
+            if (record.levelno < logging.WARNING or is_reported) and not self._is_debug:
                 return
         message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             message += f": {type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
-        self._link.tell(
+        self._link.report(
             {
-                "tells": "logged",
+                "message_type": "logged",
                 "level": record.levelno,
                 "message": message.replace(self._password, "***"),
                 "cr": getattr(record, "k8s_ref", None),

@@ -71,19 +71,19 @@ class Reviews:
         yield _NOWHERE
         await asyncio.Event().wait()
 
-    def take(self, told: Json) -> None:
+    def take(self, reported: Json) -> None:
         """A question of the engine's."""
-        task = asyncio.create_task(self._review(told))
+        task = asyncio.create_task(self._review(reported))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _review(self, told: Json) -> None:
-        reviewed = {"tells": "reviewed", "number": told["number"]}
+    async def _review(self, reported: Json) -> None:
+        reviewed = {"message_type": "reviewed", "number": reported["number"]}
         try:
-            answered = await self._answered(told["verb"], told["review"])
-            self._link.tell({**reviewed, "review": answered})
+            answered = await self._answered(reported["verb"], reported["review"])
+            self._link.report({**reviewed, "review": answered})
         except Exception as error:
-            self._link.tell({**reviewed, "why": f"{type(error).__name__}: {error}"})
+            self._link.report({**reviewed, "why": f"{type(error).__name__}: {error}"})
 
     async def _answered(self, verb: str, review: Json) -> Json:
         """The answers of all handlers in one; the first denial is the answer."""

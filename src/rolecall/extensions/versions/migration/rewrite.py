@@ -56,7 +56,7 @@ class MigrationCounts:
         return len(self.refused) >= MOST_REFUSED
 
 
-ToldOfMigration = Callable[[MigrationCounts], None]
+ReportedOfMigration = Callable[[MigrationCounts], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Rewriter:
     clock: Clock
     per_second: float  # 0: as fast as the API server answers
     is_trial: bool  # asks the API server what it would say, and stores nothing
-    on_progress: ToldOfMigration
+    on_progress: ReportedOfMigration
 
     async def run(self, kind: StoredKind) -> MigrationCounts:
         """One pass; ends early where most objects are refused."""

@@ -81,10 +81,10 @@ async def stores_at(client: Client, kind: StoredKind) -> bool:
     document = await client.read_path(f"/apis/{gvk.group}/{gvk.version}")
     try:
         rows = [row for row in document["resources"] if row["name"] == kind.plural]
-        told = rows[0].get("storageVersionHash") if rows else None
+        reported = rows[0].get("storageVersionHash") if rows else None
     except (AttributeError, LookupError, TypeError) as failure:
         raise UnavailableError(f"could not read what `{gvk.api_version}` serves") from failure
-    return told in (None, version_hash(kind.at(kind.storage)))
+    return reported in (None, version_hash(kind.at(kind.storage)))
 
 
 def version_hash(gvk: Gvk) -> str:

@@ -16,8 +16,8 @@ from rolecall.errors import ClusterError
 from rolecall.extensions.versions.migration.rewrite import (
     MigrationCounts,
     Refused,
+    ReportedOfMigration,
     Rewriter,
-    ToldOfMigration,
 )
 from rolecall.extensions.versions.migration.stored import (
     CRD_GVK,
@@ -51,7 +51,7 @@ class Pace:
 
     per_second: float = 0.0  # writes; 0: as fast as the API server answers
     clock: Clock = SystemClock()  # noqa: RUF009 - has no state
-    on_progress: ToldOfMigration = lambda _: None
+    on_progress: ReportedOfMigration = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,14 +119,14 @@ class Publication:
         """
         look, encoded = _Look(), base64.b64encode(bundle).decode()
         for conversion in self._conversions:
-            await self._tell_crd(conversion, reach, encoded, look)
+            await self._report_crd(conversion, reach, encoded, look)
         for is_mutating in _CONFIGURATIONS:
-            await self._tell_configuration(is_mutating, reach, encoded, own_user, look)
-        self._tell_of(look.wrong)
+            await self._report_configuration(is_mutating, reach, encoded, own_user, look)
+        self._report_of(look.wrong)
         self._wrong = look.wrong
         return look.is_as_it_was and not look.wrong
 
-    async def _tell_crd(
+    async def _report_crd(
         self, conversion: Conversion, reach: WebhookReach, bundle: str, look: _Look
     ) -> None:
         what = f"CRD of {conversion.kind}.{conversion.group}"
@@ -147,7 +147,7 @@ class Publication:
         except ClusterError as failure:
             self._failed(what, failure, look)
 
-    async def _tell_configuration(
+    async def _report_configuration(
         self, is_mutating: bool, reach: WebhookReach, bundle: str, own_user: str, look: _Look
     ) -> None:
         gvk = _CONFIGURATIONS[is_mutating]
@@ -215,7 +215,7 @@ class Publication:
         look.wrong[what] = failure.message
         self._hints[what] = WAY_OUT if isinstance(failure, ForbiddenError) else failure.hint
 
-    def _tell_of(self, wrong: Mapping[str, str]) -> None:
+    def _report_of(self, wrong: Mapping[str, str]) -> None:
         """Once for each trouble, not at each look."""
         for what, why in wrong.items():
             if self._wrong.get(what) != why:

@@ -146,7 +146,7 @@ class WebhookServer:
         assert certificate is not None, "opened before"
         is_fine = await self._refresh(certificate)
         if is_fine and isinstance(certificate, OwnCertificate):
-            is_fine = await self._tell(certificate)
+            is_fine = await self._report(certificate)
         return period_s if is_fine else min(period_s, _SOON_S)
 
     def begin_end(self) -> None:
@@ -173,7 +173,7 @@ class WebhookServer:
         self._wrong = self._logged = ""
         return True
 
-    async def _tell(self, certificate: OwnCertificate) -> bool:
+    async def _report(self, certificate: OwnCertificate) -> bool:
         if self._reach is None or not self._engine.election.leads():
             return True
         try:

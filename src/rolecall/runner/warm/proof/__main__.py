@@ -31,11 +31,13 @@ _PATIENCE_S = 15.0
 def main() -> int:
     os.nice(_NICENESS)
     processes.set_name("rolecall-proof")
-    told = json.loads(sys.stdin.readline())
-    assignment = Assignment(told["mark"], Path(told["folder"]), told["collections_path"])
+    reported = json.loads(sys.stdin.readline())
+    assignment = Assignment(
+        reported["mark"], Path(reported["folder"]), reported["collections_path"]
+    )
     try:
         verdict = asyncio.run(_prove(assignment))
-        _tell({"op": "verdict", **dataclasses.replace(verdict, cpu_s=_cpu_s()).as_json()})
+        _report({"op": "verdict", **dataclasses.replace(verdict, cpu_s=_cpu_s()).as_json()})
     except asyncio.CancelledError:
         pass
     finally:  # whoever made it may have been killed
@@ -59,14 +61,14 @@ async def _prove(assignment: Assignment) -> ProofVerdict:
 
     async def may_start(run: str) -> None:
         go.clear()
-        _tell({"op": "step", "run": run})
+        _report({"op": "step", "run": run})
         await go.wait()
 
     threading.Thread(target=listen, name="engine", daemon=True).start()
     return await BothWays(assignment, may_start).verdict()
 
 
-def _tell(message: dict[str, Any]) -> None:
+def _report(message: dict[str, Any]) -> None:
     with contextlib.suppress(OSError):  # nobody listens any more
         print(json.dumps(message), flush=True)  # noqa: T201 - what the engine reads
 

@@ -68,8 +68,8 @@ class Prover(Trust):
         self._thread: threading.Thread | None = None
         self._process: ProofProcess | None = None
         self._is_closed = False
-        self._told: WarmSupport | None = None
-        self._told_s = -math.inf
+        self._reported: WarmSupport | None = None
+        self._reported_s = -math.inf
         self.on_proven: Callable[[], None] = lambda: None
 
     @property
@@ -85,10 +85,10 @@ class Prover(Trust):
         """Told where it is news: a host that started before the last news tells nothing of the next."""
         support = WarmSupport(WarmState.PROVEN if host.is_proven else WarmState.KNOWN)
         with self._lock:
-            if support == self._told or host.started < self._told_s:
+            if support == self._reported or host.started < self._reported_s:
                 return
             self._refused.clear()
-        self._tell(support)
+        self._report(support)
 
     def meet(self, host: HostLink, _prepared: PreparedRun) -> str:
         unknown = host.unknown
@@ -156,7 +156,7 @@ class Prover(Trust):
         _logger.info(
             "testing in the background whether plays can start warm", extra=log_fields(**fields)
         )
-        self._tell(WarmSupport(WarmState.PROVING, question.reason))
+        self._report(WarmSupport(WarmState.PROVING, question.reason))
         began = self._clock.monotonic()
         verdict = process.hold(unknown.mark, self._settings)
         if self._is_closed:
@@ -170,7 +170,7 @@ class Prover(Trust):
             return
         fields = {"ansible_core": unknown.core, **figures}  # type: ignore[dict-item]
         _logger.info("self-test passed, so plays start warm", extra=log_fields(**fields))
-        self._tell(WarmSupport(WarmState.PROVEN))
+        self._report(WarmSupport(WarmState.PROVEN))
         with contextlib.suppress(RuntimeError, MemoryError):  # no thread: the next run starts it
             self.on_proven()
 
@@ -183,11 +183,11 @@ class Prover(Trust):
             "every run starts ansible-playbook anew, which is slower",
             extra=log_fields(reason=reason, **figures),
         )
-        self._tell(WarmSupport(WarmState.REFUSED, reason))
+        self._report(WarmSupport(WarmState.REFUSED, reason))
 
-    def _tell(self, support: WarmSupport) -> None:
+    def _report(self, support: WarmSupport) -> None:
         with self._lock:
-            if support == self._told:
+            if support == self._reported:
                 return
-            self._told, self._told_s = support, self._clock.monotonic()
+            self._reported, self._reported_s = support, self._clock.monotonic()
         self._on_support(support)

@@ -21,5 +21,5 @@ class ProofVerdict:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, told: Json) -> ProofVerdict:
-        return cls(**told)
+    def of_json(cls, reported: Json) -> ProofVerdict:
+        return cls(**reported)

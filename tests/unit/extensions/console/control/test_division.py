@@ -49,7 +49,7 @@ async def test_without_a_division_nothing_is_said_of_one(world: World) -> None:
     assert shards == {"shards": None}
 
 
-async def test_members_and_gaps_are_told_by_name_and_since_when(world: World) -> None:
+async def test_members_and_gaps_are_reported_by_name_and_since_when(world: World) -> None:
     world.divide(mine=[3, 0], theirs=[2], unheld={1: 5.0}, why_not="`old` works without shards")
     async with world.served() as path:
         _, answer = await asked(path, "GET", "/v1/shards")
@@ -71,12 +71,12 @@ async def test_reconcile_of_another_replicas_cr_says_who_has_it(world: World) ->
     async with world.served() as path:
         own = await asked(path, "POST", "/v1/reconcile", named(0))
         theirs = await asked(path, "POST", "/v1/reconcile", named(2))
-        nobodys = await asked(path, "POST", "/v1/reconcile", named(1))
+        no_one = await asked(path, "POST", "/v1/reconcile", named(1))
 
     assert own == (202, {"keys": ["Website shop/cr-0"], "paused": []})
-    assert theirs[0] == nobodys[0] == 409
+    assert theirs[0] == no_one[0] == 409
     assert "`web-1` has shard 2 of 4, so ask there" in theirs[1]["error"]
-    assert "shard 1 of 4 has no holder now" in nobodys[1]["error"]
+    assert "shard 1 of 4 has no holder now" in no_one[1]["error"]
     assert [each for each, _ in world.asked] == ["Website shop/cr-0"]
 
 

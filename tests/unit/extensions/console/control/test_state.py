@@ -77,8 +77,8 @@ async def test_state_has_the_pause_the_deletion_and_the_task_that_failed(world: 
     assert (crs["asleep"]["deleted"], crs["going"]["pause"]) == (False, None)
     last = crs["going"]["last"]
     assert crs["going"]["deleted"] is True
-    told = (last["task"], last["place"], last["finalizer"])
-    assert told == ("clean up", "roles/web/tasks/main.yml:3", True)
+    reported = (last["task"], last["place"], last["finalizer"])
+    assert reported == ("clean up", "roles/web/tasks/main.yml:3", True)
 
 
 async def test_engine_says_who_it_is(world: World) -> None:
@@ -106,7 +106,7 @@ async def test_last_run_is_read_again_after_a_turn_and_not_before(world: World) 
 
 
 @pytest.mark.parametrize("run", ["", "2"])
-async def test_turn_that_failed_and_left_nothing_is_told_by_its_error(
+async def test_turn_that_failed_and_left_nothing_is_reported_by_its_error(
     world: World, run: str
 ) -> None:
     world.known[key("a")] = Known()
@@ -132,11 +132,11 @@ async def test_watcher_gets_a_line_for_each_change_and_none_for_none(world: Worl
     assert [cr["name"] for cr in second["crs"]] == ["a", "b"]
 
 
-async def test_a_time_is_told_the_same_each_time(world: World) -> None:
+async def test_a_time_is_reported_the_same_each_time(world: World) -> None:
     wall = Wall(world.clock)
     ticks = [world.clock.monotonic() + number / 7 for number in range(1000)]
-    told = [wall.at(each) for each in ticks]
+    reported = [wall.at(each) for each in ticks]
 
     wall.follow()
 
-    assert [wall.at(each) for each in ticks] == told
+    assert [wall.at(each) for each in ticks] == reported

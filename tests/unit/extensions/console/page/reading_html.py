@@ -50,8 +50,8 @@ class Seen(HTMLParser):
             self.harm.append(f"{tag} has an attribute twice: {names}")
         for name, value in attrs:
             self._attribute(tag, name, value or "")
-        told = dict(attrs)
-        if tag == "script" and not (told.get("src") or "").startswith("/static/"):
+        reported = dict(attrs)
+        if tag == "script" and not (reported.get("src") or "").startswith("/static/"):
             self.harm.append("a script that is not ours")
         if tag not in _EMPTY:
             self._open.append(tag)

@@ -61,8 +61,10 @@ class Shown:
     ) -> Answer:
         """GET, or POST of a form; names of headers have `_` for `-`."""
         async with self.opens(path, form, token=token, cookie=cookie, **headers) as answer:
-            told = dict(answer.headers)
-            return Answer(answer.status, await answer.text(), told, told.get("Set-Cookie", ""))
+            reported = dict(answer.headers)
+            return Answer(
+                answer.status, await answer.text(), reported, reported.get("Set-Cookie", "")
+            )
 
     @asynccontextmanager
     async def opens(

@@ -27,8 +27,8 @@ async def does(
     page: Shown, action: str, name: str = "a", user: str = "anna", **form: str
 ) -> Answer:
     token = f"token-of-{user}"
-    told = {"form_token": await page.form_token(token=token), **form}
-    return await page.asks(f"{place(name)}/{action}", told, token=token)
+    reported = {"form_token": await page.form_token(token=token), **form}
+    return await page.asks(f"{place(name)}/{action}", reported, token=token)
 
 
 async def test_run_is_asked_of_the_queue_and_leads_back(page: Shown) -> None:
@@ -41,10 +41,10 @@ async def test_pause_says_who_and_why_and_is_sent_as_the_reader(page: Shown) -> 
     assert (await does(page, "pause", because="x" * 600)).code == 303
     ((where, patch),) = page.cluster.patches
     assert where == "shop/a"
-    told = patch["metadata"]["annotations"]
-    assert told["rolecall.dev/paused"] == "true"
-    assert told["rolecall.dev/paused-by"] == "anna"
-    assert told["rolecall.dev/paused-because"] == "x" * 500
+    reported = patch["metadata"]["annotations"]
+    assert reported["rolecall.dev/paused"] == "true"
+    assert reported["rolecall.dev/paused-by"] == "anna"
+    assert reported["rolecall.dev/paused-because"] == "x" * 500
     assert (await does(page, "resume")).code == 303
     assert set(page.cluster.patches[1][1]["metadata"]["annotations"].values()) == {None}
 
@@ -77,7 +77,7 @@ async def test_without_a_run_there_is_no_button_to_stop_it(page: Shown) -> None:
     assert (await does(page, "stop", run="4711")).code == 409
 
 
-async def test_object_of_nobody_is_not_put_into_the_queue(page: Shown) -> None:
+async def test_object_of_no_one_is_not_put_into_the_queue(page: Shown) -> None:
     """Else any name would make work for the operator, also of what its selector leaves out."""
     page.world.known[key("left-out")] = Known(is_selected=False)
     for name in ("absent", "left-out"):
@@ -92,7 +92,7 @@ async def test_replica_that_does_not_lead_says_who_does(page: Shown) -> None:
     assert page.world.asked == []
 
 
-async def test_refusal_of_the_cluster_is_told_in_its_words(
+async def test_refusal_of_the_cluster_is_reported_in_its_words(
     page: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refused(*_: object) -> None:

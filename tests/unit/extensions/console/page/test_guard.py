@@ -62,7 +62,7 @@ async def test_cookie_and_header_both_let_in(page: Shown) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "Bearer", "", "Bearerx"])
-async def test_other_headers_let_nobody_in(page: Shown, scheme: str) -> None:
+async def test_other_headers_let_no_one_in(page: Shown, scheme: str) -> None:
     word = "" if scheme == "Bearer" else TOKEN
     assert (await page.asks("/", Authorization=f"{scheme} {word}")).code == 303
 
@@ -71,8 +71,8 @@ async def test_a_change_takes_the_form_token_of_its_session(page: Shown) -> None
     mine, other = await page.logs_in(TOKEN), await page.logs_in(TOKEN)
     others = await page.form_token(cookie=other)
     pause = f"{place('a')}/pause"
-    for told in ("", "guessed", others):
-        refused = await page.asks(pause, {"form_token": told}, cookie=mine)
+    for reported in ("", "guessed", others):
+        refused = await page.asks(pause, {"form_token": reported}, cookie=mine)
         assert (refused.code, page.cluster.patches) == (403, [])
     right = await page.form_token(cookie=mine)
     assert (await page.asks(pause, {"form_token": right}, cookie=mine)).code == 303
@@ -92,7 +92,7 @@ async def test_a_change_takes_the_form_token_of_its_session(page: Shown) -> None
         {"Origin": "http://127.0.0.1@evil.example"},
     ],
 )
-async def test_other_sites_change_nothing_and_log_nobody_in(
+async def test_other_sites_change_nothing_and_log_no_one_in(
     page: Shown, headers: dict[str, str]
 ) -> None:
     cookie = await page.logs_in(TOKEN)
@@ -116,9 +116,9 @@ async def test_own_page_may_change(page: Shown) -> None:
 
 async def test_changes_are_never_made_by_looking(page: Shown) -> None:
     cookie = await page.logs_in(TOKEN)
-    told = await page.form_token(cookie=cookie)
+    reported = await page.form_token(cookie=cookie)
     for action in ("pause", "resume", "reconcile", "stop"):
-        path = f"{place('a')}/{action}?form_token={told}"
+        path = f"{place('a')}/{action}?form_token={reported}"
         assert (await page.asks(path, cookie=cookie)).code == 405
     assert (page.cluster.patches, page.world.asked) == ([], [])
 
@@ -199,7 +199,7 @@ async def test_longest_token_that_is_asked_about(page: Shown) -> None:
     assert page.cluster.asked["TokenReview"] == 0
 
 
-async def test_cluster_that_does_not_answer_lets_nobody_in(page: Shown) -> None:
+async def test_cluster_that_does_not_answer_lets_no_one_in(page: Shown) -> None:
     page.cluster.is_silent = True
     answer = await page.asks("/login", {"token": TOKEN})
     assert (answer.code, answer.cookie) == (503, "")

@@ -67,12 +67,12 @@ async def test_forbidden_and_absent_are_the_same_answer(page: Shown, after: str)
     paths = [place("theirs", "bank"), place("absent", "bank"), unknown_kind]
     answers = [await page.asks(f"{path}{after}", token=TEAM) for path in paths]
     assert [answer.code for answer in answers] == [404] * 3
-    told = {
+    reported = {
         re.sub(r"There is no [^<·]*", "", without_address(answer.text, path))
         for answer, path in zip(answers, paths, strict=True)
     }
-    assert len(told) == 1
-    assert "SECRET" not in "".join(told)
+    assert len(reported) == 1
+    assert "SECRET" not in "".join(reported)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ async def test_what_the_reader_may_not_get_is_not_named() -> None:
     assert await seen(objects, "a", "b", "c") == ["c"]
 
 
-async def test_what_is_gone_is_told_with_the_task_that_wrote_it() -> None:
+async def test_what_is_gone_is_reported_with_the_task_that_wrote_it() -> None:
     objects = Objects({"a": NotFoundError("gone", target=Target("get"))})
     (gone,) = await shown(objects, wanted("a"))
     assert (gone.name, gone.is_gone, gone.task) == ("a", True, "wrote a")
@@ -115,5 +115,5 @@ async def test_no_more_than_a_hundred_are_asked_about() -> None:
     ],
 )
 def test_health_in_a_word_or_two(kind: str, found: Json, word: str, is_well: bool | None) -> None:
-    told, is_good = health_of(Gvk("", "v1", kind), found)
-    assert word in told and is_good is is_well
+    reported, is_good = health_of(Gvk("", "v1", kind), found)
+    assert word in reported and is_good is is_well

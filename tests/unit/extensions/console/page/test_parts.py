@@ -23,8 +23,8 @@ async def page(tmp_path: Path) -> AsyncIterator[Shown]:
 
 
 async def reconciled(page: Shown, name: str) -> Answer:
-    told = {"form_token": await page.form_token(token=_TOKEN)}
-    return await page.asks(f"{place(name)}/reconcile", told, token=_TOKEN)
+    reported = {"form_token": await page.form_token(token=_TOKEN)}
+    return await page.asks(f"{place(name)}/reconcile", reported, token=_TOKEN)
 
 
 async def test_overview_says_what_this_replica_has(page: Shown) -> None:
@@ -38,16 +38,16 @@ async def test_object_of_another_replica_says_whose_it_is(page: Shown) -> None:
     texts = [
         (await page.asks(place(f"cr-{number}"), None, token=_TOKEN)).text for number in range(4)
     ]
-    own, nobodys, _, theirs = texts
+    own, no_one, _, theirs = texts
     assert 'class="notice"' not in own
-    assert "shard 1 of 4 has no holder now, in which this object is" in nobodys
+    assert "shard 1 of 4 has no holder now, in which this object is" in no_one
     assert "`web-1` has shard 3 of 4, in which this object is" in theirs
 
 
 async def test_reconcile_is_refused_with_the_name_of_who_has_it(page: Shown) -> None:
-    theirs, nobodys = await reconciled(page, "cr-3"), await reconciled(page, "cr-1")
+    theirs, no_one = await reconciled(page, "cr-3"), await reconciled(page, "cr-1")
     assert (theirs.code, "`web-1` has shard 3 of 4" in theirs.text) == (409, True)
-    assert (nobodys.code, "shard 1 of 4 has no holder now" in nobodys.text) == (409, True)
+    assert (no_one.code, "shard 1 of 4 has no holder now" in no_one.text) == (409, True)
     assert page.world.asked == []
     assert (await reconciled(page, "cr-0")).code == 303
     assert [each for each, _ in page.world.asked] == [str(key("cr-0"))]

@@ -45,15 +45,15 @@ class Stream:
 
     async def next(self) -> tuple[str, Any]:
         """Kind and data; an empty kind: the stream has ended."""
-        told: dict[str, str] = {}
+        reported: dict[str, str] = {}
         async with asyncio.timeout(60):
             while line := (await self._answer.content.readline()).decode():
                 name, _, value = line.rstrip("\n").partition(": ")
                 if name:
-                    told[name] = value
-                elif "event" in told:
-                    self.last = told["id"]
-                    return told["event"], json.loads(told["data"])
+                    reported[name] = value
+                elif "event" in reported:
+                    self.last = reported["id"]
+                    return reported["event"], json.loads(reported["data"])
         return "", None
 
 
@@ -71,7 +71,7 @@ async def changes(page: Shown, *names: str) -> None:
     await page.asks("/", token=TOKEN)
 
 
-async def test_page_is_told_what_changed_after_it_was_made(page: Shown) -> None:
+async def test_page_is_reported_what_changed_after_it_was_made(page: Shown) -> None:
     position = await position_of(page)
     await changes(page, "a")
     async with page.opens(f"/events?after={position}", token=TOKEN) as answer:
@@ -83,7 +83,7 @@ async def test_page_is_told_what_changed_after_it_was_made(page: Shown) -> None:
         assert await stream.next() == ("changed", {"keys": [place("b")]})
 
 
-async def test_reader_that_connects_again_is_told_nothing_twice(page: Shown) -> None:
+async def test_reader_that_connects_again_is_reported_nothing_twice(page: Shown) -> None:
     position = await position_of(page)
     await changes(page, "a")
     async with page.opens(f"/events?after={position}", token=TOKEN) as answer:
@@ -105,7 +105,7 @@ async def test_position_of_another_life_means_to_look_again(page: Shown, said: s
             assert stream.last == await position_of(page)
 
 
-async def test_who_fell_too_far_behind_is_told_to_look_again(
+async def test_who_fell_too_far_behind_is_reported_to_look_again(
     page: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     position = await position_of(page)
@@ -115,7 +115,7 @@ async def test_who_fell_too_far_behind_is_told_to_look_again(
         assert await Stream(answer).next() == ("again", {})
 
 
-async def test_changes_of_what_the_reader_may_not_list_are_not_told(page: Shown) -> None:
+async def test_changes_of_what_the_reader_may_not_list_are_not_reported(page: Shown) -> None:
     page.has("secret", namespace="bank")
     page.cluster.rules["anna"] = {("list", "websites", "shop")}
     position = await position_of(page)
@@ -130,7 +130,7 @@ async def test_changes_of_what_the_reader_may_not_list_are_not_told(page: Shown)
         assert await stream.next() == ("changed", {"keys": [place("a")]})
 
 
-async def test_many_changes_are_told_without_their_names(
+async def test_many_changes_are_reported_without_their_names(
     page: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rolecall.extensions.console.page.streams._MOST_NAMED", 1)
@@ -140,7 +140,7 @@ async def test_many_changes_are_told_without_their_names(
         assert await Stream(answer).next() == ("changed", {"keys": []})
 
 
-async def test_stream_ends_with_its_token_also_while_there_is_much_to_tell(page: Shown) -> None:
+async def test_stream_ends_with_its_token_also_while_there_is_much_to_report(page: Shown) -> None:
     position = await position_of(page)
     async with page.opens(f"/events?after={position}", token=TOKEN) as answer:
         stream = Stream(answer)
@@ -217,7 +217,7 @@ class LiveRun:
         self._run = KeptRun("7", began=NOON, engine=this_process(), folder=folder)
         write_run(self._run)
 
-    def tells(self, counter: int) -> None:
+    def reports(self, counter: int) -> None:
         event = {
             "event": "playbook_on_task_start",
             "event_data": {"task_uuid": str(counter), "task": f"task {counter}"},
@@ -232,13 +232,13 @@ class LiveRun:
 
 async def test_run_is_followed_to_its_end_from_the_number_that_was_seen(page: Shown) -> None:
     run = LiveRun(page)
-    run.tells(1)
+    run.reports(1)
     async with page.opens(f"{run.path}/events", token=TOKEN) as answer:
         stream = Stream(answer)
         assert (await stream.next(), stream.last) == (("tasks", {"count": 1}), "1")
-        run.tells(2)
+        run.reports(2)
         assert (await stream.next(), stream.last) == (("tasks", {"count": 2}), "2")
-    run.tells(3)
+    run.reports(3)
     async with page.opens(f"{run.path}/events?after=1", token=TOKEN, Last_Event_ID="2") as answer:
         stream = Stream(answer)
         assert (await stream.next(), stream.last) == (("tasks", {"count": 3}), "3")
@@ -252,7 +252,7 @@ async def test_run_is_followed_to_its_end_from_the_number_that_was_seen(page: Sh
 @pytest.mark.parametrize("said", ["²", "-1", "x", "9" * 5000, "1e3"])
 async def test_number_of_a_run_that_is_none_begins_at_the_beginning(page: Shown, said: str) -> None:
     run = LiveRun(page)
-    run.tells(1)
+    run.reports(1)
     async with page.opens(f"{run.path}/events", token=TOKEN, Last_Event_ID=said) as answer:
         assert await Stream(answer).next() == ("tasks", {"count": 1})
 
@@ -260,7 +260,7 @@ async def test_number_of_a_run_that_is_none_begins_at_the_beginning(page: Shown,
 @pytest.mark.parametrize("right", ["websites", "websites/log"])
 async def test_run_is_followed_no_more_once_the_right_is_lost(page: Shown, right: str) -> None:
     run = LiveRun(page)
-    run.tells(1)
+    run.reports(1)
     async with page.opens(f"{run.path}/events", token=TOKEN) as answer:
         stream = Stream(answer)
         await stream.next()
@@ -271,7 +271,7 @@ async def test_run_is_followed_no_more_once_the_right_is_lost(page: Shown, right
     assert refused.code == (404 if right == "websites" else 403)
 
 
-async def test_run_is_followed_no_more_once_the_token_is_nobodys(page: Shown) -> None:
+async def test_run_is_followed_no_more_once_the_token_is_no_one(page: Shown) -> None:
     run = LiveRun(page)
     async with page.opens(f"{run.path}/events", token=TOKEN) as answer:
         del page.cluster.users[TOKEN]

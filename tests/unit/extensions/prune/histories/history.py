@@ -443,5 +443,5 @@ def _cr_place(name: str) -> Place:
     return Place(HEAP if name == "heap" else SHELF, HOME, name)
 
 
-def told(history: History, what: Any) -> str:
+def reported(history: History, what: Any) -> str:
     return "\n".join([*history.log, str(what)])

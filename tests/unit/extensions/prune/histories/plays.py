@@ -399,7 +399,7 @@ class Play:
         self._task = TaskId(action, path, name)
         self._uuid = str(len(self.ended)) + name
         self.ended[self._task] = self.ended.get(self._task, True)
-        self._tell(
+        self._report(
             "playbook_on_task_start", task_action=action, task_args=args, task_path=f"{path}:1"
         )
         try:
@@ -414,7 +414,7 @@ class Play:
             if how == "swallowed":
                 self._end(result={"failed_when_result": False, "msg": "failed", "status": 500})
                 return
-            self._tell("runner_on_failed", res={})
+            self._report("runner_on_failed", res={})
             if how == "fails":
                 self.has_failed = True
             else:
@@ -422,19 +422,19 @@ class Play:
 
     def _end(self, *, is_empty: bool = False, result: Json | None = None) -> None:
         if is_empty:
-            self._tell("runner_on_skipped", said=_EMPTY_LOOP)
+            self._report("runner_on_skipped", said=_EMPTY_LOOP)
         else:
-            self._tell("runner_on_ok", res=result or {})
+            self._report("runner_on_ok", res=result or {})
 
     def _skip(self) -> None:
         self.ended[self._task] = False
-        self._tell("runner_on_skipped", said="skipping: [localhost]")
+        self._report("runner_on_skipped", said="skipping: [localhost]")
 
     def _skip_item(self) -> None:
         self.ended[self._task] = False
-        self._tell("runner_item_on_skipped")
+        self._report("runner_item_on_skipped")
 
-    def _tell(self, event: str, said: str = "", **data: Any) -> None:
+    def _report(self, event: str, said: str = "", **data: Any) -> None:
         data |= {"task_uuid": self._uuid, "task": self._task.name}
         place = str(data.get("task_path", ""))
         self.notes.task(event, data, self._clock.monotonic(), place=place, said=said)

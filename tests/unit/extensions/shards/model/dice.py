@@ -15,7 +15,7 @@ from rolecall.json_object import Json
 from tests.unit.extensions.shards.model.edits import with_annotations, with_nonsense, with_spec
 from tests.unit.extensions.shards.model.model_world import HELD_WITHIN_S, HUNG_S, ID, ModelWorld
 from tests.unit.extensions.shards.model.replica import Replica
-from tests.unit.extensions.shards.model.stories import tell
+from tests.unit.extensions.shards.model.stories import report
 
 _LATEST_S = 20.0
 _LENGTHS_S = (0.5, 3.0, 6.0, 9.0, 11.0, 13.0, 16.0, 25.0)
@@ -31,7 +31,7 @@ class Game:
         self.was_late = False
         self.tasks: list[asyncio.Task[Any]] = []
 
-    def somebody(self) -> Replica | None:
+    def a_client(self) -> Replica | None:
         living = self.world.living()
         return random.choice(living) if living else None
 
@@ -81,14 +81,14 @@ class Game:
 
 
 def _kill(game: Game) -> None:
-    if replica := game.somebody():
+    if replica := game.a_client():
         game.world.note(f"{replica.name} is killed")
         replica.is_dead = True
         game.tasks.append(asyncio.ensure_future(replica.kill()))
 
 
 def _leave(game: Game) -> None:
-    if (replica := game.somebody()) and not replica.is_leaving:
+    if (replica := game.a_client()) and not replica.is_leaving:
         game.world.note(f"{replica.name} leaves")
         game.tasks.append(asyncio.ensure_future(replica.leave()))
 
@@ -100,13 +100,13 @@ def _start(game: Game) -> None:
 
 
 def _pause(game: Game) -> None:
-    if replica := game.somebody():
+    if replica := game.a_client():
         game.pause(replica)
 
 
 def _while(what: str, **faults: Any) -> Fault:
     def begin(game: Game) -> None:
-        if replica := game.somebody():
+        if replica := game.a_client():
             game.was_late = game.was_late or "late" in faults
             game.for_a_while(replica, what, **faults)
 
@@ -114,12 +114,12 @@ def _while(what: str, **faults: Any) -> Fault:
 
 
 def _turn_wall(game: Game) -> None:
-    if replica := game.somebody():
+    if replica := game.a_client():
         replica.clock.wall_offset_s = random.choice((-86400.0, -30.0, 0.0, 30.0, 86400.0))
 
 
 def _run(game: Game) -> None:
-    if replica := game.somebody():
+    if replica := game.a_client():
         for shard in range(game.world.count):
             if game.world.holder_of(shard) == replica.name:
                 replica.runs.until[shard] = game.world.now + random.uniform(0.5, 12.0)
@@ -199,4 +199,4 @@ def play_seed(seed: int, faults: list[str] | None = None) -> ModelWorld:
         times, replicas = random.randint(3, 12), random.randint(1, 3)
         await play(world, faults or list(FAULTS), times=times, replicas=replicas)
 
-    return tell(seed, make, story)
+    return report(seed, make, story)

@@ -54,7 +54,7 @@ class LeaseStore:
             raise ConflictError("it changed", code=409, target=_TARGET)
         self.writes.append(("delete", name))
         del self.leases[name]
-        self._tell("DELETED", stored)
+        self._report("DELETED", stored)
 
     def edit(self, name: str, change: Callable[[Json], Json]) -> None:
         """As a person does, who asks for no version; nothing happens to what is not there."""
@@ -70,9 +70,9 @@ class LeaseStore:
         is_new = name not in self.leases
         self.leases[name] = lease
         self.writes.append((verb, name))
-        self._tell("ADDED" if is_new else "MODIFIED", lease)
+        self._report("ADDED" if is_new else "MODIFIED", lease)
         return lease
 
-    def _tell(self, kind: str, lease: Json) -> None:
+    def _report(self, kind: str, lease: Json) -> None:
         for watcher in self.watchers:
             watcher.put_nowait(WatchEvent(kind, lease))

@@ -123,21 +123,21 @@ class Connection:
     async def watch(
         self, gvk: Gvk, namespace: str = "", *, resource_version: str, label_selector: str = ""
     ) -> AsyncGenerator[WatchEvent]:
-        told: asyncio.Queue[WatchEvent] = asyncio.Queue()
+        reported: asyncio.Queue[WatchEvent] = asyncio.Queue()
         listed = lambda: self._store.labelled(label_selector)  # noqa: E731
         for lease in await self._made("watch", "", listed):
-            told.put_nowait(WatchEvent("ADDED", lease))
-        self._store.watchers.append(told)
+            reported.put_nowait(WatchEvent("ADDED", lease))
+        self._store.watchers.append(reported)
         try:
             while True:
-                event = await told.get()
+                event = await reported.get()
                 await asyncio.sleep(self._faults.latency_s)
                 await self._gate()
                 if self._faults.cut or self._faults.refusing or "watch" in self._faults.refused:
                     raise UnavailableError("the watch broke")
                 yield event
         finally:
-            self._store.watchers.remove(told)
+            self._store.watchers.remove(reported)
 
     async def _made(self, verb: str, name: str, call: Callable[[], T]) -> T:
         await self._gate()
@@ -204,13 +204,13 @@ class Replica:
         self.hands: list[Hand] = []
         self.is_dead = False
         self.is_leaving = False
-        self.told: list[tuple[str, frozenset[int]]] = []
+        self.reported: list[tuple[str, frozenset[int]]] = []
         self._resumed = asyncio.Event()
         self.clock = ModelClock(rate, self._gate)
         self.connection = Connection(store, self.faults, self._gate)
         ports = ShardPorts(
             on_gained=lambda shards: on_hands(self, shards),
-            on_leaving=lambda shards: self.told.append(("leaving", shards)),
+            on_leaving=lambda shards: self.reported.append(("leaving", shards)),
             on_lost=self._on_lost,
             busy=self.runs.is_busy,
             runs_per_minute=lambda: 1.5,
@@ -254,7 +254,7 @@ class Replica:
         self.is_dead = True
 
     def _on_lost(self, shards: frozenset[int], why: str) -> None:
-        self.told.append((f"lost: {why}", shards))
+        self.reported.append((f"lost: {why}", shards))
         for shard in shards:
             self.runs.until.pop(shard, None)
 
@@ -273,7 +273,7 @@ class LeaderReplica:
         self.clock = ModelClock(1.0, self._gate)
         self.is_dead = False
 
-        def told(leads: bool) -> None:
+        def reported(leads: bool) -> None:
             if leads:
                 on_leads()
 
@@ -282,7 +282,7 @@ class LeaderReplica:
             ELECTION,
             identity=name,
             clock=self.clock,
-            on_change=told,
+            on_change=reported,
         )
         self.task = asyncio.ensure_future(self._lead())
 

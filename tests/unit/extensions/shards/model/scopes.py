@@ -25,7 +25,7 @@ from tests.unit.extensions.shards.model.model_world import (
     ModelWorld,
 )
 from tests.unit.extensions.shards.model.replica import Faults, ModelClock, Replica, no_wait
-from tests.unit.extensions.shards.model.stories import tell
+from tests.unit.extensions.shards.model.stories import report
 
 _SHARD, _MEMBER = f"{ID}-shard-00", f"{ID}-member-"
 # Shortly after each other, before and after a deadline.
@@ -183,18 +183,18 @@ def play_scope(
     faults: Iterable[tuple[float, str]], seed: int = 0, *, within_s: float = HELD_WITHIN_S
 ) -> ModelWorld:
     """One story: each fault, so long after the one before; then each shard is somebody's in time."""
-    told = list(faults)
+    reported = list(faults)
 
     async def story(world: ModelWorld) -> None:
         scope = await Scope.begin(world)
         under_way = []
-        for gap_s, name in told:
+        for gap_s, name in reported:
             await world.pass_time(gap_s)
             world.note(f"{name}: {scope.holder.name}")
             under_way.append(asyncio.ensure_future(FAULTS[name](scope)))
         await asyncio.gather(*under_way)
         await _end_others(world)
-        names = {name for _, name in told}
+        names = {name for _, name in reported}
         is_late = bool(names & {"late", "the other is late"})
         await world.pass_time(20.0 if is_late else HUNG_S if names & _HANGING else 0.0)
         if not [replica for replica in world.living() if not replica.is_leaving]:
@@ -202,7 +202,7 @@ def play_scope(
         world.note("it is quiet from now on")
         await world.settle_for_good(within_s)
 
-    return tell(f"{seed} {told}", lambda: ModelWorld(1, patience_s=3.0), story)
+    return report(f"{seed} {reported}", lambda: ModelWorld(1, patience_s=3.0), story)
 
 
 async def _end_others(world: ModelWorld) -> None:

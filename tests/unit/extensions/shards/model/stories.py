@@ -26,7 +26,7 @@ class _Bugs(logging.Handler):
         self.found.append(logging.Formatter().format(record))
 
 
-def tell(seed: object, make: Callable[[], ModelWorld], story: Story) -> ModelWorld:
+def report(seed: object, make: Callable[[], ModelWorld], story: Story) -> ModelWorld:
     """Raises what must not be, with how it came to it."""
     random.seed(str(seed))
     world, bugs, logger = make(), _Bugs(), logging.getLogger("rolecall.extensions.shards")

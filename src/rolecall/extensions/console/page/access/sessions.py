@@ -34,8 +34,8 @@ class Session:
     streams: int = 0  # open now
     is_over: bool = False  # for what lasts longer than its request
 
-    def has_form_token(self, told: str) -> bool:
-        return hmac.compare_digest(self.form_token.encode(), told.encode(errors="replace"))
+    def has_form_token(self, reported: str) -> bool:
+        return hmac.compare_digest(self.form_token.encode(), reported.encode(errors="replace"))
 
 
 class Sessions:

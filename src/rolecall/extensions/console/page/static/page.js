@@ -1,12 +1,12 @@
 // What a page does by itself: times in the reader's zone, parts that follow changes, windows of long lists,
 // details of a task, keys. All of it is also there without this script, by links and forms.
 
-const told = document.getElementById("told");
+const live = document.getElementById("live");
 const REST_MS = 500; // between two looks at the same part
 const SPARE = 30; // rows above and below what is seen
 
 function say(text) {
-  if (told.textContent !== text) told.textContent = text;
+  if (live.textContent !== text) live.textContent = text;
 }
 
 // Times

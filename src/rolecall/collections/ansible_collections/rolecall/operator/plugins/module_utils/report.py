@@ -92,7 +92,7 @@ class Reporter:
             current, changed = self._write_status()
             if current is None:  # deleted while the play ran: nobody is left to be told
                 return False
-            return any([changed, *[self._tell(event, current) for event in params["events"]]])
+            return any([changed, *[self._report(event, current) for event in params["events"]]])
         except ApiError as error:
             self.module.fail_json(msg=f"Failed to report: {error}", error=error.facts())
 
@@ -147,7 +147,7 @@ class Reporter:
         version = current["metadata"]["resourceVersion"]
         return {"metadata": {"resourceVersion": version}, "status": wanted}
 
-    def _tell(self, event, current):
+    def _report(self, event, current):
         """Post or update one Event; returns whether there was anything to tell."""
         wanted = self._event(event, current)
         path = EVENTS.path(wanted["metadata"]["namespace"], wanted["metadata"]["name"])
@@ -157,10 +157,10 @@ class Reporter:
             if error.status != NOT_FOUND:
                 raise
             existing = None
-        is_told = existing is not None and all(
+        is_reported = existing is not None and all(
             existing.get(key) == wanted[key] for key in ("type", "reason", "message")
         )
-        if is_told and event["name"]:
+        if is_reported and event["name"]:
             return False
         if self.module.check_mode:
             return True

@@ -38,7 +38,7 @@ async def test_only_replica_always_leads() -> None:
     assert election.leader == ""
 
 
-async def test_leader_that_released_tells_it_once_and_leads_no_more(world: Replicas) -> None:
+async def test_leader_that_released_reports_it_once_and_leads_no_more(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
     first.task.cancel()
@@ -47,7 +47,7 @@ async def test_leader_that_released_tells_it_once_and_leads_no_more(world: Repli
     released = world.stored.version
     await first.election.release()
 
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
     assert world.stored.version == released
     waiting = asyncio.ensure_future(first.election.wait_leading())
     await world.clock.rest()
@@ -64,7 +64,7 @@ async def test_leader_that_paused_releases_without_telling_again(world: Replicas
 
     await first.election.release()
 
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
 
 
 async def test_who_never_led_has_nothing_to_release(world: Replicas) -> None:
@@ -77,7 +77,7 @@ async def test_who_never_led_has_nothing_to_release(world: Replicas) -> None:
 
     await second.election.release()
 
-    assert second.told == []
+    assert second.reported == []
     assert world.stored.holder == "a"
 
 
@@ -92,7 +92,7 @@ async def test_leader_whose_lease_another_took_leads_no_more_at_once(world: Repl
 
     with pytest.raises(LeadershipLostError, match="`b` holds the Lease"):
         await first.task
-    assert first.told == [True, False]
+    assert first.reported == [True, False]
     assert not first.election.may_write()
 
 
@@ -131,7 +131,7 @@ async def test_replica_beside_shards_says_once_what_it_waits_for(
     [record] = [each for each in caplog.records if "shards" in each.getMessage()]
     assert "--shards=4" in record.__dict__["fields"]["hint"]
     assert record.__dict__["fields"]["lease"] == "ns/app"
-    assert second.told == []
+    assert second.reported == []
     assert not keeper.task.done()
 
 
@@ -160,21 +160,21 @@ class _Forbidden(Connection):
 async def test_replica_that_may_not_read_leases_leads_nothing_and_says_so(
     world: Replicas, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told: list[bool] = []
+    reported: list[bool] = []
     connection = _Forbidden(world.stored, world.clock)
     election = LeaseElection(
-        connection, SETTINGS, identity="a", clock=world.clock, on_change=told.append
+        connection, SETTINGS, identity="a", clock=world.clock, on_change=reported.append
     )
     task = asyncio.ensure_future(election.run(idle_work(world.clock)))
     await world.clock.advance(2 * RETRY_S)
 
-    assert told == []
+    assert reported == []
     assert not election.may_write()
     assert not task.done()
     assert "not allowed to lead" in caplog.text
     connection.is_allowed = True
     await world.clock.advance(2 * RETRY_S)
-    assert told == [True]
+    assert reported == [True]
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 

@@ -110,7 +110,7 @@ async def test_event_names_a_task_that_prints_nothing_for_a_minute(
     assert len(starts(engine)) == 1
 
 
-async def test_broken_role_is_told_in_one_line_and_is_no_storm_and_holds_its_deletion(
+async def test_broken_role_is_reported_in_one_line_and_is_no_storm_and_holds_its_deletion(
     api: Client, namespace: str, start_engine: StartEngine, project: Path
 ) -> None:
     engine = start_engine(project).wait_ready()

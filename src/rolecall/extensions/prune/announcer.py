@@ -17,16 +17,16 @@ from rolecall.workqueue import Key
 _logger = logging.getLogger(__name__)
 
 
-class Tell:
+class Announcer:
     def __init__(self, ports: PrunePorts) -> None:
         self._ports = ports
-        self._told: set[str] = set()  # why inventories could not be kept; each is said once
+        self._reported: set[str] = set()  # why inventories could not be kept; each is said once
 
     def unkept(self, failure: ClusterError) -> None:
         """Inventories can be neither read nor written, so nothing is pruned."""
         what = failure.hint or type(failure).__name__  # the message names the object
-        if what not in self._told:
-            self._told.add(what)
+        if what not in self._reported:
+            self._reported.add(what)
             fields = log_fields(error=failure.message, hint=failure.hint)
             _logger.warning("could not keep what runs made, so nothing was pruned", extra=fields)
 
@@ -38,10 +38,10 @@ class Tell:
             _logger.debug("nothing was pruned", extra=_fields(key, why=report.held))
         for what, names in (("deleted", report.deleted), ("released", report.released)):
             if names:
-                told = listed(names)
+                objects = listed(names)
                 _logger.info(
                     f"objects that are no longer wanted were {what}",
-                    extra=_fields(key, objects=told, run=run.result.run_id),
+                    extra=_fields(key, objects=objects, run=run.result.run_id),
                 )
         self._post(run, report)
         await asyncio.to_thread(_add_to_run_file, run, report)

@@ -10,10 +10,10 @@ import pytest
 from rolecall.kube import ForbiddenError, Target
 from tests.unit.extensions.shards.model.edits import with_spec
 from tests.unit.extensions.shards.model.model_world import ELECTION, ID, LEASE_S, ModelWorld
-from tests.unit.extensions.shards.worlds import begun, held, told
+from tests.unit.extensions.shards.worlds import begun, held, reported
 
 
-def test_view_tells_who_has_what_and_what_nobody_has() -> None:
+def test_view_reports_who_has_what_and_what_no_one_has() -> None:
     async def story(world: ModelWorld) -> None:
         first, second = await begun(world, "a", "b")
         view = first.election.view()
@@ -33,7 +33,7 @@ def test_view_tells_who_has_what_and_what_nobody_has() -> None:
         await world.pass_time(5.0)
         assert 2.0 < first.election.view().unheld[0] < 5.1
 
-    told(story)
+    reported(story)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_who_works_in_another_way_is_named_once_with_a_way_out(
         assert not held(only, world)
         assert said in only.election.view().why_not
 
-    told(story)
+    reported(story)
     warnings = [record for record in caplog.records if said in record.getMessage()]
     assert len(warnings) == 1
     assert hint in str(warnings[0].__dict__["fields"])
@@ -80,7 +80,7 @@ def test_missing_right_is_named_once_with_a_way_out(caplog: pytest.LogCaptureFix
         assert only.election.view().why_not == "not allowed to list leases"
 
     with caplog.at_level(logging.ERROR), pytest.raises(AssertionError, match="not allowed"):
-        told(story)  # an error that is logged counts as one
+        reported(story)  # an error that is logged counts as one
     errors = [record.__dict__["fields"] for record in caplog.records if record.levelno >= 40]
     assert {(error["error"], error["hint"]) for error in errors} == {
         ("not allowed to list leases", "add a rule")
@@ -107,4 +107,4 @@ def test_longer_leases_of_other_replicas_are_waited_for() -> None:
         await world.pass_time(20.0)
         assert set(world.division().values()) == {"b"}
 
-    told(story)
+    reported(story)
