@@ -79,7 +79,7 @@ async def test_role_that_may_not_create_config_maps_is_reported_the_rule_to_add(
     )
     advice = (
         f"the operator may not create configmaps in namespace `{namespace}`: add"
-        ' `- {apiGroups: [""], resources: [configmaps], verbs: [create]}` to a role in'
+        ' `- {apiGroups: [""], resources: [configmaps], verbs: [get, create, patch]}` to a role in'
         " config/rbac, or let `rolecall rbac` write it"
     )
     assert advice in failure(reported)

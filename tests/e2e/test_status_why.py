@@ -104,8 +104,9 @@ async def test_stopped_run_names_who_stopped_it_and_what_begins_the_next(
     wait_for_why(person, "hanging/x", "Wait for the database (roles/hanging/tasks/main.yml:1)")
     running = person.rolecall("status", "hanging/x").stdout
     assert f"`rolecall stop hanging/x -n {namespace}` ends this run" in running
+    assert "without output, the engine stops it after 1h" in " ".join(running.split())
     person.rolecall("stop", "hanging/x")
     said = wait_for_why(person, "hanging/x", "the last run was stopped: ")
     assert f"an edit, or with `rolecall reconcile hanging/x -n {namespace}`" in said
     (found,) = json.loads(person.rolecall("status", "hanging/x", "-o", "json").stdout)["crs"]
-    assert found["last"]["outcome"] == "cancelled"
+    assert (found["state"], found["last"]["outcome"]) == ("stopped", "cancelled")

@@ -77,7 +77,11 @@ def _took(fields: dict[str, Any], word: str = "in") -> str:
 
 def _next(fields: dict[str, Any]) -> str:
     seconds = fields.get("next_in_s")
-    return f"; next in {format_duration(seconds)}" if isinstance(seconds, int | float) else ""
+    if not isinstance(seconds, int | float):
+        return ""
+    if seconds:
+        return f"; next in {format_duration(seconds)}"
+    return "" if fields.get("outcome") == "cancelled" else "; next at once"
 
 
 def _subject(fields: dict[str, Any]) -> str:

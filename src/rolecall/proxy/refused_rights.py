@@ -1,7 +1,7 @@
 """What the API server refused a run because the operator lacks a right, so that its failure can say so.
 
-Promise: a task's failure is told with a missing right only where the API server refused just that to
-this very run, and the task's own words repeat the refusal. A role that handles a refusal, and fails
+Promise: a task's failure names a missing right only where the API server refused just that to this
+very run, and the task's own words repeat the refusal. A role that handles a refusal, and fails
 over something else, gets no wrong advice; nor can the words of a CR forge any.
 
 The server's sentence is the same in its answer, in what Python's client makes of it, and in what
@@ -12,6 +12,8 @@ Refusals by a quota or a webhook are 403, too, and no missing right: they read o
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from rolecall.gvk import Gvk
 from rolecall.kube import Resource, Target, missing_rule_hint
@@ -45,11 +47,14 @@ class RefusedRights:
         if len(self._by_words) > _MOST_KEPT:
             del self._by_words[next(iter(self._by_words))]
 
-    def reported_by(self, text: str) -> str:
-        """The right that a failed task tells of, and how to grant it; empty where it tells of none."""
+    def reported_by(self, text: str, needed: Sequence[str] = ()) -> str:
+        """The right that a failed task lacked, and the rule that grants all verbs that it needs.
+
+        Empty where the task failed for another reason.
+        """
         for said in _REFUSAL.finditer(_unquoted(text)):
             if (target := self._by_words.get(said[0])) is not None:
-                return f"{_lack(target)}: {missing_rule_hint(target)}"
+                return f"{_lack(target)}: {missing_rule_hint(_with_all_verbs(target, needed))}"
         return ""
 
 
@@ -65,6 +70,13 @@ def _target_of(refused: re.Match[str]) -> Target:
         Gvk(refused["group"], "", ""), plural=refused["plural"], namespaced=bool(namespace)
     )
     return Target(refused["verb"], resource, namespace, subresource=refused["sub"] or "")
+
+
+def _with_all_verbs(target: Target, needed: Sequence[str]) -> Target:
+    """The refused verb and the others; a subresource or a path is not what the module writes."""
+    if target.subresource or target.path or target.verb not in needed:
+        return target
+    return replace(target, verb=", ".join(needed))
 
 
 def _lack(target: Target) -> str:

@@ -206,7 +206,9 @@ class ActiveRuns:
                 withheld=await self._withheld(active.key, due),
             )
             on_event = self._on_event_for(active, due, _or(asked, self._defaults.play_verbosity))
-            active.progress = Progress.at_start(due.run_id, due.cause.text, self._ports.clock.now())
+            active.progress = Progress.at_start(
+                due.run_id, due.cause.text, self._ports.clock.now()
+            ).within(request.timeout_s, request.no_progress_timeout_s)
             active.spoke_s = self._ports.clock.monotonic()
             stack.callback(active.forget_progress)
             active.followed = access.followed

@@ -35,9 +35,9 @@ class RunAccess:
     """What a play is given to reach the API server: the proxy, under this run's own credential."""
 
     kubeconfig: Path
-    # Given what a failed task said: the right that it tells of and that the run was refused for want
-    # of, with the way out. Empty where it tells of none.
-    missing_right: Callable[[str], str] = lambda _: ""
+    # From what a failed task said, and the verbs that it needs: the right that the API server refused
+    # to this run, and the rule that grants all of them. Empty: the task failed for another reason.
+    missing_right: Callable[[str, Sequence[str]], str] = lambda *_: ""
     followed: FollowedRun = NOT_FOLLOWED
     # The Secrets that the run was answered with since this was called last; from any thread.
     seen_secrets: Callable[[], Sequence[Json]] = tuple

@@ -27,10 +27,16 @@ class Progress:
     task: str = ""
     place: str = ""  # `roles/web/tasks/main.yml:12`
     waits_since: datetime | None = None  # it waits, and needs no slot
+    timeout_s: float | None = None  # the engine stops the run after that
+    no_progress_timeout_s: float | None = None  # or after that without output
 
     @classmethod
     def at_start(cls, run_id: str, cause: str, now: datetime) -> Progress:
         return cls(run_id, cause, began=now, task_since=now)
+
+    def within(self, timeout_s: float | None, no_progress_timeout_s: float | None) -> Progress:
+        """The same run with the limits that stop it."""
+        return replace(self, timeout_s=timeout_s, no_progress_timeout_s=no_progress_timeout_s)
 
     def after(self, event: RunEvent, now: datetime) -> Progress:
         """The same run once it said this."""

@@ -84,7 +84,7 @@ class RunRequest:
     no_progress_timeout_s: float | None = None
     # Given what a failed task said: the right that it tells of and that the run was refused for want
     # of, with the way out. Empty where it tells of none.
-    missing_right: Callable[[str], str] = lambda _: ""
+    missing_right: Callable[[str, Sequence[str]], str] = lambda *_: ""
     # The Secrets that the run was answered with since this was called last; from any thread.
     seen_secrets: Callable[[], Sequence[Json]] = tuple
     # Keys of spec that the play does not get as variables; see `spec_keys`.

@@ -27,6 +27,8 @@ _TELLING_ACTIONS = frozenset(
 _CREATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:\+00:00|Z)")
 # How much of a failed command's stderr helps, in a message of one line.
 _DETAIL_LENGTH = 300
+# Of a loop of which many items failed.
+_MOST_MESSAGES, _MOST_LABELS = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +94,8 @@ class TaskEvent:
         """The cause behind a message that does not name it."""
         if self.is_censored:
             return "its output is hidden by `no_log`"
-        for item in _list(self.result.get("results")):
-            if isinstance(item, dict) and item.get("failed") and isinstance(item.get("msg"), str):
-                label = item.get("_ansible_item_label", item.get("item"))
-                named = f"item `{label}`: " if isinstance(label, (str, int)) else ""
-                return _one_line(named + item["msg"])
+        if items := _failed_items(_list(self.result.get("results"))):
+            return items
         said = self.result.get("stderr") or self.result.get("module_stderr")
         if isinstance(said, str) and said.strip():
             return _one_line(said, keep_end=True)
@@ -171,6 +170,27 @@ def argument_specs_of(role: Path) -> Path:
     names = ("argument_specs.yml", "argument_specs.yaml", "main.yml", "main.yaml")
     files = (role / "meta" / name for name in names)
     return next((file for file in files if file.is_file()), role)
+
+
+def _failed_items(items: list[Any]) -> str:
+    """Each message of failed items once, with the items that failed so; empty where none did."""
+    labels: dict[str, list[str]] = {}
+    for item in items:
+        if isinstance(item, dict) and item.get("failed") and isinstance(item.get("msg"), str):
+            label = item.get("_ansible_item_label", item.get("item"))
+            named = f"`{label}`" if isinstance(label, (str, int)) else ""
+            labels.setdefault(item["msg"], []).append(named)
+    texts = [_one_line(_of_items(named) + said) for said, named in labels.items()]
+    more = sum(map(len, [*labels.values()][_MOST_MESSAGES:]))
+    return "; ".join([*texts[:_MOST_MESSAGES], *([f"{more} more items failed"] if more else [])])
+
+
+def _of_items(labels: list[str]) -> str:
+    named = [label for label in labels if label][:_MOST_LABELS]
+    if not named:
+        return ""
+    more = f" and {len(labels) - len(named)} more" if len(labels) > len(named) else ""
+    return f"item{'s' if len(labels) > 1 else ''} {', '.join(named)}{more}: "
 
 
 def _one_line(text: str, *, keep_end: bool = False) -> str:

@@ -38,6 +38,7 @@ from rolecall.runner.events import (
 from rolecall.runner.explain import OUT_OF_MEMORY_HINT, signal_text, was_killed, why_no_recap
 from rolecall.runner.inputs import PreparedRun
 from rolecall.runner.missing import way_out_of_missing
+from rolecall.runner.needed_verbs import needed_verbs
 from rolecall.runner.porting import way_out_of
 from rolecall.runner.secrets import Redactor
 
@@ -244,7 +245,7 @@ class Fold:
         said = message or task.message
         detail = detail or ("" if message else task.detail)
         whole = f"{said}\n{detail}"
-        right = self._prepared.request.missing_right(whole)
+        right = self._prepared.request.missing_right(whole, needed_verbs(task))
         way_out = way_out_of(whole) or way_out_of_missing(whole)
         return TaskFailure(
             message=self._redactor.text(said),

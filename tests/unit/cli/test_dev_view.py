@@ -92,6 +92,16 @@ def record(message: str, level: int = logging.INFO, **fields: Any) -> logging.Lo
             {"outcome": "cancelled", "seconds": 1.24, "why": "ann asked for it"},
             "run cancelled after 1.2 s: ann asked for it",
         ),
+        (
+            "run finished",
+            {"seconds": 1.24, "next_in_s": 0.0},
+            "run succeeded in 1.2 s; next at once",
+        ),
+        (
+            "run finished",
+            {"outcome": "cancelled", "seconds": 1.24, "why": "the engine stops", "next_in_s": 0.0},
+            "run cancelled after 1.2 s: the engine stops",
+        ),
         ("run failed", {"seconds": 2.0, "error": "broken"}, "run failed in 2.0 s: broken"),
         ("Resumed", {}, "Resumed"),
     ],

@@ -184,7 +184,7 @@ def test_pause_has_as_much_as_its_annotations_say(engine: FakeEngine) -> None:
 def test_stopped_run_says_who_stopped_it_and_how_to_begin_again(engine: FakeEngine) -> None:
     last = {"run": "1", "outcome": "cancelled", "reason": "ann asked for it"}
     again = "; the next one begins at the period, after an edit, or with"
-    assert why(engine, "unknown", last=last) == (
+    assert why(engine, "stopped", last=last) == (
         f"the last run was stopped: ann asked for it{again}"
         " `rolecall reconcile website/shop -n default`"
     )
@@ -196,3 +196,11 @@ def test_running_cr_says_how_to_stop_it(engine: FakeEngine) -> None:
     engine.crs = [cr("shop", "running", task="build it")]
     said = engine.rolecall("status", "website/shop").stdout
     assert "`rolecall stop website/shop -n default` ends this run" in said
+
+
+def test_running_cr_says_which_limits_stop_it(engine: FakeEngine) -> None:
+    limits = {"began": "2026-11-22T12:00:00Z", "timeout_s": 600.0, "no_progress_timeout_s": 3600.0}
+    engine.crs = [cr("shop", "running", task="build it", **limits)]
+    said = " ".join(engine.rolecall("status", "website/shop").stdout.split())
+    assert "as its time limit of 10m does at 2026-11-22T12:10:00Z" in said
+    assert "without output, the engine stops it after 1h" in said

@@ -76,6 +76,26 @@ def test_every_shape_of_a_refusal_is_understood(sentence: str, lack: str, rule: 
     assert reported == f"the operator may not {lack}: add `- {rule}` {WAY_OUT}"
 
 
+def test_rule_grants_all_verbs_that_the_task_needs() -> None:
+    needed = ("get", "create", "patch")
+    assert "verbs: [get, create, patch]}` to a role" in refused(SENTENCE).reported_by(
+        SENTENCE, needed
+    )
+    assert (
+        refused(SENTENCE)
+        .reported_by(SENTENCE, needed)
+        .startswith("the operator may not create configmaps in namespace `shop`: add")
+    )
+
+
+def test_verbs_of_a_task_say_nothing_of_another_refused_verb_or_a_subresource() -> None:
+    needed = ("get", "create", "patch")
+    other = SENTENCE.replace("cannot create", "cannot watch")
+    assert "verbs: [watch]" in refused(other).reported_by(other, needed)
+    sub = SENTENCE.replace('resource "configmaps"', 'resource "pods/exec"')
+    assert "verbs: [create]" in refused(sub).reported_by(sub, needed)
+
+
 def test_role_that_failed_over_something_else_gets_no_advice() -> None:
     assert refused(SENTENCE).reported_by("the database did not answer") == ""
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +39,7 @@ def test_a_failed_task_is_named_with_its_place_and_message() -> None:
 def test_right_that_a_failed_task_reports_of_comes_before_what_else_is_known() -> None:
     asked: list[str] = []
 
-    def missing_right(said: str) -> str:
+    def missing_right(said: str, _needed: Sequence[str]) -> str:
         asked.append(said)
         return "add the rule"
 
@@ -120,6 +121,47 @@ def test_a_failed_loop_names_the_item_that_failed() -> None:
     res = {"msg": "One or more items failed", "results": items}
     (failure,) = Reported().failed("a", res=res).stats(failures=1).result(2).failures
     assert (failure.message, failure.detail) == (res["msg"], "item `b`: b is broken")
+
+
+def test_failed_loop_says_each_failure_once() -> None:
+    items = [{"item": name, "failed": True, "msg": "exceeded quota"} for name in "abcde"]
+    items.append({"item": "x", "failed": True, "msg": "no such class"})
+    items += [{"item": name, "failed": True, "msg": f"{name} is broken"} for name in "yz"]
+    res = {"msg": "One or more items failed", "results": items}
+    (failure,) = Reported().failed("a", res=res).stats(failures=1).result(2).failures
+    assert failure.detail == (
+        "items `a`, `b`, `c` and 2 more: exceeded quota; item `x`: no such class; 2 more items failed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "verbs"),
+    [
+        ("kubernetes.core.k8s", {"state": "present"}, ["get", "create", "patch"]),
+        ("kubernetes.core.k8s", {"state": "present", "force": True}, ["get", "create", "update"]),
+        ("kubernetes.core.k8s", {"state": "absent"}, ["get", "delete"]),
+        ("k8s", {}, ["get", "create", "patch"]),
+        ("kubernetes.core.k8s_info", {}, ["get", "list"]),
+        ("ansible.builtin.command", {}, []),
+    ],
+)
+@pytest.mark.parametrize("in_loop", [False, True])
+def test_missing_right_is_asked_for_with_all_verbs_of_the_module(
+    action: str, arguments: dict[str, Any], verbs: list[str], in_loop: bool
+) -> None:
+    asked: list[Sequence[str]] = []
+
+    def missing_right(_said: str, needed: Sequence[str]) -> str:
+        asked.append(needed)
+        return ""
+
+    res: dict[str, Any] = {"msg": "forbidden", "invocation": {"module_args": arguments}}
+    if in_loop:
+        res = {"msg": "One or more items failed", "results": [{}, {**res, "failed": True}]}
+    request = replace(run_request(), missing_right=missing_right)
+    reported = Reported(prepared=prepared_run(request))
+    reported.failed("apply", res=res, task_action=action).stats(failures=1).result(2)
+    assert list(asked[0]) == verbs
 
 
 def test_the_end_of_stderr_explains_a_failed_command() -> None:

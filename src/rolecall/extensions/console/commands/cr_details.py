@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from rolecall.cli.engine_choice import who_has
-from rolecall.cli.spans import seconds_text, since, until
+from rolecall.cli.spans import moment, seconds_text, since, span, until
 from rolecall.cli.terminal import Colour, Screen
+from rolecall.clock import time_text
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
 
@@ -19,6 +20,7 @@ STATE_COLOURS = {
     "failed": Colour.RED,
     "ready": Colour.GREEN,
     "paused": Colour.PURPLE,
+    "stopped": Colour.YELLOW,
 }
 
 
@@ -61,7 +63,20 @@ def _of_run(cr: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if cr.get("waits_since"):
         yield "waits", f"for {since(cr['waits_since'], now)}, and needs no slot"
     if cr["state"] == "running":
-        yield "stop", f"`rolecall stop {_word(cr)}` ends this run"
+        yield "stop", _what_stops(cr)
+
+
+def _what_stops(cr: Json) -> str:
+    """Who or what ends the run in flight."""
+    text = f"`rolecall stop {_word(cr)}` ends this run"
+    began_at = moment(cr.get("began"))
+    limit_s, silence_s = cr.get("timeout_s"), cr.get("no_progress_timeout_s")
+    if began_at is not None and limit_s is not None:
+        when = began_at + timedelta(seconds=limit_s)
+        text += f", as its time limit of {span(limit_s)} does at {time_text(when)}"
+    if silence_s is not None:
+        text += f"; without output, the engine stops it after {span(silence_s)}"
+    return text
 
 
 def _of_last(last: Json, why: str, now: datetime) -> Iterator[tuple[str, str]]:
@@ -155,7 +170,7 @@ def _why_still_there(cr: Json, last: Json) -> str:
 def _why_stopped(cr: Json, last: Json) -> str:
     by = f": {last['reason']}" if last.get("reason") else ""
     text = f"the last run was stopped{by}"
-    if cr["state"] != "unknown":
+    if cr["state"] != "stopped":
         return text
     return (
         f"{text}; the next one begins at the period, after an edit, or with"

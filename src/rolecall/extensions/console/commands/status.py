@@ -43,7 +43,8 @@ _COLUMNS = (
 )
 _REPLICA = Column("REPLICA", least=8, may_go=5)
 _EPILOG = """\
-STATE is running, waiting (for a worker), failed, ready, paused, or unknown.
+STATE is running, waiting (for a worker), failed, ready, paused,
+stopped (its last run was cancelled), or unknown (no run yet).
 FOR and WHAT say how long, and which task runs, why it waits, what failed, or who paused it. With
 KIND/NAME, `why` explains the state: the task, file and line of a failure, what a deletion waits for,
 who paused it, or what stopped its last run.

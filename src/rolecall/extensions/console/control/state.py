@@ -29,6 +29,7 @@ from rolecall.workqueue import Delayed, Key, Urgency, Waiting
 
 _CLOCK_WAS_SET_S = 0.5
 _FAILED = ("failed", "lost")
+_STATE_AFTER = {"succeeded": "ready", "cancelled": "stopped"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,8 @@ class _Sorted:
             "task_since": time_text(run.task_since) if run else None,
             "waits_since": time_text(run.waits_since) if run and run.waits_since else None,
             "began": time_text(run.began) if run else None,
+            "timeout_s": run.timeout_s if run else None,
+            "no_progress_timeout_s": run.no_progress_timeout_s if run else None,
             "cause": run.cause if run else waiting.cause.text if waiting else "",
             "urgency": waiting.urgency.name.lower() if waiting else None,
             "waiting_since": time_text(self.wall(waiting.since)) if waiting else None,
@@ -171,7 +174,7 @@ class _Sorted:
             return "waiting"
         if (delayed and delayed.urgency is Urgency.RETRY) or (last and last.outcome in _FAILED):
             return "failed"
-        return "ready" if last and last.outcome == "succeeded" else "unknown"
+        return _STATE_AFTER.get(last.outcome, "unknown") if last else "unknown"
 
     def _next(self, key: Key) -> dict[str, Any]:
         delayed = self.delayed.get(key)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
-STATES = ("running", "waiting", "failed", "paused", "unknown", "ready")
+STATES = ("running", "waiting", "failed", "paused", "stopped", "unknown", "ready")
 
 
 class CrRow(NamedTuple):

@@ -17,7 +17,7 @@ from rolecall.workqueue import Cause, Delayed, Urgency, Waiting
 
 
 async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
-    for name in ("busy", "queued", "broken", "fine", "new", "asleep"):
+    for name in ("busy", "queued", "broken", "fine", "new", "asleep", "halted"):
         world.known[key(name)] = Known(is_paused=name == "asleep")
     world.known[key("unwanted")] = Known(is_selected=False)
     world.in_flight[key("busy")] = Progress(
@@ -32,6 +32,7 @@ async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
     world.delayed.append(Delayed(key("broken"), Urgency.RETRY, Cause("retry 3"), ticks + 60, 1))
     world.keep("broken", outcome="failed", reason="no such module", seconds=2.5)
     world.keep("fine", outcome="succeeded")
+    world.keep("halted", outcome="cancelled")
 
     async with world.served() as path:
         crs = await state(path)
@@ -44,6 +45,7 @@ async def test_state_says_of_each_cr_what_it_is_at(world: World) -> None:
         "fine": "ready",
         "new": "unknown",
         "asleep": "paused",
+        "halted": "stopped",
     }
     assert crs["busy"]["waits_since"] is None
     assert crs["long"]["waits_since"] == "2026-11-22T12:00:05Z"
