@@ -36,7 +36,7 @@ from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, ROOT, EngineProcess
 from tests.e2e.kinds import CONFIG_MAP, condition, cr, install, is_successful, kind
 from tests.e2e.page.reading import Browser, local_address
-from tests.e2e.test_reported import EVENT
+from tests.e2e.test_run_reports import EVENT
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.collector import Collector
 from tests.fixtures.crds import crd_for

@@ -14,7 +14,7 @@ from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
 from tests.e2e.kinds import GROUP, condition, cr, install, kind
 from tests.e2e.test_commands import Person
-from tests.e2e.test_reported import written_project
+from tests.e2e.test_run_reports import written_project
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually, eventually_async
 
