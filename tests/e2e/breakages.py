@@ -44,7 +44,7 @@ BREAKAGES = [
         checked=f"{APPLY}:",
         described=(f"{APPLY}:",),
         logged=("run failed", f"{APPLY}:"),
-        listed=("failed",),
+        listed=("state   failed",),
     ),
     Breakage(
         what="An undefined variable",
@@ -55,7 +55,7 @@ BREAKAGES = [
         checked="website_mesage",
         described=("website_mesage", f"{APPLY}:2"),
         logged=("run failed", "website_mesage", f"{APPLY}:2"),
-        listed=("failed", "website_mesage"),
+        listed=("state   failed", "website_mesage"),
     ),
     Breakage(
         what="A wrong argument of a module",
@@ -63,7 +63,7 @@ BREAKAGES = [
         checked="mesage",
         described=("mesage", f"{APPLY}:2"),
         logged=("run failed", "mesage", f"{APPLY}:2"),
-        listed=("failed", "mesage"),
+        listed=("state   failed", "mesage"),
     ),
     Breakage(
         what="A collection that is not installed",
@@ -73,7 +73,7 @@ BREAKAGES = [
         checked="amazon.aws",
         described=("amazon.aws", "requirements.yml"),
         logged=("run failed", "amazon.aws", "requirements.yml"),
-        listed=("failed", "amazon.aws"),
+        listed=("state   failed", "amazon.aws"),
     ),
     Breakage(
         what="An API group that is not there",
@@ -81,14 +81,14 @@ BREAKAGES = [
         checked="apps/v7",
         described=("apps/v7", f"{APPLY}:2"),
         logged=("run failed", "apps/v7"),
-        listed=("failed", "apps/v7"),
+        listed=("state   failed", "apps/v7"),
     ),
     Breakage(
         what="A right that is missing",
         files={APPLY: _config_map(kind="Secret", more="      stringData: {page: hello}\n")},
         described=("secrets", "rolecall rbac", "resources"),
         logged=("run failed", "secrets", "rolecall rbac"),
-        listed=("failed", "secrets", "rolecall rbac"),
+        listed=("state   failed", "secrets", "rolecall rbac"),
     ),
     Breakage(
         what="A role that hangs",
@@ -117,7 +117,7 @@ BREAKAGES = [
         },
         described=("deletion waits", "the bank said no"),
         logged=("run failed", "the bank said no"),
-        listed=("failed", "the bank said no"),
+        listed=("state   failed", "the bank said no"),
         is_deleted=True,
     ),
 ]

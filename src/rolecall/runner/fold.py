@@ -16,7 +16,7 @@ and conditions make that a guess).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -230,22 +230,26 @@ class Fold:
 
     def _failure_at(self, task: TaskEvent) -> TaskFailure:
         """The failure, with name and place of the task that it is about."""
-        reported = self._failure(task)
-        if not task.is_failure_report:
-            return reported
+        about = self._reported_by(task) if task.is_failure_report else task
+        reported = self._failure(task, needed=needed_verbs(about))
+        return replace(reported, task=self._redactor.text(about.task), place=self._place(about))
+
+    def _reported_by(self, report: TaskEvent) -> TaskEvent:
+        """The task that failed before, in whose name this one failed."""
         earlier = [
             each
             for each in self._seen.failed
-            if each.host == task.host and each.counter < task.counter
+            if each.host == report.host and each.counter < report.counter
         ]
-        about = max(earlier, key=lambda each: each.counter, default=task)
-        return replace(reported, task=self._redactor.text(about.task), place=self._place(about))
+        return max(earlier, key=lambda each: each.counter, default=report)
 
-    def _failure(self, task: TaskEvent, message: str = "", detail: str = "") -> TaskFailure:
+    def _failure(
+        self, task: TaskEvent, message: str = "", detail: str = "", needed: Sequence[str] = ()
+    ) -> TaskFailure:
         said = message or task.message
         detail = detail or ("" if message else task.detail)
         whole = f"{said}\n{detail}"
-        right = self._prepared.request.missing_right(whole, needed_verbs(task))
+        right = self._prepared.request.missing_right(whole, needed)
         way_out = way_out_of(whole) or way_out_of_missing(whole)
         return TaskFailure(
             message=self._redactor.text(said),

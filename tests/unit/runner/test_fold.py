@@ -251,6 +251,21 @@ def test_failure_report_fails_in_the_name_of_the_task_that_it_reports() -> None:
     )
 
 
+def test_failure_report_names_the_verbs_of_the_task_that_it_reports() -> None:
+    asked: list[Sequence[str]] = []
+
+    def missing_right(_said: str, needed: Sequence[str]) -> str:
+        asked.append(needed)
+        return ""
+
+    request = replace(run_request(), missing_right=missing_right)
+    reported = Reported(prepared=prepared_run(request))
+    reported.failed("apply", task_action="kubernetes.core.k8s")
+    reported.failed("report", task_action="rolecall.operator.report_failure")
+    reported.stats(failures=1, rescued=1).result(2)
+    assert [list(verbs) for verbs in asked] == [["get", "create", "patch"]]
+
+
 def test_the_first_requeue_after_counts() -> None:
     reported = Reported().event("runner_on_ok", task_action=REQUEUE, res={"period": "10s"})
     reported.event("runner_on_ok", task_action=REQUEUE, res={"period": "1h"}).stats(ok=2)
