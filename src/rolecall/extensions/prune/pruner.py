@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from rolecall.errors import ClusterError, NotLeadingError
-from rolecall.extensions.prune.announcer import Announcer
 from rolecall.extensions.prune.decide import (
     Unwanted,
     joined,
@@ -37,6 +36,7 @@ from rolecall.extensions.prune.held import why_held, why_play_holds
 from rolecall.extensions.prune.inventory import Entry, Inventory, inventory_of, with_missed
 from rolecall.extensions.prune.keys import Prune
 from rolecall.extensions.prune.ports import FinishedRun, PrunePorts, PruneReport, Store
+from rolecall.extensions.prune.reporter import PruneReporter
 from rolecall.extensions.prune.shared import other_wanting
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -54,7 +54,7 @@ class Pruner:
 
     def __init__(self, client: Client, store: Store, ports: PrunePorts) -> None:
         self._client, self._store, self._ports = client, store, ports
-        self._announcer, self._fleet = Announcer(ports), Fleet(ports.clock)
+        self._reporter, self._fleet = PruneReporter(ports), Fleet(ports.clock)
         self._shared: dict[Key, frozenset[ObjectId]] | None = None
 
     async def run_ended(self, run: FinishedRun) -> None:
@@ -66,9 +66,9 @@ class Pruner:
         except NotLeadingError:
             raise
         except ClusterError as failure:
-            self._announcer.unkept(failure)
+            self._reporter.unkept(failure)
             return
-        await self._announcer.report(run, report)
+        await self._reporter.report(run, report)
 
     async def forget(self, key: Key) -> None:
         """The CR is gone, and the garbage collector takes what it owns."""
@@ -77,7 +77,7 @@ class Pruner:
         try:
             await self._store.forget(key)
         except ClusterError as failure:
-            self._announcer.unkept(failure)
+            self._reporter.unkept(failure)
 
     async def _settle(self, run: FinishedRun, touched: TouchedByRun) -> PruneReport:
         held = why_held(run, touched, self._ports.partial)

@@ -17,7 +17,7 @@ from rolecall.workqueue import Key
 _logger = logging.getLogger(__name__)
 
 
-class Announcer:
+class PruneReporter:
     def __init__(self, ports: PrunePorts) -> None:
         self._ports = ports
         self._reported: set[str] = set()  # why inventories could not be kept; each is said once
