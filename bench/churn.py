@@ -46,7 +46,7 @@ _LOOK_S = 0.5
 _SEED = 7
 _ANEW = 100  # one edit in so many is a deletion, and a CR of the same name
 _SAMPLES = 40
-NOTHING = "what is wrong"
+NOTHING = "faults found"
 SAMPLED = (("engine, private memory", "MB"), ("descriptors", ""), ("threads", ""))
 
 
@@ -253,11 +253,11 @@ class Churn:
         counts = [
             Figure(f"{name}: edits", "", (float(self.edits),)),
             Figure(f"{name}: runs", "", (self.runs,)),
-            Figure(f"{name}: edits told in status", "", (float(len(self.lags_s)),)),
-            Figure(f"{name}: from edit to told, p50", "s", (part[49],)),
-            Figure(f"{name}: from edit to told, p99", "s", (part[98],)),
-            Figure(f"{name}: from the last edit until all is told", "s", (self.settled_s,)),
-            Figure(f"{name}: what is wrong", "", (float(len(self.wrong)),)),
+            Figure(f"{name}: edits reported in status", "", (float(len(self.lags_s)),)),
+            Figure(f"{name}: from edit to report, p50", "s", (part[49],)),
+            Figure(f"{name}: from edit to report, p99", "s", (part[98],)),
+            Figure(f"{name}: from the last edit until all are reported", "s", (self.settled_s,)),
+            Figure(f"{name}: {NOTHING}", "", (float(len(self.wrong)),)),
         ]
         if len(self.samples) < FEWEST:
             return counts
