@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rolecall.runner import Ending, Recap
 from rolecall.runner.events import completion_time
-from tests.unit.runner.cases import Reported, prepared_run, run_request
+from tests.unit.runner.cases import Reported
 
 REQUEUE = "operator_sdk.util.requeue_after"
 REPORT = "rolecall.operator.report"
@@ -34,24 +32,6 @@ def test_a_failed_task_is_named_with_its_place_and_message() -> None:
     assert failure.message == "no such class"
     assert failure.task == "create claim | apply"
     assert failure.place == "roles/app/tasks/main.yml:3"
-
-
-def test_right_that_a_failed_task_reports_of_comes_before_what_else_is_known() -> None:
-    asked: list[str] = []
-
-    def missing_right(said: str, _needed: Sequence[str]) -> str:
-        asked.append(said)
-        return "add the rule"
-
-    request = replace(run_request(), missing_right=missing_right)
-    reported = Reported(prepared=prepared_run(request))
-    failed = reported.failed(
-        "apply", "it is forbidden", res={"msg": "it is forbidden", "stderr": "403"}
-    )
-    (failure,) = failed.stats(failures=1).result(2).failures
-    assert failure.message == "it is forbidden"
-    assert failure.detail.startswith("add the rule")
-    assert "it is forbidden" in asked[0]
 
 
 def test_an_ignored_failure_is_none() -> None:
@@ -132,36 +112,6 @@ def test_failed_loop_says_each_failure_once() -> None:
     assert failure.detail == (
         "items `a`, `b`, `c` and 2 more: exceeded quota; item `x`: no such class; 2 more items failed"
     )
-
-
-@pytest.mark.parametrize(
-    ("action", "arguments", "verbs"),
-    [
-        ("kubernetes.core.k8s", {"state": "present"}, ["get", "create", "patch"]),
-        ("kubernetes.core.k8s", {"state": "present", "force": True}, ["get", "create", "update"]),
-        ("kubernetes.core.k8s", {"state": "absent"}, ["get", "delete"]),
-        ("k8s", {}, ["get", "create", "patch"]),
-        ("kubernetes.core.k8s_info", {}, ["get", "list"]),
-        ("ansible.builtin.command", {}, []),
-    ],
-)
-@pytest.mark.parametrize("in_loop", [False, True])
-def test_missing_right_is_asked_for_with_all_verbs_of_the_module(
-    action: str, arguments: dict[str, Any], verbs: list[str], in_loop: bool
-) -> None:
-    asked: list[Sequence[str]] = []
-
-    def missing_right(_said: str, needed: Sequence[str]) -> str:
-        asked.append(needed)
-        return ""
-
-    res: dict[str, Any] = {"msg": "forbidden", "invocation": {"module_args": arguments}}
-    if in_loop:
-        res = {"msg": "One or more items failed", "results": [{}, {**res, "failed": True}]}
-    request = replace(run_request(), missing_right=missing_right)
-    reported = Reported(prepared=prepared_run(request))
-    reported.failed("apply", res=res, task_action=action).stats(failures=1).result(2)
-    assert list(asked[0]) == verbs
 
 
 def test_the_end_of_stderr_explains_a_failed_command() -> None:
@@ -249,21 +199,6 @@ def test_failure_report_fails_in_the_name_of_the_task_that_it_reports() -> None:
         "/x/a.yml:1",
         "in good words",
     )
-
-
-def test_failure_report_names_the_verbs_of_the_task_that_it_reports() -> None:
-    asked: list[Sequence[str]] = []
-
-    def missing_right(_said: str, needed: Sequence[str]) -> str:
-        asked.append(needed)
-        return ""
-
-    request = replace(run_request(), missing_right=missing_right)
-    reported = Reported(prepared=prepared_run(request))
-    reported.failed("apply", task_action="kubernetes.core.k8s")
-    reported.failed("report", task_action="rolecall.operator.report_failure")
-    reported.stats(failures=1, rescued=1).result(2)
-    assert [list(verbs) for verbs in asked] == [["get", "create", "patch"]]
 
 
 def test_the_first_requeue_after_counts() -> None:
