@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.e2e.breakages import BREAKAGES, Breakage
@@ -32,3 +34,12 @@ def test_section_has_the_words_of_its_breakage(breakage: Breakage) -> None:
         *breakage.listed,
     )
     assert [each for each in words if " ".join(each.split()) not in text] == []
+
+
+def test_readme_shows_what_was_recorded() -> None:
+    readme = (ROOT / "README.md").read_text()
+    block = readme.partition("$ rolecall check\n")[2].partition("```")[0]
+    recorded = (ROOT / "docs/guides/when-it-breaks.md").read_text()
+    outputs = re.split(r"^\$ .*\n", block, flags=re.MULTILINE)
+    assert len(outputs) == 2
+    assert [output for output in outputs if output not in recorded] == []
