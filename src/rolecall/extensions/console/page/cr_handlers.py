@@ -1,5 +1,5 @@
-"""The overview, the list of objects and each object's page: what there is for whoever asks, and the
-view that shows it.
+"""The overview, the list of objects and the page of each object: collects what the user may see, for
+the view that shows it.
 """
 
 from __future__ import annotations
