@@ -163,7 +163,7 @@ def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any,
         if run.outcome == "succeeded" and (then := read_spec(run.folder)) is not None:
             try:
                 return differences(then, cr.get("spec") or {})
-            except RecursionError:  # nested deeper than anybody could read
+            except RecursionError:  # nested too deep to be readable
                 return None
     return None
 
