@@ -174,9 +174,10 @@ def folders_to_search(given: Sequence[Path], cwd: Path, findings: Findings) -> l
     return [cwd / folder for folder in given or CRD_FOLDERS if (cwd / folder).is_dir()]
 
 
-# Whether the API server will accept and keep what the engine writes into a kind's status. The API
-# server silently drops fields that the schema does not contain, and rejects every status if the schema
-# requires more fields than the engine writes. The check reports both before the CRD is installed.
+# Whether the API server will accept and keep what the engine writes into a kind's status.
+# The API server silently drops fields that the schema does not contain, and rejects every status if
+# the schema requires more fields than the engine writes. The check reports both before the CRD is
+# installed.
 
 _CONDITION_TEXTS = ("type", "status", "reason", "message", "lastTransitionTime")
 _RESULT_COUNTS = ("ok", "changed", "skipped", "failures", "completion")

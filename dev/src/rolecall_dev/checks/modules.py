@@ -78,7 +78,7 @@ def _names_module(
         findings.error(file, task.line(), "the task names no module, so Ansible refuses the file")
         return False
     if len(task.modules) > 1:
-        _report_clashing_arguments(task, docs, own, findings)
+        _report_two_modules(task, docs, own, findings)
         return False
     collection, _, name = task.module.rpartition(".")
     if task.module in own or "{{" in task.module:
@@ -113,9 +113,7 @@ def _is_removed(task: Task, docs: ModuleDocs, findings: Findings) -> bool:
     return bool(why)
 
 
-def _report_clashing_arguments(
-    task: Task, docs: ModuleDocs, own: set[str], findings: Findings
-) -> None:
+def _report_two_modules(task: Task, docs: ModuleDocs, own: set[str], findings: Findings) -> None:
     """Ansible calls these conflicting action statements."""
     built_in = docs.modules_of("") or set()
     strange = [it for it in task.modules if "." not in it and it not in built_in | own]

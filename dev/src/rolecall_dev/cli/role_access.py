@@ -172,7 +172,7 @@ async def _check_validity(
 
 
 def _without_uid(cr: dict[str, Any]) -> dict[str, Any]:
-    """The CR in the form of an owner that does not exist; the play gets a generated UID."""
+    """The CR without a UID, as the proxy knows a missing owner; the play gets a generated UID."""
     return {**cr, "metadata": {**cr["metadata"], "uid": ""}}
 
 

@@ -53,9 +53,9 @@ def attempts(timeout_s: float, pause_s: float = 0.02) -> Iterator[None]:
         yield
 
 
-# One at a time in a folder, by a lock on the folder itself, which leaves no file behind. The kernel
-# releases the lock whenever its holder dies. The holder may remove the folder; a process that waited
-# then has a lock on a deleted folder, notices it, and starts over with the new one.
+# One at a time in a folder, by a lock on the folder itself, which leaves no file behind.
+# The kernel releases the lock whenever its holder dies. The holder may remove the folder; a process
+# that waited then has a lock on a deleted folder, notices it, and starts over with the new one.
 @contextmanager
 def locked(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the folder, making it if need be; `on_wait` is called when someone else has it now."""

@@ -17,9 +17,10 @@ from urllib.parse import unquote
 from rolecall.json_object import Json, as_map
 from rolecall.proxy import RequestInfo
 
-# One request that passed the proxy, and its effect. The program that made a write cannot be trusted
-# about its effect: some modules send a patch on every run and report `changed: false`, others report
-# `changed` and change nothing. So we compare the object's version before and after the write.
+# One request that passed the proxy, and its effect.
+# The program that made a write cannot be trusted about its effect: some modules send a patch on every
+# run and report `changed: false`, others report `changed` and change nothing. So we compare the
+# object's version before and after the write.
 
 WRITING_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 

@@ -128,10 +128,10 @@ def _conversion_patch(names: OverlayNames) -> Json:
     }
 
 
-# config/webhooks/cert-manager: certificates of cert-manager in place of the operator's own. Then
-# cert-manager registers the authority at the API server, and the operator registers nothing. So the
-# webhook configurations are complete here, and the operator needs no write rights; the rights that it
-# has without cert-manager stay, and are not used.
+# config/webhooks/cert-manager: certificates of cert-manager in place of the operator's own.
+# Then cert-manager registers the authority at the API server, and the operator registers nothing. So
+# the webhook configurations are complete here, and the operator needs no write rights; the rights that
+# it has without cert-manager stay, and are not used.
 
 _CERT_MANAGER = "cert-manager"
 

@@ -11,7 +11,8 @@ marks the CR as deleted first, and then the garbage collector removes the owner 
 the CR after the object, and the patch is valid only for the version of the object that was read.
 
 A role may release an object, so that it outlives the CR. We must not undo a release that is missing
-from the records: records count back to the first run without a complete record, and no further.
+from the records: so records count, from the newest back, only up to the first run without a complete
+record.
 
 We read the former ownership from the records of earlier runs, and only for a run that accessed an
 object without an owner. Rejected: to keep it in memory, which grows with each object and is lost at a

@@ -61,7 +61,7 @@ async def main(fd: int) -> int:
     ends = _Ends(calls)
     takes = {"run ended": ends.take, "review": reviews.take}
     listening = asyncio.create_task(
-        link.listen(lambda reported: takes[reported["message_type"]](reported))
+        link.listen(lambda message: takes[message["message_type"]](message))
     )
     await asyncio.wait({running, listening}, return_when=asyncio.FIRST_COMPLETED)
     stop.set()
