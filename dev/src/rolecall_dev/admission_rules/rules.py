@@ -81,10 +81,10 @@ def _conditions(asked: Admission, own_user: str) -> list[Json]:
     return conditions
 
 
-# Writes rules with `self` into a CRD: the API server then checks them wherever an object is stored.
-# They stand at the root of the schema, beside what somebody wrote there by hand. Such a rule has no
-# room for a mark; so an annotation of the CRD says which ones came from watches.yaml, and the next
-# time just these are replaced.
+# Writes rules with `self` into a CRD: the API server then checks them whenever it stores an object.
+# They are at the root of the schema, beside rules that the author wrote by hand. A rule has no field
+# for a mark, so an annotation of the CRD lists the rules from watches.yaml; the next call replaces only
+# them.
 
 # Version to texts of rules.
 WRITTEN = "rolecall.dev/rules-of-watches"

@@ -18,9 +18,9 @@ from rolecall_dev.bundle.faults import SCHEMAS, Files, base64_faults
 from rolecall_dev.bundle.version import is_in_range, is_version, precedence
 from rolecall_dev.sources import as_yaml, misfits
 
-# A file-based catalog as it is on disk: its documents, or everything that is wrong with them.
-# People edit this file, too: they give the package an icon, or deprecate a channel. So each fault is
-# told with its line and its field, and what is not known here is kept as it is.
+# A file-based catalog on disk: its documents, or all of their errors.
+# Users edit this file, too: they add an icon to the package, or deprecate a channel. So each error has
+# its line and its field, and unknown fields are kept.
 
 _ANY: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -126,8 +126,8 @@ _SHOWN = {
 def with_bundle(text: str, file: str, files: Files, image: str) -> str:
     """The catalog of a file with a bundle in it, at its place in each of its channels.
 
-    A version that is in the catalog with another image is refused: it was published, and whoever
-    installed it would never see the change.
+    We reject a version that is in the catalog with another image: it was published, and clusters that
+    have installed it would never get the change.
     """
     catalog = read_catalog(text, files.package, file)
     name = str(files.csv["metadata"]["name"])

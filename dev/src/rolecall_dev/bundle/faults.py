@@ -298,7 +298,7 @@ def _missing(rules: list[Json], group: str, plural: str, *, is_namespaced: bool)
             yield f"not allowed to {', '.join(missing)} `{resource}` of `{group}`{where}"
 
 
-# A Role lets somebody do this to the namespace that it is in.
+# A Role can grant these verbs for the namespace that it is in.
 _OF_ITS_OWN = frozenset({"get", "patch", "update", "delete"})
 
 
@@ -322,8 +322,8 @@ def _allows(rule: Json, group: str, resource: str, verb: str) -> bool:
     return all({value, "*"} & set(rule.get(key) or ()) for key, value in wanted)
 
 
-# What was shipped before: versions of CRDs that this bundle has no more.
-# The last commit knows the bundle that was there. Where git is not, or knows none, nothing is told.
+# Versions of CRDs that the last release contained and that this bundle lacks.
+# The last commit contains the former bundle. Without git or without such a commit, nothing is reported.
 
 _FOLDER = "bundle/manifests"
 _COMMAND_S = 10

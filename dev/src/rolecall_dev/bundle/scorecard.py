@@ -76,9 +76,9 @@ _CHECKS: dict[str, Check] = {
 }
 
 
-# The scorecard's other half: what an API server says of a bundle, which its files cannot tell.
-# Defaults that do not fit their schema, rules that cost too much, fields that no Deployment has: each
-# object is sent as OLM would send it, with strict validation, and a warning counts as a fault. They
+# The scorecard's other half: faults of a bundle that only an API server finds, and not its files.
+# Defaults that do not fit their schema, rules that cost too much, fields that no Deployment has: we
+# send each object as OLM would, with strict validation, and a warning counts as a fault. The objects
 # are created and stay: the cluster is meant to be thrown away.
 
 # Arguments and an object for stdin -> what kubectl had against it; empty: nothing.

@@ -76,7 +76,7 @@ def check_arguments(watch: Watch, version: CrdVersion, cwd: Path, findings: Find
 
 
 def _read(role: Path, cwd: Path) -> _Arguments | None:
-    ignored = Findings()  # files that are no YAML were told with the role
+    ignored = Findings()  # the check of the role already reported invalid YAML
     at = ("argument_specs", "main", "options")
     files = ("argument_specs.yml", "argument_specs.yaml")
     for path in (*(role / "meta" / name for name in files), main_file(role, "meta")):

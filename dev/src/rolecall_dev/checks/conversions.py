@@ -1,7 +1,7 @@
-"""Holds conversions.yaml against the CRDs: every field of either version has its place in the other.
+"""Compares conversions.yaml with the CRDs: every field of either version has its place in the other.
 
-Found here instead of in the cluster: a field that a rule forgot is dropped by the API server without a
-word, the first time somebody reads the object at the other version.
+It finds here what would otherwise fail in the cluster: the API server silently drops a field without a
+rule when a client first reads the object at the other version.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def check_conversions(
     findings: Findings,
     trials: int = TRIALS,
 ) -> None:
-    """Tell what keeps objects from going there and back."""
+    """Report differences after a conversion to the other version and back."""
     for crd in crds:
         _check_storage(crd, findings)
     for conversion in conversions:
@@ -116,7 +116,7 @@ def _check_versions(conversion: Conversion, crd: Crd, file: str, findings: Findi
 def _check_step(step: VersionStep, crd: Crd, file: str, findings: Findings) -> None:
     schemas = {str(it.get("name")): _schema(it) for it in _versions(crd)}
     if not {step.older, step.newer} <= schemas.keys():
-        return  # told already
+        return  # reported already
     older = _side(step, schemas, is_older=True)
     newer = _side(step, schemas, is_older=False)
     _check_fields(step.rules, older, newer, file, findings)
@@ -131,11 +131,11 @@ def _check_step(step: VersionStep, crd: Crd, file: str, findings: Findings) -> N
 
 
 def _try_objects(
-    conversion: Conversion, crd: Crd, reported: tuple[str, int], findings: Findings
+    conversion: Conversion, crd: Crd, file_and_trials: tuple[str, int], findings: Findings
 ) -> None:
     """What the schemas do not show: a pattern that does not fit, a join that is no inverse."""
     schemas = {str(it.get("name")): _schema(it) for it in _versions(crd)}
-    file, trials = reported
+    file, trials = file_and_trials
     if different := list(round_trips(conversion, schemas, trials, seed=1)):
         findings.error(file, _line(conversion), str(shortest(different)))
 
@@ -288,10 +288,10 @@ def check_dropped_versions(crds: Sequence[Crd], cwd: Path, findings: Findings) -
         there = {as_map(it).get("name") for it in crd.spec.get("versions") or []}
         for version in as_map(shipped.get(name, {}).get("spec")).get("versions") or []:
             if version["name"] not in there:
-                _report_dropped(crd, version, findings)
+                _report_dropped_fields(crd, version, findings)
 
 
-def _report_dropped(crd: Crd, version: Json, findings: Findings) -> None:
+def _report_dropped_fields(crd: Crd, version: Json, findings: Findings) -> None:
     file, line = crd.document.file, crd.document.line("spec", "versions")
     head = f"`{version['name']}` of `{crd.names.get('kind')}` was shipped in {_BUNDLE}"
     if version.get("storage"):
@@ -305,7 +305,7 @@ def _report_dropped(crd: Crd, version: Json, findings: Findings) -> None:
 def check_converted_watches(
     conversions: Sequence[Conversion], watches: Sequence[Watch], file: str, findings: Findings
 ) -> None:
-    """Kinds that nobody watches are converted as well; mostly it is a slip of the pen."""
+    """Warn about kinds without a watch: they are converted, too, but most are a typo."""
     watched = {(watch.gvk.group, watch.gvk.kind) for watch in watches}
     for conversion in conversions:
         if watches and (conversion.group, conversion.kind) not in watched:

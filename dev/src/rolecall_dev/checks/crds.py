@@ -107,7 +107,7 @@ def read_crds(folders: Sequence[Path], cwd: Path, findings: Findings) -> list[Cr
 def find_version(
     watch: Watch, crds: Sequence[Crd], looked_in: str, file: str, findings: Findings
 ) -> CrdVersion | None:
-    """The version of a CRD that a watch names; tells where there is none."""
+    """The version of a CRD that a watch names; reports a missing one."""
     gvk = watch.gvk
     if gvk.group == "" or "." not in gvk.group or gvk.group in _BUILT_IN:
         return None
@@ -167,7 +167,7 @@ def check_names(crd: Crd, findings: Findings) -> None:
 
 
 def folders_to_search(given: Sequence[Path], cwd: Path, findings: Findings) -> list[Path]:
-    """Folders that are there; one that was asked for and is not there is told."""
+    """The folders that exist; reports a missing one that the user named."""
     for folder in given:
         if not (cwd / folder).is_dir():
             findings.error(shown(cwd / folder, cwd), None, "is not a folder")
@@ -175,9 +175,9 @@ def folders_to_search(given: Sequence[Path], cwd: Path, findings: Findings) -> l
 
 
 # Whether the API server will accept and keep what the engine writes into a kind's status.
-# A schema that does not name what is written makes the API server drop it without a word, and one
-# that wants more than is written makes it refuse every status. Both are told here, where the schema
-# can still be mended.
+# The API server silently drops fields that the schema does not contain, and rejects every status if
+# the schema requires more fields than the engine writes. The check reports both before the CRD is
+# installed.
 
 _CONDITION_TEXTS = ("type", "status", "reason", "message", "lastTransitionTime")
 _RESULT_COUNTS = ("ok", "changed", "skipped", "failures", "completion")

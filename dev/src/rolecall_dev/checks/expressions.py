@@ -1,6 +1,7 @@
 """The expressions of a project: in tasks, variables and templates, each with its place.
 
-What is tagged `!unsafe` or `!vault` is no template, and one that does not parse is told by Ansible.
+Values with the tag `!unsafe` or `!vault` are not templates; Ansible reports templates that do not
+parse.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ _STATEMENTS = (nodes.If, nodes.For, nodes.Assign, nodes.AssignBlock, nodes.Macro
 
 
 def check_template_lookups(sources: Sources, findings: Findings) -> None:
-    """Tell each filter for text that gets such a template."""
+    """Report each filter for text whose input is such a template."""
     for use in expressions_of(sources):
         for each in use.template.find_all(nodes.Filter):
             name = _template_of(each.node)

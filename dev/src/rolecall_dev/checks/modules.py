@@ -54,8 +54,12 @@ def check_modules(sources: Sources, docs: ModuleDocs, findings: Findings) -> set
         if task.module in docs.options:
             call = DocumentedTask(task, docs.options[task.module], has_defaults)
             check_module_arguments(call, findings)
-    reported = {problem.line for problem in findings.problems if problem.rule == findings.rule}
-    return {task.module for task in tasks if task.line(task.module) in reported} - docs.known - own
+    unknown_lines = {problem.line for problem in findings.problems if problem.rule == findings.rule}
+    return (
+        {task.module for task in tasks if task.line(task.module) in unknown_lines}
+        - docs.known
+        - own
+    )
 
 
 def _is_call(task: Task) -> bool:
@@ -74,7 +78,7 @@ def _names_module(
         findings.error(file, task.line(), "the task names no module, so Ansible refuses the file")
         return False
     if len(task.modules) > 1:
-        _report_two(task, docs, own, findings)
+        _report_two_modules(task, docs, own, findings)
         return False
     collection, _, name = task.module.rpartition(".")
     if task.module in own or "{{" in task.module:
@@ -109,7 +113,7 @@ def _is_removed(task: Task, docs: ModuleDocs, findings: Findings) -> bool:
     return bool(why)
 
 
-def _report_two(task: Task, docs: ModuleDocs, own: set[str], findings: Findings) -> None:
+def _report_two_modules(task: Task, docs: ModuleDocs, own: set[str], findings: Findings) -> None:
     """Ansible calls these conflicting action statements."""
     built_in = docs.modules_of("") or set()
     strange = [it for it in task.modules if "." not in it and it not in built_in | own]
@@ -126,7 +130,7 @@ def _report_collection(
     task: Task, collection: str, known: Sequence[str], findings: Findings
 ) -> None:
     if collection in known:
-        return  # it is wanted and not installed here, which is told already
+        return  # it is required and not installed here, which is reported already
     near = nearest(collection, known)
     if near:
         name = task.module.rpartition(".")[2]
@@ -196,7 +200,7 @@ class DocumentedTask:
 
 
 def check_module_arguments(call: DocumentedTask, findings: Findings) -> None:
-    """Tell names that the module does not know, values that it refuses, and what is missing."""
+    """Report unknown arguments of the module, values that it rejects, and missing arguments."""
     if call.task.short in _TAKE_ANY:
         return
     given, extra = call.task.arguments, call.task.data.get("args")

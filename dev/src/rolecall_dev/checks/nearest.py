@@ -1,4 +1,4 @@
-"""The name that somebody may have meant."""
+"""The known name that is most similar to a misspelled one."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ _LOCAL = ("localhost", "127.0.0.1", "{{ inventory_hostname }}")
 _LOOKUPS = ("lookup", "query", "q")
 _BY_ANY_NAME = "requeue_after"
 _GATHERS = "facts of the machine are gathered at the start of each run"
-# Where somebody may say that no facts are gathered.
+# The places where a project may turn off the gathering of facts.
 _TEXTS = ("config/manager", "config/default", "ansible.cfg", "Dockerfile")
 
-_Reported = tuple[str, Line | int, str]  # file, line, what is not pure there
+_Impurity = tuple[str, Line | int, str]  # file, line, what is not pure there
 
 
 def check_never_skipped(
@@ -48,7 +48,7 @@ def check_never_skipped(
 
 def _all(
     watch: Watch, reached: Reached, sources: Sources, gathering: str, file: str
-) -> Iterator[_Reported]:
+) -> Iterator[_Impurity]:
     if watch.play.is_role and not _gathers_nothing(sources.cwd, gathering):
         yield file, watch.line, f"{_GATHERS} unless ANSIBLE_GATHERING is `explicit`"
     for task in reached.tasks:

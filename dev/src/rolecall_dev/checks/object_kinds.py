@@ -43,7 +43,7 @@ ServedKinds = Mapping[str, Mapping[str, list[str]]]  # group -> kind -> versions
 @dataclass(frozen=True, slots=True)
 class _Fault:
     what: str
-    word: str  # what to look for, to tell where
+    word: str  # what to search for, to find the line
     is_warning: bool = False
 
 

@@ -14,7 +14,7 @@ from rolecall_dev.sources import SUFFIXES, Document, Findings, read_documents, s
 
 # Roles and playbooks: what Ansible would refuse before it runs a task, and what they speak of.
 
-# Folders of a role that hold YAML which Ansible reads by itself or by name; `files` is anybody's.
+# Folders of a role with YAML that Ansible reads by itself or by name; `files` may contain anything.
 _FOLDERS = ("tasks", "handlers", "defaults", "vars", "meta")
 _MAIN = ("main.yml", "main.yaml", "main.json", "main")
 _IMPORTS = ("import_playbook", "ansible.builtin.import_playbook")

@@ -138,12 +138,14 @@ def _check_tasks(
     findings.rule = "module"
     absent = check_modules(sources, docs, findings)
     docs.known.update(absent)
-    reported = [
+    reported_already = [
         f"collection `{name.rpartition('.')[0]}` was not found" for name in absent if "." in name
     ]
-    findings.notes[:] = [note for note in findings.notes if not any(it in note for it in reported)]
+    findings.notes[:] = [
+        note for note in findings.notes if not any(it in note for it in reported_already)
+    ]
     findings.problems[:] = [
-        each for each in findings.problems if not any(it in each.what for it in reported)
+        each for each in findings.problems if not any(it in each.what for it in reported_already)
     ]
     findings.rule = "object-kind"
     check_object_kinds(sources, crds, _crs(watches), findings)

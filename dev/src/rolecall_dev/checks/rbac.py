@@ -87,7 +87,7 @@ def _binds_a_service_account(document: Document) -> bool:
 def check_rbac(
     folder: Path, needs: Iterable[Need], cwd: Path, *, all_namespaces: bool, findings: Findings
 ) -> None:
-    """Tell every need that the folder's grants do not meet."""
+    """Report every needed right that the folder does not grant."""
     grants = read_grants(folder, cwd, findings)
     file = shown(folder, cwd)
     if not (grants.everywhere or grants.somewhere or grants.outside):
@@ -100,7 +100,7 @@ def check_rbac(
             all_namespaces and not need.anywhere_will_do
         )
         if missing:
-            _report_missing(need, missing, grants, file, findings)
+            _report_missing_right(need, missing, grants, file, findings)
         elif must_be_everywhere and _missing(need, grants.everywhere):
             too_narrow.append(f"{', '.join(need.verbs)} `{need.shown}`")
     if too_narrow:
@@ -113,7 +113,7 @@ def check_rbac(
         )
 
 
-def _report_missing(
+def _report_missing_right(
     need: Need, missing: Sequence[str], grants: Grants, file: str, findings: Findings
 ) -> None:
     what = f"not allowed to {', '.join(missing)} `{need.shown}`, so {need.otherwise}"
@@ -149,7 +149,7 @@ def _allows(rule: Json, need: Need, verb: str) -> bool:
 
 
 def limits_namespaces(project: Path) -> bool:
-    """Whether the Deployment tells the engine which namespaces to watch."""
+    """Whether the Deployment limits the engine to certain namespaces."""
     rows = [
         as_map(row)
         for _, _, container in containers_of(project)

@@ -1,7 +1,7 @@
 """Keys of extensions against the rest of a project: arguments of plays, and kinds that exist.
 
-`prune` beside `--tags` deletes nothing, and a wrong name of a kind changes nothing: nobody would notice
-either at once.
+`prune` together with `--tags` deletes nothing, and a misspelled kind changes nothing: users would
+notice both too late.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FLAG = "--ansible-args"
 def check_records(
     watches: Sequence[Watch], crds: Sequence[Crd], cwd: Path, file: str, findings: Findings
 ) -> None:
-    """Tell what will not work as it reads."""
+    """Report keys that have no effect."""
     first: dict[str, tuple[Watch, ExtensionKeys]] = {}
     for watch in watches:
         for asked in watch.of_extensions:

@@ -110,7 +110,7 @@ def _check_table(use: TableUse, document: Document, rules: Any, findings: Findin
         else:
             findings.error(*document.place(use.table, number), "a rule must be a map")
     if use.action == "refuse":
-        return  # which tells all rules that hold
+        return  # it reports all rules that apply, in any order
     _check_order(use.table, document, [as_map(rule) for rule in rules], findings)
 
 

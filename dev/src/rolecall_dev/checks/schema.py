@@ -1,9 +1,8 @@
 """The JSON Schemas of watches.yaml and conversions.yaml, made from tables of keys.
 
-For editors and for tests.
-Stricter than the loader where that helps somebody who types: one spelling for each key, no unknown
-keys. What the loader takes without a word, the schema takes too. A value that is nothing but `${NAME}`
-passes everywhere, since the environment decides what it is.
+For editors and for tests. They are stricter than the loader if that helps the author: one spelling for
+each key, and no unknown keys. They accept all that the loader accepts without a warning. A value that
+consists only of `${NAME}` is valid everywhere, because the environment decides its kind.
 """
 
 from __future__ import annotations

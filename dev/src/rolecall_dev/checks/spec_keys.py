@@ -1,9 +1,9 @@
 """What becomes of a CRD's spec keys on their way to a role's variables.
 
-Snake case is made for names that an author chose; it also reaches names that are data (labels, node
-selectors) and names that Kubernetes chose (`imagePullPolicy` in a pod template), and those no longer
-mean anything afterwards. A role gets them right from `_<group>_<kind>_spec`, which is never converted.
-A role that mentions that variable knows, and is not told.
+The conversion to snake case is for names that the author chose. It also changes names that are data
+(labels, node selectors) and names from Kubernetes (`imagePullPolicy` in a pod template), which then
+lose their meaning. `_<group>_<kind>_spec` contains them unconverted. We report nothing about a role
+that uses that variable.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Place:
 
 
 def check_spec_keys(watch: Watch, version: CrdVersion, play_text: str, findings: Findings) -> None:
-    """Tell keys that collide, that lose their meaning, or that a role never sees."""
+    """Report keys that collide, that lose their meaning, or that a role never sees."""
     spec = version.schema("spec")
     _check_hidden(watch, version, spec, findings)
     if not watch.snake_case_parameters:

@@ -1,10 +1,10 @@
 """Variables that nothing in the project defines, in tasks, variables and templates.
 
-Only names that cannot come from anywhere are told. So a name is known if any place of the project gives
-it a value, whatever role that is in, and it is left alone if any expression asks whether it is defined.
-Where something may define names that cannot be known here (a CR whose schema takes any field, a role
-that is not here), nothing is looked at, and a note says why. What a collection may define that is not
-installed here is little, so then the names are told as warnings.
+We report only names that no place can define. So a name is known if any place of the project, in any
+role, gives it a value, and we skip it if any expression tests whether it is defined. If something may
+define names that are unknown here (a CR whose schema accepts any field, a missing role), we check
+nothing, and a note states the reason. A collection that is not installed here defines few names, so
+then the names are warnings.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _handed_on(template: nodes.Template) -> Iterator[str]:
 
 
 def _guarded(template: nodes.Template) -> Iterator[str]:
-    """Names of which somebody asks whether they are there."""
+    """Names that an expression tests for existence."""
     for test in template.find_all(nodes.Test):
         if test.name in ("defined", "undefined"):
             yield from _root(test.node)

@@ -145,24 +145,24 @@ def _text(source: str) -> str:
 def _score(*, on_cluster: bool) -> int:
     files = read_bundle(Path.cwd())
     found = scores(files)
-    _report(found)
+    _print_scores(found)
     if on_cluster and not any(found.values()):
         found = _scores_on_cluster(files)
-        _report(found)
+        _print_scores(found)
     elif on_cluster:
         print("the cluster was not asked, because the files have errors")
     return InputError.exit_code if any(found.values()) else 0
 
 
 def _scores_on_cluster(files: Files) -> dict[str, list[str]]:
-    """Nodes are not needed: nobody waits for pods."""
+    """Starts a cluster without nodes, because the scorecard needs no pods."""
     name = f"scorecard-{os.getpid()}"
     wanted = localcluster.Wanted(name=name, nodes=0)
     with localcluster.temporary_cluster(wanted, localcluster.find_binaries()) as cluster:
         return takes(files, lambda arguments, text: cluster.refusal(*arguments, stdin=text))
 
 
-def _report(found: dict[str, list[str]]) -> None:
+def _print_scores(found: dict[str, list[str]]) -> None:
     for name, faults in found.items():
         print(f"{'FAIL' if faults else 'pass'} {name}")
         for fault in faults:

@@ -1,7 +1,7 @@
-"""`rolecall check`: everything that is wrong with a project, told at once, without a cluster.
+"""`rolecall check`: reports all problems of a project in one run, without a cluster.
 
-What was found goes to stdout, since it is what was asked for. Exit codes: 0 where nothing keeps the
-operator from working, 2 where something does; with `--strict` a warning counts as an error.
+The problems go to stdout, because they are the requested output. Exit codes: 0 without an error, 2 with
+one; with `--strict` a warning counts as an error.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="VERSION",
         help="report what breaks with this ansible-core, 2.19 or newer (default: the installed one)",
     )
-    _add_report(parser)
+    _add_output_options(parser)
 
 
-def _add_report(parser: argparse.ArgumentParser) -> None:
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",

@@ -131,9 +131,9 @@ def build(arguments: argparse.Namespace) -> int:
     localcluster.build_programs(BuildProgress(sys.stderr), programs=programs)
     if missing:
         spent = in_words(clock.monotonic() - began)
-        _report(f"{len(missing)} programs were built in {spent}, into {cache}")
+        _print_progress(f"{len(missing)} programs were built in {spent}, into {cache}")
     else:
-        _report(f"nothing to build: all programs are there ({cache})")
+        _print_progress(f"nothing to build: all programs are there ({cache})")
     return 0
 
 
@@ -150,11 +150,11 @@ def up(arguments: argparse.Namespace) -> int:
         real=arguments.real,
     )
     binaries = localcluster.find_binaries(arguments.assets, programs=_programs(real=arguments.real))
-    cluster = localcluster.bring_up(wanted, binaries, _report)
+    cluster = localcluster.bring_up(wanted, binaries, _print_progress)
     path = arguments.kubeconfig or cluster.kubeconfig
     is_installed = shutil.which("kubectl") is not None
     name = "" if cluster.name == "default" else f" --name {cluster.name}"
-    _report(
+    _print_progress(
         f"cluster `{cluster.name}` is ready after {clock.monotonic() - began:.1f} s: {cluster.url},"
         f" Kubernetes {cluster.record.kubernetes_version}, {_nodes(cluster.record.nodes)}"
     )
@@ -172,7 +172,7 @@ def down(arguments: argparse.Namespace) -> int:
         names = [status.name for status in localcluster.all_clusters()]
     for name in names:
         gone = localcluster.take_down(localcluster.Layout.named(name))
-        _report(f"cluster `{name}` is gone" if gone else f"there was no cluster `{name}`")
+        _print_progress(f"cluster `{name}` is gone" if gone else f"there was no cluster `{name}`")
     return 0
 
 
@@ -198,7 +198,7 @@ def list_clusters(arguments: argparse.Namespace) -> int:
         print(json.dumps([asdict(status) for status in found], default=str, indent=2))
         return 0
     if not found:
-        _report("there is no cluster; `rolecall cluster up` starts one")
+        _print_progress("there is no cluster; `rolecall cluster up` starts one")
         return 0
     rows = [("NAME", "STATE", "URL", "MEMORY", "SINCE")]
     rows += [
@@ -264,7 +264,7 @@ def _kubectl_of_environment(words: list[str]) -> int:
 
 
 def _say_cluster(environment: Mapping[str, str]) -> None:
-    _report(f"cluster: {Credentials.load(environment).target}")
+    _print_progress(f"cluster: {Credentials.load(environment).target}")
 
 
 def logs(arguments: argparse.Namespace) -> int:
@@ -370,7 +370,7 @@ def _print_table(rows: Sequence[Sequence[str]]) -> None:
         print("   ".join(cells).rstrip())
 
 
-def _report(message: str) -> None:
+def _print_progress(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 

@@ -73,7 +73,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, print, and say by the exit code whether something must be done."""
-    with suppress(RolecallError):  # told by the look at the cluster
+    with suppress(RolecallError):  # the look at the cluster reports it
         say(f"cluster: {Credentials.load(os.environ).target}")
     surroundings = _surroundings(arguments)
     printed = _print_json if arguments.output == "json" else _print_lines
@@ -98,7 +98,7 @@ def _surroundings(arguments: argparse.Namespace) -> Surroundings:
 async def _print_lines(surroundings: Surroundings, looks: Sequence[Look]) -> bool:
     is_fine = True
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    async for name, seen in examine(surroundings, looks, on_bug=_report):
+    async for name, seen in examine(surroundings, looks, on_bug=_print_trace):
         for diagnosis in seen:
             is_fine = is_fine and diagnosis.state is not DiagnosisState.TO_DO
             print(_line(name, diagnosis, is_coloured=is_coloured), flush=True)
@@ -107,7 +107,7 @@ async def _print_lines(surroundings: Surroundings, looks: Sequence[Look]) -> boo
 
 async def _print_json(surroundings: Surroundings, looks: Sequence[Look]) -> bool:
     rows: list[dict[str, Any]] = []
-    async for name, seen in examine(surroundings, looks, on_bug=_report):
+    async for name, seen in examine(surroundings, looks, on_bug=_print_trace):
         rows += [
             {
                 "look": name,
@@ -141,5 +141,5 @@ def _wrapped(text: str) -> str:
     return ("\n" + " " * _INDENT).join(rows)
 
 
-def _report(trace: str) -> None:
+def _print_trace(trace: str) -> None:
     print(trace, file=sys.stderr)

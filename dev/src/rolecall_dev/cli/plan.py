@@ -5,8 +5,8 @@ The roles run unchanged, as the operator would run them now, with the user's own
 write goes to the API server as dry runs. With `--project`, another version of the roles runs against
 the CRs that are there: the preview of an upgrade.
 
-A command for developers, beside `run-role`: it runs the project of this folder. What a deployed
-operator would do is told by the operator itself, in `mode: observe`.
+A command for developers, like `run-role`: it runs the project of this folder. A deployed operator
+reports what it would do in `mode: observe`.
 
 Exit codes, as `kubectl diff`: 0 nothing would change, 1 something would, above 1 a plan could not be
 made, or did not come to its end, or (5) does not know all that the run would do.
@@ -127,7 +127,7 @@ def _planned(asked: AskedCrs, settings: Settings, arguments: argparse.Namespace)
     text = PlanWords(sys.stdout, is_fleet=arguments.all)
     plans: list[PlannedRun] = []
 
-    def reported(made: PlannedRun | SkippedCr) -> None:
+    def on_plan(made: PlannedRun | SkippedCr) -> None:
         if isinstance(made, SkippedCr):
             say(f"note: {made.title}: {made.why}")
             return
@@ -135,7 +135,7 @@ def _planned(asked: AskedCrs, settings: Settings, arguments: argparse.Namespace)
         if not is_json:
             text.show(made)
 
-    asyncio.run(made_plans(asked, settings, reported))
+    asyncio.run(made_plans(asked, settings, on_plan))
     if is_json:
         print(json.dumps(as_json(plans), indent=2))
     else:

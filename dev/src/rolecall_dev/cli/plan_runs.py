@@ -30,7 +30,7 @@ from rolecall_dev.cli.crs import (
     read_cr,
     read_with,
 )
-from rolecall_dev.cli.role_access import NoOne
+from rolecall_dev.cli.role_access import IgnoredDependents
 
 
 # Which CRs a plan is about, as the operator would see them: of the cluster, of files, or all.
@@ -151,8 +151,8 @@ def _title(cr: Json) -> str:
 OnPlan = Callable[[PlannedRun | SkippedCr], None]
 
 
-async def made_plans(asked: AskedCrs, settings: Settings, reported: OnPlan) -> None:
-    """Make them; each is told in the order in which the CRs come."""
+async def made_plans(asked: AskedCrs, settings: Settings, on_plan: OnPlan) -> None:
+    """Make them concurrently; calls `on_plan` for each in the order of the CRs."""
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(Credentials.load(asked.environment)))
         asked_for = [each async for each in asked.read(client)]
@@ -169,7 +169,7 @@ async def made_plans(asked: AskedCrs, settings: Settings, reported: OnPlan) -> N
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(made(each)) for each in asked_for]
             for task in tasks:
-                reported(await task)
+                on_plan(await task)
 
 
 async def _planner(
@@ -178,7 +178,9 @@ async def _planner(
     folder = stack.enter_context(folder_of_engine())
     client, settings = command.client, command.settings
     follow = followed_by(extension_classes(), command)
-    proxy = Proxy(ProxySettings(port=0, folder=folder), client, dependents=NoOne(), follow=follow)
+    proxy = Proxy(
+        ProxySettings(port=0, folder=folder), client, dependents=IgnoredDependents(), follow=follow
+    )
     await proxy.start()
     stack.push_async_callback(proxy.stop)
     root = stack.enter_context(folder_of_command())

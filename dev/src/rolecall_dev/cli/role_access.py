@@ -50,7 +50,7 @@ class RoleAccess:
     ) -> None:
         self._environment = environment
         self._proxy = proxy
-        self._reported = _Reported(on_unowned)
+        self._printed_events = _PrintedEvents(on_unowned)
         self._open = AsyncExitStack()
         self._reached: tuple[Client, Proxy] | None = None
 
@@ -81,7 +81,7 @@ class RoleAccess:
             request.watch, cr, is_finalizer=request.is_finalizer
         )
         if withheld.message:
-            self._reported.record(
+            self._printed_events.record(
                 cr, kind="Warning", reason="KeysWithheld", message=withheld.message
             )
         async with proxy.issue_access(request.run_id, owner, request.watch) as access:
@@ -102,15 +102,17 @@ class RoleAccess:
             client = await self._open.enter_async_context(Client(credentials))
             folder = self._open.enter_context(folder_of_engine())
             settings = replace(self._proxy, port=0, folder=folder, record=None)
-            proxy = Proxy(settings, client, dependents=NoOne(), events=self._reported)
+            proxy = Proxy(
+                settings, client, dependents=IgnoredDependents(), events=self._printed_events
+            )
             await proxy.start()
             self._open.push_async_callback(proxy.stop)
             self._reached = (client, proxy)
         return self._reached
 
 
-class _Reported:
-    """What the operator would say by Events on the CR is said to whoever started the run."""
+class _PrintedEvents:
+    """Prints for the user what the operator would post as Events on the CR."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -120,8 +122,8 @@ class _Reported:
         self._say(message)
 
 
-class NoOne:
-    """No operator runs, so nobody follows what the play makes."""
+class IgnoredDependents:
+    """Ignores the dependents of plays, because no operator runs that would watch them."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
         """A dependent was seen."""
@@ -170,7 +172,7 @@ async def _check_validity(
 
 
 def _without_uid(cr: dict[str, Any]) -> dict[str, Any]:
-    """As the proxy knows whoever owns nothing; the play sees one made up."""
+    """The CR without a UID, as the proxy knows a missing owner; the play gets a generated UID."""
     return {**cr, "metadata": {**cr["metadata"], "uid": ""}}
 
 

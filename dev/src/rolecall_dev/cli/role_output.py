@@ -16,7 +16,7 @@ from rolecall.runner import RunEvent, RunRequest, RunResult, TaskFailure
 from rolecall.watches import Watch
 
 
-# A run that somebody asked for by `rolecall run-role`.
+# A run that the user requested with `rolecall run-role`.
 @dataclass(frozen=True, slots=True)
 class RoleRequest(RunRequest):
     """A run, and the watch that its access to the cluster and its variables follow."""

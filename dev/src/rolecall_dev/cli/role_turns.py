@@ -4,7 +4,7 @@ A turn runs roles one after the other: those that were not quiet in the turn bef
 once those are. Roles of one project build on each other: what one removes, another puts back. So only a
 turn in which all were quiet is the end.
 
-A run that fails ends it all. An operator would try again; whoever tests a role wants to know.
+A run that fails ends the command. An operator would retry; the author of a role needs the failure.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _EXIT_CODES = {
     Ending.KILLED: 137,
 }
 _TOO_LATE = 124
-# Between two turns: objects come up in their own time. What a role asked for is meant for an operator,
-# which would be told of its objects before.
+# Between two turns, so that objects can become ready. We ignore the requeue that a role requested: it
+# is meant for an operator, which would get the events of its objects earlier.
 _PAUSE_S = 0.5
 
 

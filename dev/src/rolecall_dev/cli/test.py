@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
         replay=arguments.replay,
         from_revision=arguments.from_revision,
     )
-    planned(wish)  # what is wrong is told before a cluster is started
+    planned(wish)  # reports invalid input before a cluster is started
     # As Ctrl-C: engine and cluster have sessions of their own, and would stay.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -20,9 +20,9 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, GoneError, UnavailableError
 
 
-# What a dependent looks like in one or two words: `PVC Bound`, `Deployment 3/3`.
-# Only kinds whose state can be said that shortly are shown; a ReplicaSet between a Deployment and its
-# pods would tell nobody anything.
+# The state of a dependent in one or two words: `PVC Bound`, `Deployment 3/3`.
+# Only kinds with such a short state are shown; a ReplicaSet between a Deployment and its pods would be
+# of no use to the user.
 def _phase(obj: Json) -> str:
     return str(obj.get("status", {}).get("phase", "Pending"))
 
@@ -78,7 +78,7 @@ class Row:
 
     @property
     def is_ready(self) -> bool:
-        """Whether `Ready` is true, of the current generation as the engine tells it."""
+        """Whether the engine reports `Ready` as true for the current generation."""
         return self.status == "True"
 
 

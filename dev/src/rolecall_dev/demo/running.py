@@ -98,7 +98,7 @@ class RunningDemo:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
-                # Ctrl-C is for us: the engine is told to end in good order, by `_end_engine`.
+                # Ctrl-C is for us: `_end_engine` ends the engine gracefully.
                 start_new_session=True,
             )
 
@@ -122,7 +122,7 @@ class RunningDemo:
         return ""
 
     def ways(self) -> dict[str, int]:
-        """How many runs went each way, as the engine's log tells."""
+        """How many runs went each way, according to the engine's log."""
         said = self.log.read_text(encoding="utf-8", errors="replace")
         return dict(sorted(Counter(_WAY.findall(said)).items()))
 

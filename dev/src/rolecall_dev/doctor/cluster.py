@@ -215,11 +215,11 @@ async def look_at_rights(surroundings: Surroundings) -> Sequence[Diagnosis]:
 
     granted = await asyncio.gather(*map(is_granted, asked))
     lacking = [one for one, is_there in zip(asked, granted, strict=True) if not is_there]
-    seen = _reported(lacking, who)
+    seen = _diagnoses_of(lacking, who)
     return seen or [done(f"{who} has the {len(asked)} that the operator and its roles need")]
 
 
-def _reported(lacking: Sequence[_Asked], who: str) -> list[Diagnosis]:
+def _diagnoses_of(lacking: Sequence[_Asked], who: str) -> list[Diagnosis]:
     rows: dict[tuple[str, str, str], list[str]] = {}
     for one in lacking:
         rows.setdefault((one.namespace, one.group, one.resource), []).append(one.verb)

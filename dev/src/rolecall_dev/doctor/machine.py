@@ -27,7 +27,7 @@ from rolecall_dev.doctor.surroundings import Diagnosis, Surroundings, done, to_d
 
 # Whether the engine would start with the watches.yaml of this folder.
 async def look_at_project(surroundings: Surroundings) -> Sequence[Diagnosis]:
-    """What is wrong with it is told line by line by `rolecall check`; here is the first."""
+    """Reports the first problem; `rolecall check` reports all of them with their lines."""
     fault = surroundings.watches_fault
     file = surroundings.settings.watches_file
     if isinstance(fault, ProblemsError):
@@ -61,7 +61,7 @@ async def look_at_versions(_surroundings: Surroundings) -> Sequence[Diagnosis]:
 
 # Whether runs are warm here, and why they are not where they could be.
 async def look_at_way(surroundings: Surroundings) -> Sequence[Diagnosis]:
-    """Stock where somebody asked for it is fine; where nobody did, runs take seconds longer."""
+    """Stock is fine if the user chose it; otherwise runs take seconds longer without need."""
     if surroundings.settings.runner.way == "stock":
         return [done("stock, as `--runner` says")]
     reason = await asyncio.to_thread(why_stock)
@@ -154,7 +154,7 @@ def _look(settings: Settings, watches: Sequence[Watch]) -> list[Diagnosis]:
         if holder is not None and holder.pid in own:
             held[f"{port} ({what})"] = holder.pid
         else:
-            faults.append(_reported(f"{port} ({what})", flag, error, holder))
+            faults.append(_diagnosis_of_port(f"{port} ({what})", flag, error, holder))
     if faults:
         return faults
     names = [f"{port} ({what})" for what, _, port, _ in wanted]
@@ -217,7 +217,9 @@ def _error_of(host: str, port: int) -> OSError | None:
     return None
 
 
-def _reported(name: str, flag: str, error: OSError, holder: PortHolder | None) -> Diagnosis:
+def _diagnosis_of_port(
+    name: str, flag: str, error: OSError, holder: PortHolder | None
+) -> Diagnosis:
     if error.errno != errno.EADDRINUSE:
         return to_do(f"{name} cannot be opened: {error.strerror}", f"see {flag}")
     zero = "; 0 means any free one" if flag.endswith("port") else ""

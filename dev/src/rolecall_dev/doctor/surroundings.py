@@ -53,8 +53,8 @@ def not_looked(why: str) -> Diagnosis:
 
 
 # What the looks share: the settings of `rolecall run` here, the project's watches, and the cluster.
-# The cluster is asked for once, whoever needs it first; where it cannot be reached, the look
-# `cluster` tells why, and the others say that they were left out.
+# The first look that needs the cluster connects to it, once for all; if that fails, the look `cluster`
+# reports the reason, and the other looks report that they were skipped.
 
 # Less than the limit of a look, so that the look itself can say what it waited for.
 _PATIENCE_S = 8.0

@@ -49,9 +49,9 @@ async def running_engines(surroundings: Surroundings) -> list[str]:
     ]
 
 
-# Custom resources that nobody could delete any more, once the operator is gone.
-# The operator puts its finalizer on them and takes it away when its last run has succeeded. Without
-# an operator it stays, the CR stays, and so does its namespace.
+# Custom resources that cannot be deleted once the operator is gone.
+# The operator adds its finalizer to them, and removes it after its last run has succeeded. Without an
+# operator the finalizer stays, so the CR and its namespace cannot be deleted.
 
 _MOST_CRS = 10  # of one kind, one by one
 
@@ -117,8 +117,8 @@ def _patch(metadata: Json, finalizer: str) -> str:
 
 
 # What stays in a cluster after an uninstall: by OLM, by `make undeploy`, or by hand.
-# OLM leaves CRDs and with them every CR. Nobody removes Leases, or claims that hold data. While the
-# operator runs, each is named, so that one knows; after it, each is something to do.
+# OLM leaves CRDs and with them every CR. No tool removes Leases, or claims that hold data. While the
+# operator runs, each is listed for information; after an uninstall, each is something to do.
 
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
@@ -139,7 +139,7 @@ async def look_at_remains(surroundings: Surroundings) -> Sequence[Diagnosis]:
         "Leases": ("lease", await _leases(surroundings)),
     }
     seen = [
-        _reported(what, kind, names, is_installed=is_installed)
+        _diagnosis_of(what, kind, names, is_installed=is_installed)
         for what, (kind, names) in found.items()
         if names
     ]
@@ -149,7 +149,7 @@ async def look_at_remains(surroundings: Surroundings) -> Sequence[Diagnosis]:
     return seen or [done("nothing of this operator is left")]
 
 
-def _reported(what: str, kind: str, names: list[str], *, is_installed: bool) -> Diagnosis:
+def _diagnosis_of(what: str, kind: str, names: list[str], *, is_installed: bool) -> Diagnosis:
     if is_installed:
         return done(f"an uninstall may leave {what}: {_shown(names)}")
     return to_do(f"{what} are left: {_shown(names)}", _commands(kind, names))

@@ -11,7 +11,7 @@ from rolecall.watches import Requirement, Selector
 from rolecall_dev.doctor.surroundings import Diagnosis, Surroundings, done, not_looked, to_do
 from rolecall_dev.rbac import RightsSources, derive
 
-# Which writes a webhook is asked about, as far as that can be told without one.
+# For which writes the API server calls a webhook, as far as its registration shows.
 
 WrittenResource = tuple[str, str]  # group and plural
 
@@ -40,7 +40,7 @@ class WatchedPlaces:
     async def read(cls, surroundings: Surroundings) -> WatchedPlaces:
         client = (await surroundings.needed_cluster()).client
         kinds = await named_kinds(client)
-        # A CRD that was installed a moment ago is not told yet, and most kinds are in namespaces.
+        # Discovery may lack a CRD that was just installed, and most kinds are in namespaces.
         wide = {(each.gvk.group, each.plural) for each in kinds if not each.is_namespaced}
         try:
             listed = await surroundings.read("/api/v1/namespaces")
@@ -84,10 +84,9 @@ def _selector(written: Json) -> Selector:
     return Selector(written.get("matchLabels") or {}, tuple(rows))
 
 
-# Webhooks of the cluster that would refuse what the operator does, because nobody answers them.
-# An uninstalled operator often leaves its webhooks behind: the API server calls a service that is
-# gone, and refuses every write that they are about. The conversion webhook of a CRD does that to
-# reads, too.
+# Webhooks of the cluster that block writes of the operator, because they have no ready endpoint.
+# An uninstalled operator often leaves its webhooks behind: the API server calls a missing service, and
+# rejects every write that matches them. The conversion webhook of a CRD blocks reads, too.
 
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _WRITES = frozenset({"create", "update", "patch", "delete"})
@@ -105,17 +104,17 @@ class _Hook:
 
 
 async def look_at_webhooks(surroundings: Surroundings) -> Sequence[Diagnosis]:
-    """One line for each that nobody answers."""
+    """One line for each without a ready endpoint."""
     await surroundings.needed_cluster()
     if not surroundings.watches:
         return [not_looked("no kinds are known")]
     written = _written(surroundings)
     hooks = [hook async for hook in _blocking(surroundings, written)]
     seen = [hook for hook in hooks if not await _is_answered(surroundings, hook.service)]
-    return [_reported(hook) for hook in seen] or [done("none blocks what the roles write")]
+    return [_diagnosis_of(hook) for hook in seen] or [done("none blocks what the roles write")]
 
 
-def _reported(hook: _Hook) -> Diagnosis:
+def _diagnosis_of(hook: _Hook) -> Diagnosis:
     refuses = "refuses" if hook.is_certain else "may refuse"
     return to_do(
         f"{hook.place} calls the service `{hook.service}`, which has no ready endpoint, so the API"

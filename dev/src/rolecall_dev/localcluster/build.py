@@ -45,7 +45,7 @@ _NETWORK_WORDS = ("dial tcp", "no such host", "i/o timeout", "connection refused
 
 
 class BuildListener(Protocol):
-    """Who is told how a build goes."""
+    """Receives the progress of a build."""
 
     def say(self, message: str) -> None:
         """Something worth a line."""

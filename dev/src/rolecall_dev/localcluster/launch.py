@@ -68,7 +68,7 @@ class Wanted:
 
 
 class InUseError(InputError):
-    """Somebody else has a cluster of this name."""
+    """Another process has a cluster of this name."""
 
 
 class _PortTakenError(Exception):

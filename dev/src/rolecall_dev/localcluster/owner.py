@@ -1,13 +1,13 @@
-"""Clusters that must not outlive who asked for them: those of a test run, or of a demo.
+"""Clusters that must not outlive their owner: those of a test run, or of a demo.
 
 A guard waits at the end of a pipe whose other end only the owner holds. However the owner ends, the
 pipe closes, and the guard takes the cluster down. While it waits it is a shell (1 MB), and becomes
 Python only for the work. Rejected: PR_SET_PDEATHSIG, which fires when the *thread* that started the
 child ends, and leaves the files.
 
-If the guard is killed as well, the next run can tell that the cluster is nobody's: its owner held a
-lock on a file in the folder, which the kernel let go. The owner's number and birth are in the file for
-file systems without locks; they mean nothing in another container that shares the folder.
+If the guard is killed as well, the next run sees that the cluster is abandoned: its owner held a lock
+on a file in the folder, which the kernel released. The file also contains the owner's pid and start
+time, for file systems without locks; they mean nothing in another container that shares the folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def claim(folder: Path) -> int:
 
 
 def is_owned(folder: Path) -> bool:
-    """Whether the cluster will end with somebody who lives."""
+    """Whether the cluster has a living owner, with which it will end."""
     return (folder / _OWNER).is_file() and not is_abandoned(folder)
 
 

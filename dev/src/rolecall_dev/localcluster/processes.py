@@ -1,10 +1,10 @@
 """Start programs of a cluster, and find them again: the process table is the only record.
 
-Every program of a cluster carries two variables in its environment: the cluster's folder and the name
-of the component. Whoever reads /proc therefore knows what runs, also after a crash at any moment.
-Rejected: pid files, which are wrong exactly when they matter (a killed `up` has not written them yet,
-and after a reboot the number belongs to someone else). A signal goes through a pidfd that was opened
-before the environment was read, so it never reaches a stranger who got the number meanwhile.
+Every program of a cluster has two variables in its environment: the cluster's folder and the name of
+the component. So /proc always shows what runs, also after a crash at any moment. Rejected: pid files,
+which are wrong exactly when they matter (a killed `up` has not written them yet, and after a reboot the
+number belongs to someone else). A signal goes through a pidfd that was opened before the environment
+was read, so it never reaches a stranger who got the number meanwhile.
 
 Linux only (also under WSL): /proc and pidfd are what makes this simple.
 """
@@ -67,7 +67,7 @@ class Command:
 def start(command: Command) -> int:
     """Start it in a session of its own (a Ctrl-C at the terminal is not for it); returns its pid.
 
-    No Popen object: nobody would be there to hold it when the command that started the cluster ends.
+    It uses no Popen object, which would be lost when the command that started the cluster ends.
     """
     command.log.parent.mkdir(parents=True, exist_ok=True)
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -134,7 +134,7 @@ def end(running: Running, *, grace_s: float = 0.0) -> None:
 
 
 def send(running: Running, number: signal.Signals) -> None:
-    """Send a signal to this very program, or to nobody."""
+    """Send a signal to exactly this program, or not at all."""
     with _pidfd(running) as handle:
         if handle is not None:
             signal.pidfd_send_signal(handle, number)

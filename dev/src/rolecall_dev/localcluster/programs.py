@@ -23,7 +23,7 @@ from pathlib import Path
 from rolecall.errors import InputError
 
 MODULES = Path(__file__).parent / "modules"
-OUR_OWN = "own"  # in place of a version; the hash of the source tells one from another
+OUR_OWN = "own"  # in place of a version; the hash of the source distinguishes builds
 _KUBERNETES_MODULES = ("kubernetes", "node")
 _VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
 
@@ -34,7 +34,7 @@ class Program:
 
     name: str
     module: str  # the folder under modules/ that pins it
-    package: str  # what `go build` is told to build
+    package: str  # the argument of `go build`
     cold_s: int  # measured build time with an empty Go cache, 2 cores: for "what is left"
     pinned: str = ""  # the module whose version counts, where the package is our own main.go
 
@@ -118,7 +118,7 @@ class Binaries:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What a cluster needs and nobody has."""
+        """The programs that a cluster needs and that are missing here."""
         return tuple(name for name in NEEDED if name not in self.paths)
 
     @property

@@ -46,7 +46,7 @@ class Relay:
         self._loop.close()
 
     def refuse(self) -> None:
-        """From now on nobody listens: connections are refused, the present ones are cut."""
+        """Stop listening, so that connections are refused, and cut the open ones."""
         self._call(self._stop_listening())
 
     def accept(self) -> None:

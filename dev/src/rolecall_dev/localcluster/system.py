@@ -53,10 +53,9 @@ def attempts(timeout_s: float, pause_s: float = 0.02) -> Iterator[None]:
         yield
 
 
-# One at a time in a folder, by a lock on the folder itself: it leaves no file behind.
-# The kernel gives the lock back when its holder dies, however it dies. The folder may be removed by
-# its holder; whoever waited for it then holds a lock on nothing, notices, and starts over on the new
-# one.
+# One at a time in a folder, by a lock on the folder itself, which leaves no file behind.
+# The kernel releases the lock whenever its holder dies. The holder may remove the folder; a process
+# that waited then has a lock on a deleted folder, notices it, and starts over with the new one.
 @contextmanager
 def locked(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the folder, making it if need be; `on_wait` is called when someone else has it now."""
@@ -99,10 +98,10 @@ def _is_same(descriptor: int, folder: Path) -> bool:
         return False
 
 
-# Ports that nobody uses and nobody is about to be given.
-# Below the kernel's range for outgoing connections: a port from inside that range could be taken by
-# any connection of the machine while its program is being restarted. Between the check here and the
-# program's own `bind` another cluster may still be faster; who starts programs tries again then.
+# Ports that are free, and that the kernel does not assign to other programs.
+# They are below the kernel's range for outgoing connections: any connection of the machine could take a
+# port in that range while its program restarts. Between the check here and the program's own `bind`
+# another cluster may still take the port; the caller retries then.
 
 _FIRST, _LAST = 20000, 32000  # Linux hands out 32768 and above to outgoing connections
 _TRIES = 200

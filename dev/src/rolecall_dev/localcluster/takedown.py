@@ -4,7 +4,7 @@ Needs no record: the processes are found by their marks, the files by their fold
 lies elsewhere: the host-path provisioner makes its folders under /tmp/hostpath_pv, for all clusters of
 the machine, and its path cannot be chosen. Their names are in what etcd stored, as plain text, so they
 are read from its files; that works when nothing runs any more. Only empty folders are removed: nothing
-runs in simulated pods, and a name that someone wrote into an object must not delete anybody's data.
+runs in simulated pods, and a name in an object must not delete data of other programs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which resource a kind is: those of Kubernetes from a table, the project's from its CRDs.
 
-A kind that is neither is guessed, since most plurals are regular; the guess is told.
+For any other kind we guess the plural, because most plurals are regular, and report the guess.
 """
 
 from __future__ import annotations

@@ -66,9 +66,9 @@ def _comment(reasons: list[str]) -> list[str]:
     return lines
 
 
-# Writes the Role for what the engine keeps in the operator's own namespace, with its binding.
-# A file of its own, never a part of the operator's other rights: these hold wherever CRs are watched,
-# and nobody's ConfigMaps there are the engine's business.
+# Writes the Role and its binding for the data that the engine keeps in the operator's own namespace.
+# It has its own file, and is never a part of the operator's other rights: those are valid in all
+# watched namespaces, where the engine must not access ConfigMaps.
 
 STORE_FILE = "store_role.yaml"
 _ACCOUNT = ("controller-manager", "system")

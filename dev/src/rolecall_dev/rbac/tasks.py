@@ -46,7 +46,7 @@ _FIXED: Mapping[str, Mapping[str, str]] = yaml.safe_load(
     Path(__file__).with_name("modules.yaml").read_text()
 )
 _KIND = "KIND"  # stands in them for the resource of the task's kind
-_REPORTS = ("rolecall.operator.report", "rolecall.operator.report_failure")
+_REPORT_MODULES = ("rolecall.operator.report", "rolecall.operator.report_failure")
 _UNKNOWABLE = ("helm", "helm_info", "helm_template", "helm_pull", "helm_repository", "kubectl")
 
 
@@ -104,8 +104,8 @@ class TaskReader:
             name = scopes[0].value(arguments.get("name"))
             if isinstance(name, str):
                 self._read_named_role(name)
-        elif module in _REPORTS:
-            self._read_report(arguments, place)
+        elif module in _REPORT_MODULES:
+            self._add_report_rights(arguments, place)
         elif module in _UNKNOWABLE:
             self.notes.append(
                 f"{place}: it cannot be seen what `{module}` will request; use --record"
@@ -124,7 +124,7 @@ class TaskReader:
                 group, resource = kind[0], resource.replace(_KIND, kind[1])
             self.rights.add(group, resource, verbs.split(), place)
 
-    def _read_report(self, arguments: Mapping[str, Any], place: str) -> None:
+    def _add_report_rights(self, arguments: Mapping[str, Any], place: str) -> None:
         """It reads the CR of the run and writes its status, whichever of its kinds that is."""
         for gvk in self.own:
             plural, _is_known = self.kinds.resource(gvk.group, gvk.kind)
@@ -195,7 +195,7 @@ def _is_one(arguments: Mapping[str, Any]) -> bool:
 
 def _module(task: Task) -> str:
     """The short name, where it is a module that we know; others may share their short names."""
-    if task.module in _REPORTS:
+    if task.module in _REPORT_MODULES:
         return task.module
     collection, _, name = task.module.rpartition(".")
     return name if collection in _COLLECTIONS else ""
@@ -206,7 +206,7 @@ def _role_name(entry: Any) -> Any:
 
 
 def _tasks(path: Path, cwd: Path) -> list[Task]:
-    ignored = Findings()  # `rolecall check` tells what is wrong with it
+    ignored = Findings()  # `rolecall check` reports its problems
     return [
         task for document in read_documents(path, cwd, ignored) for task in tasks_of_file(document)
     ]

@@ -57,7 +57,7 @@ class RoleCases:
 
 
 def read_cases(role: Path, cwd: Path, findings: Findings) -> RoleCases:
-    """Those of a role; whatever is wrong with its file is told."""
+    """The cases of a role; reports the problems of its file."""
     path = role / CASES_FILE
     documents = read_documents(path, cwd, findings)
     cases = [case for document in documents for case in _cases(document, findings)]

@@ -21,7 +21,7 @@ from rolecall.json_object import Json, as_map
 
 # What the checks found: problems with their places, and what could not be looked at.
 class Line(int):
-    """The number of a line that also knows the column, where somebody looked for it."""
+    """The number of a line, with its column if the caller searched for it."""
 
     column: int | None
 
@@ -158,7 +158,7 @@ def shown(path: Path, cwd: Path) -> str:
 
 
 def read_documents(path: Path, cwd: Path, findings: Findings) -> list[Document]:
-    """The documents of one file; a file that is no YAML is told, and has none."""
+    """The documents of one file; reports invalid YAML, and then returns none."""
     file = shown(path, cwd)
     try:
         text = path.read_text(encoding="utf-8-sig")

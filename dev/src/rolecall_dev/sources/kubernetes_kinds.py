@@ -1,7 +1,7 @@
 """The kinds of Kubernetes itself, by group and version: those of every release that is supported.
 
-A table, since most projects are checked where no API server is. Versions that are alpha or beta come
-and go; what is said of one that is not here is therefore a guess, and told as one.
+A table, because most projects are checked without an API server. Alpha and beta versions come and go,
+so a finding about a version that is missing here is a guess, and reported as a guess.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _properties(value: Json, schema: Json, path: Path) -> Iterator[Misfit]:
     others = schema.get("additionalProperties")
     is_open = any((others, schema.get(_PRESERVE), schema.get("x-kubernetes-embedded-resource")))
     for name in schema.get("required") or []:
-        # Defaults are filled in before anybody looks.
+        # The API server sets defaults before it validates.
         if name not in value and "default" not in (properties.get(name) or {}):
             yield Misfit((*path, name), "is missing")
     for name, part in value.items():

@@ -173,7 +173,7 @@ class Sources:
 
 
 class Reader:
-    """Reads each file once, however often it is named. What is no YAML was told by another check."""
+    """Reads each file once, however often it is named. Another check reports invalid YAML."""
 
     def __init__(self, cwd: Path, environment: Mapping[str, str]) -> None:
         self._cwd = cwd

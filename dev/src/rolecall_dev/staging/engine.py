@@ -94,7 +94,7 @@ class TrialEngine:
 
     async def start(self) -> None:
         """Start it and wait until it answers."""
-        # In no thread: whoever is broken off meanwhile would leave a process that nobody knows.
+        # Not in a thread: a cancellation meanwhile would leave a process without an owner.
         self._launch()
         async with asyncio.timeout(_START_S):
             while not await asyncio.to_thread(self._answers):
@@ -133,7 +133,7 @@ class TrialEngine:
                 await self.kill()
 
     async def close(self) -> None:
-        """End it, at once where nobody has time to wait any more."""
+        """End it gracefully, or kill it if the caller is cancelled."""
         try:
             await self.stop()
         finally:

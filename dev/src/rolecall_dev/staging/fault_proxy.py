@@ -1,12 +1,12 @@
 """A proxy between the engine and the API server that sees every request and may fail one of them.
 
-Promise: what is not meant to fail passes as it is, watches piece by piece. What plays write is looked
-at before and after, so that it is known what it changed.
+Promise: requests that are not meant to fail pass unchanged, and watches are streamed. We read objects
+before and after a write of a play, to know what it changed.
 
-It stands behind the engine's own proxy and not before it: so it sees what the engine itself asks, and
-what it does in a play's name. Whose request it was is told by the namespace in its path and by the
-program that asks; plain HTTP on loopback is enough, since nobody else is told the port. Joined
-connections (exec, port-forward) are refused in words: on simulated nodes nobody would answer them.
+It is behind the engine's own proxy and not in front of it, so it also sees the requests of the engine
+itself, and those that the engine makes for a play. The namespace in its path and the user agent show to
+whom a request belongs. Plain HTTP on loopback is enough, because only the engine gets the port. We
+reject upgraded connections (exec, port-forward) with a message: simulated nodes do not serve them.
 """
 
 from __future__ import annotations
@@ -112,14 +112,14 @@ class FaultProxy:
             traffic.release()
 
     def cut_watches(self) -> None:
-        """Break off every watch that is open: whoever watches must list again."""
+        """Cut every open watch, so that its client must list again."""
         for task in list(self._watches):
             task.cancel()
 
     def _traffic_of(self, namespace: str) -> Traffic | None:
         if namespace in self._followed:
             return self._followed[namespace]
-        # What is left of a case that is over is nobody's.
+        # Late requests of an ended case belong to no case.
         return None if namespace.startswith(CASE_PREFIX) else self.alone
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -242,7 +242,7 @@ class FaultProxy:
                 request.method, request.rel_url.raw_path_qs, headers=_sent(request), limits=_LIMITS
             ) as response:
                 out = web.StreamResponse(status=response.status, headers=_answered(response))
-                # Whoever asked may have gone meanwhile.
+                # The client may have disconnected meanwhile.
                 with suppress(ConnectionError, aiohttp.ClientError):
                     await out.prepare(request)
                     async for piece in response.content.iter_any():

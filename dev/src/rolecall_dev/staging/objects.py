@@ -3,8 +3,8 @@
 Promise: two runs of the same role on the same CR give equal end states, in whatever namespaces and at
 whatever times. So names of namespaces, uids, versions and times are replaced, and what controllers of
 Kubernetes add by themselves is left out: status of dependents, and objects that one of *their* objects
-controls (pods of a Deployment). The CR's own status is kept, since roles write it; where a sentence of
-it tells how long something took, that is replaced as well.
+controls (pods of a Deployment). The CR's own status is kept, since roles write it; durations in its
+messages are replaced as well.
 
 What still differs between two undisturbed runs (addresses, generated passwords) is learned from them
 and left out of every comparison: see `Leeway`. Rejected: a list of fields that Kubernetes fills in. It
@@ -123,12 +123,12 @@ def differences(
     expected: EndState, found: EndState, leeway: Leeway = NO_LEEWAY
 ) -> list[StateDifference]:
     """Everything that is not as expected."""
-    reported: list[StateDifference] = []
+    found_differences: list[StateDifference] = []
     for key in sorted(expected.objects.keys() | found.objects.keys()):
         old, new = expected.objects.get(key), found.objects.get(key)
         if old is None or new is None:
             if (key, "") not in leeway.paths:
-                reported.append(
+                found_differences.append(
                     StateDifference(
                         key, "", NO_VALUE if old is None else {}, NO_VALUE if new is None else {}
                     )
@@ -137,8 +137,8 @@ def differences(
         for path in sorted(old.keys() | new.keys()):
             was, now = old.get(path, NO_VALUE), new.get(path, NO_VALUE)
             if was != now and (key, path) not in leeway.paths:
-                reported.append(StateDifference(key, path, was, now))
-    return reported
+                found_differences.append(StateDifference(key, path, was, now))
+    return found_differences
 
 
 def leeway_between(first: EndState, second: EndState, known: Leeway = NO_LEEWAY) -> Leeway:
@@ -323,7 +323,7 @@ def leaves_of(value: Any, path: str = "") -> Leaves:
 
 def changed_leaves(before: Json, after: Json) -> tuple[str, ...]:
     """`.spec.replicas: 3 -> 5` for each leaf that differs, without what the API server counts."""
-    old, new = leaves_of(_reported(before)), leaves_of(_reported(after))
+    old, new = leaves_of(_comparable(before)), leaves_of(_comparable(after))
     return tuple(
         f"{path}: {shown_value(old.get(path, NO_VALUE))} -> {shown_value(new.get(path, NO_VALUE))}"
         for path in sorted(old.keys() | new.keys())
@@ -363,7 +363,7 @@ def _digest(value: Any) -> str:
     return f"<secret {hashlib.sha256(str(value).encode()).hexdigest()[:8]}>"
 
 
-def _reported(obj: Json) -> Json:
+def _comparable(obj: Json) -> Json:
     metadata = obj.get("metadata")
     kept = metadata if isinstance(metadata, dict) else {}
     return {

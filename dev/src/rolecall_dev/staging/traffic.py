@@ -1,7 +1,7 @@
 """The requests of one case, and what shall happen to them: a fault, or a hold after a write.
 
-A case is known by its namespace. Requests outside of every followed namespace belong to the case that
-runs alone, if one does; to nobody else, since nothing in them says whose they are.
+A case is identified by its namespace. Requests outside of every followed namespace belong to the case
+that runs alone, if there is one, and otherwise to no case, because nothing in them identifies a case.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from urllib.parse import unquote
 from rolecall.json_object import Json, as_map
 from rolecall.proxy import RequestInfo
 
-# One request that passed the proxy, and what it did to the world.
-# Whether a write changed anything is not asked of the program that made it: modules send a patch on
-# every run and say `changed: false`, others say `changed` and change nothing. It is the object's
-# version before and after that tells.
+# One request that passed the proxy, and its effect.
+# The program that made a write cannot be trusted about its effect: some modules send a patch on every
+# run and report `changed: false`, others report `changed` and change nothing. So we compare the
+# object's version before and after the write.
 
 WRITING_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
@@ -97,7 +97,7 @@ class FaultKind(StrEnum):
     CONFLICT = "409"
     THROTTLED = "429"
     BROKEN = "500"
-    DONE_BUT_TIMED_OUT = "timeout"  # the write is done, and whoever asked does not get to know
+    DONE_BUT_TIMED_OUT = "timeout"  # the write is done, but the client gets no response
     REFUSED = "refused"  # the connection is closed, and nothing was done
 
 
@@ -179,7 +179,7 @@ class Traffic:
         self.requests: list[SeenRequest] = []
         self.fault: Fault | None = None
         self.fault_came_at: int | None = None  # number of the request that met it
-        # Which requests nobody has the right to, those of the engine among them.
+        # Which requests are forbidden for all clients, including the engine.
         self.takes_right: TakesRight | None = None
         self.refused: list[SeenRequest] = []
         self.hold_after: int | None = None  # so many writes of plays with an effect
@@ -253,7 +253,7 @@ class Traffic:
             await self._released.wait()
 
     async def pass_success(self) -> None:
-        """Called when the engine is about to tell that a run succeeded."""
+        """Called when the engine is about to report that a run succeeded."""
         if self.on_success is not None:
             await self.on_success()
 

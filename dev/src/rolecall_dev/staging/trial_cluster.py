@@ -72,7 +72,7 @@ class TrialCluster:
             spec = crd["spec"]
             version = next(each["name"] for each in spec["versions"] if each["served"])
             gvk = Gvk(spec["group"], version, spec["names"]["kind"])
-            # Nobody runs who would take the finalizers off.
+            # No operator runs that would remove the finalizers.
             for cr in await self.client.list_all(gvk):
                 metadata = cr["metadata"]
                 if metadata.get("finalizers"):
@@ -108,6 +108,6 @@ class TrialCluster:
         return name
 
     async def remove_namespace(self, name: str) -> None:
-        """Ask for its end; nobody waits for it."""
+        """Request its deletion, without waiting for it."""
         with suppress(NotFoundError):
             await self.client.delete(_NAMESPACE, "", name)

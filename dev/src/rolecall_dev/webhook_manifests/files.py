@@ -129,9 +129,9 @@ def _conversion_patch(names: OverlayNames) -> Json:
 
 
 # config/webhooks/cert-manager: certificates of cert-manager in place of the operator's own.
-# Then cert-manager tells the API server whom to trust, and the operator publishes nothing. So the
-# webhook configurations are complete here, and the operator needs no right to write anything; those
-# that it has without cert-manager stay, and are not used.
+# Then cert-manager registers the authority at the API server, and the operator registers nothing. So
+# the webhook configurations are complete here, and the operator needs no write rights; the rights that
+# it has without cert-manager stay, and are not used.
 
 _CERT_MANAGER = "cert-manager"
 

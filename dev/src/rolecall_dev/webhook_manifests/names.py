@@ -49,8 +49,8 @@ class WebhookSubjects:
 # What config/default adds to names, since some names are written out in full.
 # kustomize adds its prefix to names of objects and to most places that refer to them. It does not
 # know that a variable of a container, the `resourceNames` of a ClusterRole or the Service of a
-# conversion refer to one. So these are written with the prefix; `rolecall check` tells when it was
-# changed since.
+# conversion refer to one. So these are written with the prefix; `rolecall check` reports a later change
+# of the prefix.
 
 _NAME = "webhooks"
 

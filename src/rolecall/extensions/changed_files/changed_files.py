@@ -77,7 +77,7 @@ class ChangedFiles:
 
     async def look(self) -> None:
         """Look once."""
-        self._report_of_read_at_start()
+        self._warn_about_files_read_at_start()
         if not self._failed:
             return
         found = await asyncio.to_thread(self._changed, tuple(self._failed))
@@ -92,7 +92,7 @@ class ChangedFiles:
                     extra=log_fields(file=file, count=len(keys)),
                 )
 
-    def _report_of_read_at_start(self) -> None:
+    def _warn_about_files_read_at_start(self) -> None:
         for what, file in self._read_at_start.items():
             stamp = _stamp_of(file)
             if stamp not in (None, self._stamps[what]):
@@ -186,7 +186,7 @@ def _counts(name: str) -> bool:
 
 
 def _newest(changes: list[_Change | None]) -> _Change | None:
-    """A file goes before a folder, which tells only that something in it came or went."""
+    """Prefer a file to a folder, which shows only that something was added or removed in it."""
     real = [change for change in changes if change is not None]
     return max(real, key=lambda change: (not change.is_folder, change.at), default=None)
 

@@ -1,7 +1,7 @@
 """How replicas divide the CRs, as this one sees it, and which replica has a CR.
 
-What is told is what this replica saw of the Leases, never what it supposes: a CR whose shard nobody has
-is nobody's.
+It reports only what this replica saw in the Leases, without assumptions: a CR whose shard has no holder
+has no replica.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class KeyHolder:
 
     shard: int
     count: int
-    replica: str  # empty: nobody
+    replica: str  # empty: the shard has no holder
     is_self: bool
 
     def __str__(self) -> str:

@@ -41,7 +41,7 @@ class PageFlags(ExtensionFlags):
     group = _GROUP
 
     bind: str = ""  # empty: none
-    # `cluster`: users log in with their tokens; `local`: whoever has the address that was printed.
+    # `cluster`: users log in with their tokens; `local`: anyone who has the printed address has access.
     access: str = "cluster"
     certificates: Path | None = None  # a folder with tls.crt and tls.key; None: a self-signed one
 

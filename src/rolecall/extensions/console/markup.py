@@ -1,8 +1,8 @@
 """HTML from templates, for the page and for files that commands write.
 
-Each text that a template prints is escaped, and what steers the direction of writing, and terminals
-with their colours, is taken out. It is cut where nobody would read on, with a word on how much there
-was; a link that does not lead to its own page or to the web is none.
+Each text that a template prints is escaped; control characters for the writing direction and for
+terminal colours are removed. Long text is cut, with a note on its full size. A link that leads neither
+to the page itself nor to the web becomes plain text.
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ from rolecall.extensions.handlers.flags import HandlerFlags
 from rolecall.extensions.handlers.keys import HandlersKeys
 from rolecall.extensions.handlers.session import (
     CHANGED,
-    EndsToReport,
     HandlersEndedError,
     HandlersSession,
-    reported_end,
+    PendingEnds,
+    run_ended_message,
 )
 from rolecall.handler_files import KnownKind, check_handlers, handler_files
 from rolecall.json_object import Json
@@ -55,7 +55,7 @@ class HandlersExtension(Extension):
         self._webhooks = _by_path(each for gvk, keys in self._keys for each in keys.webhooks(gvk))
         self._session: HandlersSession | None = None
         self._ready = asyncio.Event()
-        self._ends: EndsToReport = EndsToReport()  # of runs that ended while no process was ready
+        self._ends: PendingEnds = PendingEnds()  # of runs that ended while no process was ready
         self._running: asyncio.Task[str] | None = None
         self._note = ""
         self._is_ending = False
@@ -102,11 +102,11 @@ class HandlersExtension(Extension):
     async def run_ended(self, run: EndedRun) -> None:
         if run.watch not in self._watches or not self.engine.election.leads():
             return
-        self._ends[run.cr["metadata"]["uid"]] = reported_end(run)
+        self._ends[run.cr["metadata"]["uid"]] = run_ended_message(run)
         if len(self._ends) > _MOST_ENDS:
             self._ends.popitem(last=False)
         if self._session is not None:
-            self._session.report_ends()
+            self._session.send_ends()
 
     def reviewer(self, webhook: Webhook) -> GiveVerdict | None:
         return partial(self._review, webhook) if webhook.path in self._webhooks else None
@@ -218,14 +218,14 @@ class HandlersExtension(Extension):
             await asyncio.wait({self._running})
 
     async def _is_fit(self, kinds: Sequence[tuple[Watch, KnownKind]]) -> bool:
-        """Whether handlers may start; what is wrong with their files is told, each with its line."""
+        """Whether handlers may start; logs each problem of their files with its line."""
         asked: dict[Path, list[KnownKind]] = {}
         for watch, known in kinds:
             for file in watch.python_files:
                 asked.setdefault(file, []).append(known)
         problems = await asyncio.to_thread(check_handlers, asked, Path.cwd())
         for problem in problems:
-            _report(problem)
+            _log_problem(problem)
         errors = [problem for problem in problems if not problem.is_warning]
         self._note = f"no handler runs: {errors[0].place}: {errors[0].what}" if errors else ""
         return not errors
@@ -255,7 +255,7 @@ def _by_path(webhooks: Iterable[Webhook]) -> dict[str, Webhook]:
     return {webhook.path: webhook for webhook in webhooks}
 
 
-def _report(problem: Problem) -> None:
+def _log_problem(problem: Problem) -> None:
     level = logging.WARNING if problem.is_warning else logging.ERROR
     what = problem.what if problem.is_warning else f"{problem.what}; no handler runs, roles go on"
     _logger.log(level, "%s", what, extra=log_fields(place=problem.place, way_out=problem.hint))

@@ -75,38 +75,38 @@ class HandlerFigures:
         line = LoggedLine(next(self._numbers), self._clock.now(), text[:_LONGEST_LINE])
         self._lines.append((key, handler, line))
 
-    def began(self, key: Key, reported: Json) -> None:
+    def began(self, key: Key, call: Json) -> None:
         """A daemon, which may run for as long as its CR is there."""
-        name = reported["handler"]
+        name = call["handler"]
         before = self._last_call(key, name)
         why, failures = (before.why, before.failures) if before else ("", 0)
         now = self._clock.now()
-        self._remember(key, Act(name, reported["place"], "running", why, 0.0, now, failures))
+        self._remember(key, Act(name, call["place"], "running", why, 0.0, now, failures))
 
-    def called(self, key: Key, reported: Json) -> None:
+    def called(self, key: Key, call: Json) -> None:
         """A call ended; a failure is logged once, until it is another one."""
-        handler, outcome = reported["handler"], reported["outcome"]
+        handler, outcome = call["handler"], call["outcome"]
         labels = {"GVK": str(key.gvk), "handler": handler}
         self._metrics.of(CALLS, **labels, result=outcome).inc()
-        self._metrics.of(SECONDS, **labels).observe(reported["seconds"])
+        self._metrics.of(SECONDS, **labels).observe(call["seconds"])
         act = Act(
             handler,
-            reported["place"],
+            call["place"],
             outcome,
-            reported["why"],
-            reported["seconds"],
+            call["why"],
+            call["seconds"],
             self._clock.now(),
         )
         self._on_act(key, act)
-        if reported["decorator"] in REVIEWING:
-            self._log_review(key, reported)  # of an object that may never come to be
+        if call["decorator"] in REVIEWING:
+            self._log_review(key, call)  # of an object that may never come to be
             return
         before = self._last_call(key, handler)
         if act.is_bad:
             self.logged(key, handler, f"{act.outcome}: {act.why}")
             act = replace(act, failures=(before.failures if before else 0) + 1)
         self._remember(key, act)
-        self._log(key, act, before, reported)
+        self._log(key, act, before, call)
 
     def acts(self) -> Mapping[Key, Sequence[Act]]:
         """The last call of each handler of each CR, and what it logged; a copy."""
@@ -134,23 +134,23 @@ class HandlerFigures:
         if len(self._last) > _MOST_CRS:
             self._last.popitem(last=False)
 
-    def _log_review(self, key: Key, reported: Json) -> None:
-        fields = {**_about(key), "handler": reported["handler"], "place": reported["place"]}
-        if reported["outcome"] == "denied":
-            _logger.info("admission denied", extra=log_fields(**fields, message=reported["why"]))
-        elif reported["outcome"] != "succeeded":
-            _logger.error("handler failed", extra=log_fields(**fields, why=reported["why"]))
-            _logger.debug("handler failed:\n%s", reported["trace"])
+    def _log_review(self, key: Key, call: Json) -> None:
+        fields = {**_about(key), "handler": call["handler"], "place": call["place"]}
+        if call["outcome"] == "denied":
+            _logger.info("admission denied", extra=log_fields(**fields, message=call["why"]))
+        elif call["outcome"] != "succeeded":
+            _logger.error("handler failed", extra=log_fields(**fields, why=call["why"]))
+            _logger.debug("handler failed:\n%s", call["trace"])
 
-    def _log(self, key: Key, act: Act, before: Act | None, reported: Json) -> None:
+    def _log(self, key: Key, act: Act, before: Act | None, call: Json) -> None:
         about = {**_about(key), "handler": act.name, "place": act.place}
         if act.is_bad and (before is None or before.why != act.why):
             is_asked = act.outcome == "retry"
             what = "handler asks for another try" if is_asked else "handler failed"
             level = logging.WARNING if is_asked else logging.ERROR
             _logger.log(level, what, extra=log_fields(**about, why=act.why))
-            if reported["trace"]:
-                _logger.debug("handler failed:\n%s", reported["trace"])
+            if call["trace"]:
+                _logger.debug("handler failed:\n%s", call["trace"])
         elif before is not None and before.failures and not act.is_bad:
             fields = log_fields(**about, failures=before.failures)
             _logger.info("handler succeeds again", extra=fields)

@@ -40,7 +40,7 @@ class HandlersProcess:
 
     @classmethod
     async def start(cls, asked: Json, cwd: Path, environment: Mapping[str, str]) -> HandlersProcess:
-        """`asked` is the first thing that it is told."""
+        """`asked` is the first message to it."""
         ours, theirs = socket.socketpair()
         with theirs:
             process = await asyncio.create_subprocess_exec(
@@ -55,7 +55,7 @@ class HandlersProcess:
             )
         reader, writer = await asyncio.open_connection(sock=ours, limit=_LONGEST_LINE)
         life = cls(process, reader, writer)
-        life.report(asked)
+        life.send(asked)
         return life
 
     @property
@@ -67,12 +67,12 @@ class HandlersProcess:
         """What it takes now; 0 once it is gone."""
         return resident_bytes(self.pid)
 
-    def report(self, document: Json) -> None:
+    def send(self, document: Json) -> None:
         if not self._writer.is_closing():
             self._writer.write(json.dumps(document).encode() + b"\n")
 
-    async def reported(self) -> AsyncIterator[Json]:
-        """What it says, until it is gone."""
+    async def messages(self) -> AsyncIterator[Json]:
+        """The messages of the process, until it ends."""
         with suppress(ConnectionError):
             while line := await self._reader.readline():
                 yield json.loads(line)
@@ -89,15 +89,15 @@ class HandlersProcess:
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
-    async def close(self, on_reported: Callable[[Json], None] | None) -> None:
-        """Let it end by itself, and take what it says meanwhile; None: kill it at once."""
+    async def close(self, on_message: Callable[[Json], None] | None) -> None:
+        """Let it end by itself, and take its messages until then; None: kill it at once."""
         try:
-            if on_reported is not None and self._writer.can_write_eof():
+            if on_message is not None and self._writer.can_write_eof():
                 self._writer.write_eof()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_END_S):
-                        async for reported in self.reported():
-                            on_reported(reported)
+                        async for message in self.messages():
+                            on_message(message)
                         await self._process.wait()
         finally:
             self.kill()

@@ -26,7 +26,7 @@ from rolecall.workqueue import Cause, Key
 
 CHANGED = "files or kinds changed"
 _LOOK_S = 1.0
-_LONG_S = 10.0  # a role that waits for longer is told of
+_LONG_S = 10.0  # a role that waits for longer is logged
 _SPARE_S = 5.0  # for a handler that is cancelled, before its process is
 _numbers = count(1)
 _logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class HandlersEndedError(NoVerdictError):
     """The process ended with a question; the next one may answer it."""
 
 
-EndsToReport = OrderedDict[str, Json]  # by the UID of the CR, the newest each
+PendingEnds = OrderedDict[str, Json]  # by the UID of the CR, the newest each
 
 
 class HandlersSession:
@@ -49,9 +49,9 @@ class HandlersSession:
         figures: HandlerFigures,
         flags: HandlerFlags,
         ready: asyncio.Event,
-        ends: EndsToReport,
+        ends: PendingEnds,
     ) -> None:
-        """`ready` is set while its process takes questions; `ends` outlive it until they are told."""
+        """`ready` is set while its process takes reviews; `ends` outlive it until they are sent."""
         self._engine, self._figures, self._flags = engine, figures, flags
         self._watches = watches = [watch for watch, _ in kinds]
         self._known = [known for _, known in kinds]
@@ -65,8 +65,8 @@ class HandlersSession:
             "logged": self._log,
             "reviewed": self._reviewed,
             "hold": self._hold,
-            "let go": lambda reported: self._let_go(reported["number"], is_given_up=False),
-            "gave up": lambda reported: self._let_go(reported["number"], is_given_up=True),
+            "let go": lambda message: self._let_go(message["number"], is_given_up=False),
+            "gave up": lambda message: self._let_go(message["number"], is_given_up=True),
             "unfinished": self._unfinished,
         }
         self._acts = engine.election.leads()  # else it only answers the API server
@@ -86,19 +86,19 @@ class HandlersSession:
             self._figures.started()
             looking = asyncio.create_task(self._look(process, has_changed))
             try:
-                async for reported in process.reported():
-                    self._take(reported)
+                async for message in process.messages():
+                    self._take(message)
                 return self._why_ended or await process.how_it_ended()
             finally:
                 looking.cancel()
                 self._ready.clear()
                 await self._end(process)
 
-    def report_ends(self) -> None:
-        """Tell the handlers that wait for ends of runs, as soon as they are ready."""
+    def send_ends(self) -> None:
+        """Send the pending ends of runs to the handlers of `run_ended`, once they are ready."""
         while self._process is not None and self._ready.is_set() and self._ends:
             _, document = self._ends.popitem(last=False)
-            self._process.report(document)
+            self._process.send(document)
 
     async def review(self, verb: str, review: Json) -> Json:
         """The review with the handlers' answer; raises `NoVerdictError`."""
@@ -108,21 +108,21 @@ class HandlersSession:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._reviews[number] = answer
         try:
-            self._process.report(
+            self._process.send(
                 {"message_type": "review", "number": number, "verb": verb, "review": review}
             )
             return await answer
         finally:
             del self._reviews[number]
 
-    def _reviewed(self, reported: Json) -> None:
-        answer = self._reviews.get(reported["number"])
+    def _reviewed(self, message: Json) -> None:
+        answer = self._reviews.get(message["number"])
         if answer is None or answer.done():
             return
-        if "review" in reported:
-            answer.set_result(reported["review"])
+        if "review" in message:
+            answer.set_result(message["review"])
         else:
-            answer.set_exception(NoVerdictError(reported["why"]))
+            answer.set_exception(NoVerdictError(message["why"]))
 
     async def _end(self, process: HandlersProcess) -> None:
         self._process = None
@@ -135,42 +135,42 @@ class HandlersSession:
         await process.close(self._take if may_finish else None)
         self._figures.process_ended()
 
-    def _take(self, reported: Json) -> None:
-        what, take = reported["message_type"], self._takes.get(reported["message_type"])
+    def _take(self, message: Json) -> None:
+        what, take = message["message_type"], self._takes.get(message["message_type"])
         if take is not None:
-            take(reported)
-        elif (key := self._key_of(reported["cr"])) is not None:
+            take(message)
+        elif (key := self._key_of(message["cr"])) is not None:
             if what == "called":
-                self._figures.called(key, reported)
+                self._figures.called(key, message)
             elif what == "began":
-                self._figures.began(key, reported)
+                self._figures.began(key, message)
             elif what == "reconcile":
-                self._engine.retry(key, Cause(str(reported["why"])))
+                self._engine.retry(key, Cause(str(message["why"])))
 
     def _is_ready(self, _: Json) -> None:
         self._ready.set()
-        self.report_ends()
+        self.send_ends()
         _logger.info("handlers are ready", extra=log_fields(pid=self._pid))
 
-    def _broken(self, reported: Json) -> None:
-        place = f"{reported['file']}:{reported['line']}" if reported["line"] else reported["file"]
-        self.broken = f"{place}: {reported['why']}"
+    def _broken(self, message: Json) -> None:
+        place = f"{message['file']}:{message['line']}" if message["line"] else message["file"]
+        self.broken = f"{place}: {message['why']}"
         _logger.error(
             "handlers cannot be imported, so none runs; roles go on",
-            extra=log_fields(place=place, why=reported["why"]),
+            extra=log_fields(place=place, why=message["why"]),
         )
-        _logger.debug("%s", reported["trace"])
+        _logger.debug("%s", message["trace"])
 
-    def _unfinished(self, reported: Json) -> None:
-        cr = reported["cr"]
+    def _unfinished(self, message: Json) -> None:
+        cr = message["cr"]
         about = {key: cr[key] for key in ("kind", "namespace", "name")}
         _logger.warning(
             "a handler did not end in time and was killed; a daemon must end when `stopped` is set",
-            extra=log_fields(**about, handler=reported["handler"], place=reported["place"]),
+            extra=log_fields(**about, handler=message["handler"], place=message["place"]),
         )
 
-    def _hold(self, reported: Json) -> None:
-        key, number, let_go = self._key_of(reported["cr"]), reported["asks"], asyncio.Event()
+    def _hold(self, message: Json) -> None:
+        key, number, let_go = self._key_of(message["cr"]), message["asks"], asyncio.Event()
 
         async def hold() -> None:
             try:
@@ -179,16 +179,16 @@ class HandlersSession:
                     return
                 async with self._engine.held(key):
                     self._answer(number)
-                    await self._until(let_go, key, reported)
+                    await self._until(let_go, key, message)
             finally:
                 self._holds.pop(number, None)
 
         self._holds[number] = (asyncio.create_task(hold(), name="hold for handler"), let_go)
 
-    async def _until(self, let_go: asyncio.Event, key: Key, reported: Json) -> None:
+    async def _until(self, let_go: asyncio.Event, key: Key, message: Json) -> None:
         """Wait for the end of a handler; one that takes too long is named, and then ended."""
         about = {"kind": key.gvk.kind, "namespace": key.namespace, "name": key.name}
-        about |= {"handler": reported["handler"], "place": reported["place"]}
+        about |= {"handler": message["handler"], "place": message["place"]}
         with suppress(TimeoutError):
             async with asyncio.timeout(_LONG_S):
                 await let_go.wait()
@@ -203,12 +203,12 @@ class HandlersSession:
                 await let_go.wait()
                 return
         self._kill(
-            f"{reported['place']}: handler `{reported['handler']}` took longer than {limit_s:g} s"
+            f"{message['place']}: handler `{message['handler']}` took longer than {limit_s:g} s"
         )
 
     def _answer(self, number: int) -> None:
         if self._process is not None:
-            self._process.report({"answers": number})
+            self._process.send({"answers": number})
 
     def _let_go(self, number: int, *, is_given_up: bool) -> None:
         if (hold := self._holds.get(number)) is None:
@@ -237,13 +237,13 @@ class HandlersSession:
         if self._process is not None:
             self._process.kill()
 
-    def _log(self, reported: Json) -> None:
-        ref = reported.get("cr") or {}
+    def _log(self, message: Json) -> None:
+        ref = message.get("cr") or {}
         fields = {key: ref[key] for key in ("kind", "namespace", "name") if ref.get(key)}
-        _logger.log(reported["level"], "%s", reported["message"], extra=log_fields(**fields))
-        call = reported["call"]
+        _logger.log(message["level"], "%s", message["message"], extra=log_fields(**fields))
+        call = message["call"]
         if call is not None and (key := self._key_of(call["cr"])) is not None:
-            self._figures.logged(key, call["handler"], reported["message"])
+            self._figures.logged(key, call["handler"], message["message"])
 
     def _key_of(self, cr: Json) -> Key | None:
         gvk: Gvk | None = self._kinds.get((cr["group"], cr["kind"]))
@@ -279,8 +279,8 @@ class HandlersSession:
         return {**kept, "KUBECONFIG": str(kubeconfig), "K8S_AUTH_KUBECONFIG": str(kubeconfig)}
 
 
-def reported_end(run: EndedRun) -> Json:
-    """As the process is told that a run is over."""
+def run_ended_message(run: EndedRun) -> Json:
+    """The message to the process that a run has ended."""
     result = run.result
     return {
         "message_type": "run ended",

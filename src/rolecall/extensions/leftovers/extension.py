@@ -1,9 +1,9 @@
-"""What runs of a CR leave on disk goes with the CR, also when it went while no engine looked.
+"""Removes the files of a CR's runs with the CR, also when the CR was deleted while no engine ran.
 
 Promises: a sweep looks only at folders of this cluster, of watched kinds in watched namespaces, and
-only at those that were there before the cluster was asked which CRs exist; so a CR that is created
-meanwhile keeps its folder. One in which somebody runs a play stays. What cannot be listed or removed is
-left alone and told: a full disk must not end the engine.
+only at folders that existed before the CRs were listed; so a CR that is created meanwhile keeps its
+folder. A folder in which a process runs a play is kept. Folders that cannot be listed or removed are
+kept and logged: a full disk must not end the engine.
 """
 
 from __future__ import annotations

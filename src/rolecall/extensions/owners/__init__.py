@@ -1,4 +1,4 @@
-"""Gives objects their owner back that somebody took away from them."""
+"""Restores lost owner references of objects."""
 
 from rolecall.extensions.owners.lost_owners import OWNER_RESTORED, LostOwners
 

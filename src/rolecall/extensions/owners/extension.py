@@ -1,4 +1,4 @@
-"""After each run: give what it met its owner back, where somebody took it away."""
+"""After each run: restore the lost owner references of the objects that it accessed."""
 
 from __future__ import annotations
 

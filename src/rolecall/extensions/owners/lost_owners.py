@@ -1,21 +1,22 @@
-"""Gives an object its owner back that somebody took away from it.
+"""Restores the owner reference of an object that lost it.
 
-An object without its owner stays when the CR is deleted, and what happens to it starts no run.
-Promise: what a run asks for by name, and an earlier run saw as the CR's own, names the CR as its owner
-again when the run is over: written or only read, since many roles write only what differs. Never
-touched are an object that names any owner now, one that the role itself gave up, and all objects of a
-CR that is being deleted: `kubectl delete --cascade=orphan` takes owners away so that its objects stay.
+An object without its owner stays when the CR is deleted, and its changes start no run. Promise: an
+object that a run requested by name, and that an earlier run saw as owned by the CR, has the CR as its
+owner again after the run: written or only read, because many roles write only differences. We never
+change an object that has any owner now, one that the role itself released, and the objects of a CR that
+is being deleted: `kubectl delete --cascade=orphan` removes owner references so that the objects stay.
 
-The hard part is that last one, since it can begin at any moment of a run. Its order helps: the CR is
-marked as deleted first, and then its objects lose their owner. So the CR is read after the object, and
-the patch holds only for the version of the object that was read.
+The hard part is that deletion, which can begin at any moment of a run. Its order helps: the API server
+marks the CR as deleted first, and then the garbage collector removes the owner references. So we read
+the CR after the object, and the patch is valid only for the version of the object that was read.
 
-A role may give an object up, so that it outlives the CR, and what is told of that in no record must not
-be undone: records count as far back as each run has one that is whole, and no further.
+A role may release an object, so that it outlives the CR. We must not undo a release that is missing
+from the records: so records count, from the newest back, only up to the first run without a complete
+record.
 
-What was owned is read from the records of earlier runs, and only where a run met such an object.
-Rejected: to remember it in memory, which grows with each object and is gone after a restart; and to
-trust the names of objects, which are anybody's.
+We read the former ownership from the records of earlier runs, and only for a run that accessed an
+object without an owner. Rejected: to keep it in memory, which grows with each object and is lost at a
+restart; and to trust the names of objects, which any client can use.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class LostOwners:
         lost = await self._once_owned(owner, {each.uid for each in seen}, record)
         self._remember({(owner.uid, each.uid) for each in seen if each.uid not in lost})
         restored = [await self._restored(owner, each) for each in seen if each.uid in lost]
-        self._report(run, [name for name in restored if name])
+        self._log_and_post(run, [name for name in restored if name])
 
     async def was_owned(self, owner: Owner, uid: str) -> bool:
         """Whether an object without an owner had this one, and gets it back when the run is over."""
@@ -107,7 +108,7 @@ class LostOwners:
                 return ""
             return await self._give(owner, resource, metadata)
         except (NotFoundError, ConflictError):
-            return ""  # somebody was faster; the next run looks again
+            return ""  # modified concurrently; the next run looks again
         except NotLeadingError:
             raise
         except ClusterError as failure:
@@ -118,7 +119,7 @@ class LostOwners:
             return ""
 
     async def _unowned(self, kind: Gvk, touched: TouchedObject) -> Json | None:
-        """Its metadata now, if it is the same object and names nobody."""
+        """Its current metadata, if it is the same object and has no owner."""
         now = await self._client.get(kind, touched.place.namespace, touched.place.name)
         metadata: Json = now["metadata"]
         is_same = metadata.get("uid") == touched.uid and not metadata.get("deletionTimestamp")
@@ -151,7 +152,7 @@ class LostOwners:
             self._never_owned.clear()
         self._never_owned |= never_owned
 
-    def _report(self, run: EndedRun, names: list[str]) -> None:
+    def _log_and_post(self, run: EndedRun, names: list[str]) -> None:
         if not names:
             return
         shown = listed(names)

@@ -1,5 +1,4 @@
-"""What a turn of an observed CR comes to: a plan instead of a run, and status that tells what it
-found.
+"""The turn of an observed CR: a plan instead of a run, and a condition with its result.
 
 Promise: nothing is written but the condition `Drifted`: no finalizer, no other condition, no object.
 An observing engine may stand beside one that operates, and takes nothing from it.
@@ -51,14 +50,14 @@ class Observing:
         """`on_drift` is called with how many objects of a CR differ, and 0 where it is not observed."""
         self._finder, self._events, self._on_drift = finder, events, on_drift
         self._new_run_id = new_run_id
-        # What was last observed, for CRs whose status is not ours to write and so cannot tell.
+        # The last result, for CRs whose status we must not write, so that it is not in their status.
         self._statuses: dict[Key, str] = {}
         # Keys that this process ran since it observed them last. What `Drifted` says of them later is
         # another engine's word, which only observes.
         self._ran: set[Key] = set()
 
     async def turn(self, view: TurnView, taken: TakenTurn) -> Outcome | None:
-        """Plan, tell, and come back after the period; None: the CR is not observed."""
+        """Plan, report, and requeue after the period; None: the CR is not observed."""
         key, cr, watch = view.turn.key, view.cr, view.watch
         if not is_observed(cr, watch):
             self._on_drift(key, 0)
@@ -89,30 +88,28 @@ class Observing:
         self._statuses = {key: said for key, said in self._statuses.items() if not is_meant(key)}
 
     async def _report(self, key: Key, cr: Json, drift: Drift, taken: TakenTurn) -> None:
-        reported = Observed(
-            drift.objects, str(drift), generation_of(cr), is_known=not drift.unknown
-        )
+        result = Observed(drift.objects, str(drift), generation_of(cr), is_known=not drift.unknown)
         self._ran.discard(key)
-        self._post(key, cr, reported)
-        await taken.write(reported)
+        self._post(key, cr, result)
+        await taken.write(result)
         self._on_drift(key, drift.objects)
         place = {"kind": key.gvk.kind, "namespace": key.namespace, "name": key.name}
         fields = log_fields(**place, objects=drift.objects, unknown=drift.unknown)
         _logger.info("observed what a run would change", extra=fields)
 
-    def _post(self, key: Key, cr: Json, reported: Observed) -> None:
+    def _post(self, key: Key, cr: Json, result: Observed) -> None:
         """Report when it changes whether a run would change anything, or is not known any more."""
         before = find(conditions_of(cr), DRIFTED)
         was = before.get("status") if before is not None else self._statuses.get(key)
-        self._statuses[key] = reported.status
-        if was == reported.status:
+        self._statuses[key] = result.status
+        if was == result.status:
             return
-        if not reported.is_known:
-            self._record(cr, "Warning", "DriftUnknown", reported.message)
-        if reported.status == TRUE:
-            self._record(cr, "Warning", "Drifted", reported.message)
-        elif reported.status == FALSE and was is not None:
-            self._record(cr, "Normal", "NotDrifted", reported.message)
+        if not result.is_known:
+            self._record(cr, "Warning", "DriftUnknown", result.message)
+        if result.status == TRUE:
+            self._record(cr, "Warning", "Drifted", result.message)
+        elif result.status == FALSE and was is not None:
+            self._record(cr, "Normal", "NotDrifted", result.message)
 
     def _record(self, cr: Json, kind: str, reason: str, message: str) -> None:
         self._events.record(cr, kind=kind, reason=reason, message=message)

@@ -1,7 +1,7 @@
-"""Looks at an object once more, and deletes it if it is still ours to delete (`fate_of`).
+"""Reads an object again, and deletes it if it is still ours to delete (`fate_of`).
 
-Each deletion is bound to the UID and the version that was looked at, so whoever writes the object
-meanwhile wins, and the next run decides again.
+Each deletion has the UID and the version of that read as its precondition, so a concurrent write wins,
+and the next run decides again.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What a CR's last good run wanted, as it is kept between runs.
+"""The inventory of a CR: the objects that its last successful run wanted, kept between runs.
 
-An entry is kept for each object that is ours to delete once it is no longer wanted: made by a run of
-the CR and owned by it. Objects that a run writes and another CR owns are kept too, marked as shared:
-the owner must not delete what somebody else still wants.
+It has an entry for each object that we may delete once it is no longer wanted: one that a run of the CR
+made and that the CR owns. It also contains objects that a run writes and another CR owns, marked as
+shared: the owner must not delete an object that another CR still wants.
 
-The text form is JSON of few bytes, as ten thousand CRs have one each.
+The text form is JSON of few bytes, because ten thousand CRs have one each.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """Of one CR; `uid` tells it from a later one with its name."""
+    """The inventory of one CR; `uid` distinguishes it from a later CR of the same name."""
 
     uid: str
     entries: tuple[Entry, ...] = ()

@@ -1,7 +1,7 @@
-"""The inventories of all operators that a person may see, read once for all plans of a command.
+"""The inventories of all operators that a user may read, read once for all plans of a command.
 
-They are found by their label in all namespaces: on somebody's machine nobody knows where the operator
-lives.
+They are found by their label in all namespaces, because a command on a user's machine does not know the
+namespace of the operator.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KeptInventories = list[tuple[Key, Inventory]]
 
 
 class ListedInventories:
-    """Where they may not be read, each plan is told so, and the API server is asked once."""
+    """Reads them once; if the API server forbids it, each plan gets that same error."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -59,7 +59,7 @@ class PrunePorts:
     events: PruneEvents
     # Kind of the CRs, kind of the object (`Deployment.apps`), and: deleted, released, refused, failed.
     count: Callable[[Gvk, str, str], None] = lambda *_: None
-    # Told of a UID before we delete it, and when it was not deleted after all.
+    # Called with a UID and True before we delete the object, and with False if the deletion failed.
     note_delete: Callable[[str, bool], None] = lambda *_: None
     # Which other CR's run in flight asked for this object by name.
     in_flight: Callable[[Key, ObjectId], Key | None] = lambda *_: None

@@ -28,7 +28,7 @@ _PRUNED = "pruned"
 
 
 class Inventories(Protocol):
-    """What is kept now, whoever wrote it."""
+    """The inventories that are stored now, of any operator."""
 
     async def load(self, key: Key) -> Inventory | None: ...
     async def shared(self) -> Mapping[Key, frozenset[ObjectId]]: ...

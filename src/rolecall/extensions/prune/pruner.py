@@ -9,9 +9,9 @@ object either, and deletes it; and if it does want it, nothing was done wrongly.
     each object that is no longer wanted: see `Deletion`
     what is left is the inventory of the next time
 
-Whatever goes wrong here is told, and never turns a good run into a bad one. Of runs that other replicas
-have in flight nothing is known: what such a run wants for the first time may be deleted under it, where
-another CR's run had made it; it is made again by the next run.
+Errors of pruning are logged, and never make a successful run fail. The runs that other replicas have in
+flight are unknown here: we may delete an object that such a run wants for the first time, if a run of
+another CR had made it; the next run makes it again.
 """
 
 from __future__ import annotations

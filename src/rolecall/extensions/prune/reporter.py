@@ -1,4 +1,4 @@
-"""Tells what was pruned: in the log, by an Event on the CR, and in the run's `run.json`."""
+"""Reports pruned objects: in the log, by an Event on the CR, and in the run's `run.json`."""
 
 from __future__ import annotations
 

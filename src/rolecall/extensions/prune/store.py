@@ -4,9 +4,9 @@ Promise: what was saved is there after a restart and for whichever replica leads
 only where it changed, which a role at rest never does. Names and UIDs are kept, and nothing of any
 object's content.
 
-Rejected: the CR's status, which its CRD may cut; an annotation of the CR, which whoever replaces the CR
-drops; owner references found through the API, which tell what is owned and not what a role made; and
-`record.json`, which is gone with the pod's disk.
+Rejected: the CR's status, which its CRD may prune; an annotation of the CR, which a client that
+replaces the CR drops; owner references read from the API, which show ownership and not what a role
+made; and `record.json`, which is lost with the pod's disk.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class InventoryStore:
                 await self._client.merge_patch(CONFIG_MAPS, self._namespace, name, patch)
             else:
                 await self._client.create(CONFIG_MAPS, body)
-        except (AlreadyExistsError, NotFoundError):  # somebody removed it, or made it: once more
+        except (AlreadyExistsError, NotFoundError):  # deleted or created concurrently: retry once
             self._saved[key] = await self._read(key)
             if self._saved[key]:
                 await self._client.replace(CONFIG_MAPS, body)

@@ -17,7 +17,7 @@ _COUNTED = ("generation", "labels", "annotations")
 
 
 class ContentNeededError(Exception):
-    """Metadata alone does not tell whether such an object changed."""
+    """The metadata alone does not show whether such an object changed."""
 
 
 def read_digest(document: Json, *, has_status: bool) -> bytes:

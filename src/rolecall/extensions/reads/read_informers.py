@@ -1,16 +1,17 @@
-"""Watches what plays read, so that whoever changes it brings the CR back.
+"""Watches the objects that plays read, so that each change of them requeues the CR.
 
-Promise: `run_ended` is cheap. From then on, until the CR is gone or its runs read it no more, a change
-of an object that the last good run read by name, or of one in a list that it read, brings the CR with a
-cause that names it. Objects that the CR owns are left to `dependent_informers`. A failed run adds what
-it read: what it waits for may be the very thing that comes.
+Promise: `run_ended` is cheap. After it, until the CR is deleted or its runs no longer read the object,
+a change of an object that the last successful run read by name, or of one in a list that it read,
+requeues the CR with a cause that names the object. Objects that the CR owns are left to
+`dependent_informers`. A failed run adds its reads to those of the run before: it may have failed
+because it waits for one of these objects.
 
-Few objects of a kind in a namespace have a stream each, bound to their name, for which a right to that
-name is enough; above that, and for lists, one stream serves the kind and namespace, whatever the number
-of CRs. It stays so until nobody reads there any more, so that streams do not come and go.
+Up to five objects of a kind in a namespace have a watch each, with a field selector for the name, for
+which a right to that name is enough; above that, and for lists, one watch serves the kind and namespace
+for any number of CRs. It stays until no CR reads there any more, so that watches do not come and go.
 
-What cannot be watched for want of a right is told once, with the rule to add, and tried again: until
-then it is looked at with the period, as ever.
+A watch that the API server forbids is logged once, with the rule to add, and retried: until it
+succeeds, only the period of the CR finds changes.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from rolecall.workqueue import Key
 
 MOST_NAMED_STREAMS = 5
 _WHOLE = ""
-# Told once and gone by themselves, or written every few seconds.
+# Events are written once and expire by themselves; Leases are written every few seconds.
 _NEVER = frozenset({"Event", "Lease"})
 
 _logger = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class ReadInformers:
         self._supervisor = supervisor or Supervisor(SystemClock())
         self._watched: dict[Spot, _Watched] = {}
         self._spots: dict[Key, set[Spot]] = {}
-        self._reported: dict[Spot, str] = {}
+        self._warned: dict[Spot, str] = {}
 
     async def close(self) -> None:
         tasks = [task for each in self._watched.values() for task in each.tasks.values()]
@@ -110,7 +111,7 @@ class ReadInformers:
             self.forget(key)
 
     async def _begun(self, spot: Spot, watch: Watch) -> _Watched | None:
-        """A kind and namespace that nobody read so far; None: it is not to be watched."""
+        """Begin with a kind and namespace that no CR read before; None: we must not watch it."""
         try:
             found = await self._client.discovery.by_plural(spot.group, spot.version, spot.plural)
         except ClusterError:
@@ -142,7 +143,7 @@ class ReadInformers:
         self._arrange(watched)
         if not watched.readers:
             del self._watched[spot]
-            self._reported.pop(spot, None)
+            self._warned.pop(spot, None)
 
     def _arrange(self, watched: _Watched) -> None:
         """Begin the streams that are needed now, and end those that are not."""
@@ -180,10 +181,10 @@ class ReadInformers:
         gvk = resource.gvk
         spot = Spot(gvk.group, gvk.version, resource.plural, namespace)
         rule = rule_to_watch(failure)
-        reported = rule or failure.message
-        if self._reported.get(spot) == reported or isinstance(failure, NoSuchKindError):
+        why = rule or failure.message
+        if self._warned.get(spot) == why or isinstance(failure, NoSuchKindError):
             return
-        self._reported[spot] = reported
+        self._warned[spot] = why
         hint = f"add `- {rule}` to a role in config/rbac, or let `rolecall rbac` write it"
         fields = {"kind": str(gvk), "namespace": namespace, "why": failure.message}
         fields |= {"hint": hint if rule else failure.hint}

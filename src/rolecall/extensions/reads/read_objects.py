@@ -168,7 +168,7 @@ class ReadObjects:
         for key in keys:
             seen = self._readers.of(key).seen.get((change.namespace, change.name))
             if seen != change.version and not self._ports.is_own(key, change):
-                self._report(key, change, what, in_list=key not in named)
+                self._requeue(key, change, what, in_list=key not in named)
 
     def _compare_with_runs(self) -> None:
         for name in self._readers.names:
@@ -185,7 +185,7 @@ class ReadObjects:
         what = "deletion of" if memo is None else "change of" if seen != MISSING else "creation of"
         change = Change(self._resource, *place, memo.uid if memo else "", now)
         if not self._ports.is_own(key, change):
-            self._report(key, change, what)
+            self._requeue(key, change, what)
 
     def _compare_list(self, key: Key, selector: str, digest: str) -> None:
         items = (
@@ -197,7 +197,7 @@ class ReadObjects:
             cause = Cause(f"change of a list of {self._resource.plural} that the role reads")
             self._ports.sink.add(key, Urgency.DEPENDENT, cause)
 
-    def _report(self, key: Key, change: Change, what: str, *, in_list: bool = False) -> None:
+    def _requeue(self, key: Key, change: Change, what: str, *, in_list: bool = False) -> None:
         is_elsewhere = change.namespace not in ("", key.namespace)
         name = f"{change.namespace}/{change.name}" if is_elsewhere else change.name
         where = " in a list" if in_list else ""

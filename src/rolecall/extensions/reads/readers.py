@@ -1,7 +1,7 @@
 """Who read what, of one kind in one namespace: objects by name, and lists by label selector.
 
-For each CR, what its last run saw of an object is kept too: a version, or that there was none. What
-that run saw, or wrote itself, is no news to it, whoever is told of it later.
+For each CR, it also keeps what its last run saw of an object: a version, or that the object was
+missing. A watch event with a state that the run saw or wrote itself does not requeue the CR.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class Readers:
                 self._names.setdefault(name, set()).add(key)
 
     def by_name(self, name: str) -> Iterator[tuple[Key, str]]:
-        """Whoever read this object, with what it saw."""
+        """The CRs whose runs read this object, each with the version that its run saw."""
         for key in tuple(self._names.get(name, ())):
             yield key, self._by_key[key].names[name]
 
     def by_list(self, *labels: Mapping[str, str] | None) -> Iterator[Key]:
-        """Whoever has it in a list, by its labels before or after."""
+        """The CRs whose runs read a list with this object, by its labels before or after the change."""
         for key, reads in tuple(self._by_key.items()):
             known = [each for each in labels if each is not None]
             if any(meets_selector(each, text) for text in reads.lists for each in known):

@@ -1,6 +1,6 @@
 """What a run read, by kind and namespace, without the CR itself and what it owns.
 
-Those have streams already. Kinds are told by the plural in the path, as requests name them.
+Those have watches already. Kinds are identified by the plural in the path, as in requests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def reads_of_run(record: RunRecord, watch: Watch, cr: Json) -> dict[Spot, ReadsO
         if each.was_read and each.uid != own_uid and not is_dependent:
             names[spot][each.place.name] = _state(each)
     for listed, digest in touched.lists.items():
-        # A field selector narrows the list in a way that metadata does not tell: as if it had none.
+        # Metadata does not show whether an object meets a field selector, so such a list has no digest.
         known = "" if listed.field_selector else digest
         lists[_spot(listed)][listed.label_selector] = known
     return {

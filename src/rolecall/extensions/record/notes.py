@@ -101,7 +101,7 @@ class RequestNote:
     is_stream: bool = False
     code: int = 0  # of an answer that has begun
     read_protobuf: ReadProtobuf | None = None
-    is_stale: bool = False  # a discovery document that leaves out what a server is to tell
+    is_stale: bool = False  # a discovery document in which an aggregated server is missing
     _end: bytes = b""  # of the last piece
     _pieces: list[bytes] = field(default_factory=list)
 

@@ -1,13 +1,13 @@
 """The shards that this member took, and for which of them it may write now.
 
-Promise: a claim is believed only as long as lists keep showing the very Lease that this member wrote:
-the same version, or, within the deadline, the same mark. A version cannot be restored by anybody; a
-mark could be, by hand, but not within the time that others must wait. A hand is given out once; when
-its claim ran out, was given up or was taken away, it is void for good, and a new one begins anew.
+Promise: a claim is valid only as long as lists show the exact Lease that this member wrote: the same
+version, or, within the deadline, the same mark. No client can restore a version; a mark can be restored
+by hand, but not within the time that other members must wait. A hand is issued once; when its claim
+expires, is given up or is taken away, the hand is void for good, and a later claim gets a new one.
 
-The hard part: an answer may be lost, so that a write of ours arrives later or did already. So a claim
-begins when the write is sent, unconfirmed; and a list that was asked for before our last write for a
-shard says nothing about it.
+The hard part: a response may be lost, so that our write arrives later, or has arrived already. So a
+claim begins unconfirmed when the write is sent; and a list that was requested before our last write for
+a shard says nothing about that shard.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Claims:
     def _is_ours(self, claim: Claim, record: ShardRecord, listed_at: float) -> bool:
         if claim.is_confirmed and record.version == claim.version:
             return True
-        if record.count != self._count:  # others could not tell, and would count down
+        if record.count != self._count:  # others do not see that it is ours, and would count down
             return False
         return record.mark == claim.mark and listed_at < claim.proven_at + self._deadline_s
 

@@ -1,8 +1,9 @@
-"""What one look at the Leases asks of this member: a pure function of what is seen, and since when.
+"""The steps that this member must take after it listed the Leases: a pure function of their observed
+states, and of the time since when each was observed.
 
-Promise: a shard is taken at once only where it is certain that nobody writes for it (`Hold.FREE`), and
-else only after it was seen in one and the same state for as long as any lease lasts. Only the winner
-takes, so members do not race; where they disagree for a moment, versions of Leases decide.
+Promise: a member takes a shard at once only if no replica can write for it (`Hold.FREE`), and otherwise
+only after it observed the shard in the same state for as long as any lease lasts. Only the winner takes
+a shard, so members do not race; while they disagree, the versions of Leases decide.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ class Steps:
 
     create: list[int] = field(default_factory=list)
     take: list[ShardRecord] = field(default_factory=list)
-    # Waited for by us, and for somebody who may only just have come: it need not wait again.
+    # We waited for the lease, and release it for the winner, which may have just joined and then need
+    # not wait again.
     free: list[ShardRecord] = field(default_factory=list)
-    give: set[int] = field(default_factory=set)  # claimed, and for somebody else
+    give: set[int] = field(default_factory=set)  # claimed, and for another member
     keep: set[int] = field(default_factory=set)  # claimed, and for us
     bury: list[MemberRecord] = field(default_factory=list)
     sweep: list[MemberRecord] = field(default_factory=list)
@@ -79,7 +81,7 @@ def _decide_unclaimed(
     hold, record = sightings.hold_of(shard), sightings.listed.shards.get(shard)
     is_for_us = winner == own.tenure
     if record is None:
-        # Its winner may be gone, which takes a lease to know: then whoever sees it makes it.
+        # Its winner may be gone, which others know only after a lease; then any member creates it.
         left_s = 0.0 if is_for_us else own.retry_s - sightings.shard_age(shard, now)
         if left_s > 0:
             steps.in_at_most(left_s)
@@ -90,7 +92,7 @@ def _decide_unclaimed(
         if is_for_us and own.may_take:
             steps.take.append(record)
         return
-    # Named as ours, but we did not take it: nobody but us can untie this.
+    # The Lease names us, but we did not take it: only we can resolve this.
     is_named_ours = record.tenure == own.tenure and not own.is_leaving
     if not is_named_ours and hold is not Hold.UNCLEAR:
         return
@@ -105,7 +107,7 @@ def _decide_unclaimed(
 
 
 def _wait_left(sightings: Sightings, own: Standing, record: ShardRecord, now: float) -> float:
-    """How much longer a shard must stay as it is before anybody may take it."""
+    """How much longer a shard must stay unchanged before any member may take it."""
     patience_s = max(sightings.longest_lease(own.lease_s), record.lasts_s)
     return patience_s - sightings.shard_age(record.shard, now)
 

@@ -71,7 +71,7 @@ class ShardFigures:
 
     count: int
     held: int = 0  # by this replica
-    unheld: int = 0  # by nobody, for longer than the lease time
+    unheld: int = 0  # without a holder, for longer than the lease time
     members: int = 0
     is_standby: bool = False  # this replica takes none
 

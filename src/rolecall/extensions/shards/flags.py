@@ -36,7 +36,7 @@ class ShardFlags(ExtensionFlags):
 
     @classmethod
     def read(cls, chosen: Chosen) -> Self:
-        """Shards or one leader: with both, nobody could say who may work."""
+        """Shards or one leader: with both, it would be undefined which replica may work."""
         count = chosen["shards"]
         if not 0 <= count <= _MOST:
             raise InputError(

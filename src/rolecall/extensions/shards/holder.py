@@ -1,17 +1,16 @@
 """Divides keys among replicas: each holds a part of the shards by Leases, and writes for no other.
 
-Promise: at no moment may two replicas write for one key. What each of the files here adds to it is
-said there; together: a shard is taken only where it is certain that nobody writes for it, or after it
-stood still for a whole lease; and who holds it stops by its own clock at the renew deadline, which is
-shorter. A replica that loses shards, or all of them, does not end: it goes on with what it has, or
-begins anew.
+Promise: two replicas never write for one key at the same time. Each file here states its part of it.
+Together: a replica takes a shard only if no other replica can write for it, or after its Lease did not
+change for a whole lease; and the holder stops by its own clock at the renew deadline, which is shorter.
+A replica that loses some or all shards does not end: it continues with the others, or begins anew.
 
-The hard part is a server that is slow, or answers nothing. Loops go beside each other, so that none
-waits for another: one keeps the mode, one renews our own Lease, one looks at all Leases and decides,
-one tells the engine what ran out, one is told of changes. None of them ever raises.
+The hard part is an API server that is slow or does not respond. Concurrent loops do not wait for each
+other: one keeps the mode, one renews our own Lease, one lists all Leases and decides, one hands expired
+and new shards to the engine, one watches changes. None of them ever raises.
 
-Not promised: anything where a process is paused for as long as lies between deadline and lease exactly
-between asking `holds` and sending; and about Leases into which somebody writes what only we write.
+Not promised: safety if the process is paused between the check of `holds` and the request, for as long
+as lies between deadline and lease; or if another client writes the parts of Leases that only we write.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ class ShardHolder:
         self._looked_at: float | None = None  # when the last list that arrived was asked for
         self._first_look = asyncio.Event()
         self._sees_mode = False
-        self._look_now, self._renew_now, self._report_now = (asyncio.Event() for _ in range(3))
+        self._look_now, self._renew_now, self._notify_now = (asyncio.Event() for _ in range(3))
         self._is_leaving = False
         self._is_over = False
 
@@ -106,7 +105,7 @@ class ShardHolder:
                 loops.create_task(self._keep_mode(), name="shards: mode")
                 loops.create_task(self._keep_member(), name="shards: member")
                 loops.create_task(self._keep_looking(), name="shards: look")
-                loops.create_task(self._keep_telling(), name="shards: report")
+                loops.create_task(self._keep_notifying(), name="shards: report")
                 loops.create_task(self._keep_watching(), name="shards: watch")
         finally:
             await self._writes.cut()
@@ -126,7 +125,7 @@ class ShardHolder:
         return self._holdings.hand_of(part_of(key, self._settings.count)) is not None
 
     def leads(self) -> bool:
-        """Whether the first shard is ours: who has it does what there is one of."""
+        """Whether the first shard is ours: its holder runs singleton work."""
         return self._holdings.hand_of(0) is not None
 
     @property
@@ -148,7 +147,7 @@ class ShardHolder:
         `run` must go on meanwhile.
         """
         self._is_leaving = True
-        for woken in (self._renew_now, self._look_now, self._report_now):
+        for woken in (self._renew_now, self._look_now, self._notify_now):
             woken.set()
         self._holdings.give(self._holdings.claims.by_shard)
         election = self._settings.election
@@ -197,7 +196,7 @@ class ShardHolder:
         self._look_now.set()
 
     def _on_written(self, is_worth_a_look: bool) -> None:
-        self._report_now.set()
+        self._notify_now.set()
         if is_worth_a_look:
             self._look_now.set()
 
@@ -225,13 +224,13 @@ class ShardHolder:
                 await self._clock.sleep(_GROUPING_S)
                 self._look_now.clear()
 
-    async def _keep_telling(self) -> None:
+    async def _keep_notifying(self) -> None:
         while not self._is_over:
-            await self._tried(self._report)
+            await self._tried(self._notify_engine)
             left_s = min(max(self._holdings.left_s(), 0.0), self._settings.election.retry_s)
             if self._holdings.is_giving:
                 left_s = min(left_s, _EMPTY_S)
-            if await wait_woken(self._clock, left_s, self._report_now):
+            if await wait_woken(self._clock, left_s, self._notify_now):
                 await self._clock.sleep(_GRANTING_S)
 
     async def _keep_watching(self) -> None:
@@ -271,10 +270,10 @@ class ShardHolder:
         holdings.keep(steps.keep)
         self._writes.do(steps, self._host, tenure, self._settings.election.lease_s)
         self._next_look_s = min(self._next_look_s, max(steps.next_s, _GROUPING_S))
-        self._report_now.set()
+        self._notify_now.set()
 
-    async def _report(self) -> None:
-        """Tell the engine what ran out and what came, and release what became empty."""
+    async def _notify_engine(self) -> None:
+        """Notify the engine of expired and of new shards, and release the empty ones."""
         holdings = self._holdings
         holdings.expire()
         holdings.end_patience()
@@ -288,12 +287,12 @@ class ShardHolder:
         try:
             async with aclosing(self._calls.watch()) as events:
                 async for event in events:
-                    self._reported(event)
+                    self._see_event(event)
         except ClusterError as failure:
             self._calls.note_watch(failure)
             raise
 
-    def _reported(self, event: WatchEvent) -> None:
+    def _see_event(self, event: WatchEvent) -> None:
         lease = event.object
         if tenure := self._naming.tenure_in(name_of(lease)):
             self._sightings.see_member(tenure, version_of(lease), self._clock.boottime())
@@ -323,7 +322,7 @@ class ShardHolder:
         """Renew something on which all hands hang."""
         could_act = self._holdings.may_act()
         await self._tried(step)
-        self._report_now.set()
+        self._notify_now.set()
         if self._holdings.may_act() and not could_act:
             self._look_now.set()
 

@@ -1,8 +1,9 @@
-"""For which shards this member may write now, until when, and what the engine is told of it.
+"""For which shards this member may write now, until when, and the notifications of the engine.
 
-Promise: `Hand.holds` is computed from our own clock at each question: none of the three proofs (that
-replicas work by shards, that our member Lease was renewed, that the shard's Lease is ours) may be older
-than the renew deadline. It does not depend on the loop being on time; telling the engine does.
+Promise: `Hand.holds` computes its result from our own clock at each call: none of the three proofs
+(that replicas work by shards, that our member Lease was renewed, that the shard's Lease is ours) may be
+older than the renew deadline. It does not depend on the punctuality of the event loop; the
+notifications do.
 
 A shard that is for another member is given up in steps: no new turn begins, runs may end within the
 patience, then they are ended; what a run sent last may arrive for as long as a lease lasts beyond the
@@ -54,12 +55,12 @@ class Holdings:
         return None if for_new and claim.leaving_since is not None else claim.hand
 
     def expire(self) -> None:
-        """Tell the engine what ran out."""
+        """Notify the engine of shards whose proofs expired."""
         now = self._clock.boottime()
         out = {claim for claim in self._handed() if not self._is_in_hand(claim)}
         for claim in out:
             self._void(claim, now)
-        self._report_lost(out, "the Leases could not be renewed in time")
+        self._notify_lost(out, "the Leases could not be renewed in time")
 
     def grant(self) -> None:
         """Give hands for what is proven to be ours."""
@@ -81,7 +82,7 @@ class Holdings:
         had_hand = {claim for claim in claims if claim.hand is not None}
         for claim in had_hand:
             self._void(claim, now)
-        self._report_lost(had_hand, why)
+        self._notify_lost(had_hand, why)
 
     def drop_all(self, why: str) -> None:
         """This tenure is over, or replicas work in another way."""
@@ -123,7 +124,7 @@ class Holdings:
         }
         for claim in out:
             self._void(claim, now)
-        self._report_lost(out, "the shard is for another replica, and the runs took too long")
+        self._notify_lost(out, "the shard is for another replica, and the runs took too long")
 
     def empty_ones(self) -> list[Claim]:
         """What is given up, and may be released now."""
@@ -140,7 +141,7 @@ class Holdings:
             self._note_leading()
 
     def close(self) -> None:
-        """The process ends: nothing is written any more, and nobody needs to be told."""
+        """Give up all claims at the end of the process, without writes and notifications."""
         for claim in list(self.claims.by_shard.values()):
             self.give_up(claim)
 
@@ -181,7 +182,7 @@ class Holdings:
         waited_s = self._clock.boottime() - claim.ended_at
         return waited_s >= self._margin_s and (not is_busy or waited_s >= self._deadline_s)
 
-    def _report_lost(self, claims: Collection[Claim], why: str) -> None:
+    def _notify_lost(self, claims: Collection[Claim], why: str) -> None:
         if claims:
             self._note_leading()
             self._ports.on_lost(frozenset(claim.shard for claim in claims), why)

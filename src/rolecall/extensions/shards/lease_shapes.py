@@ -4,8 +4,8 @@ Promise: reading never fails. People and tools write into Leases; what makes no 
 says so (`is_sound`, no holder), and each reader of it errs on the side of waiting. Nothing here talks
 to a server or knows the time.
 
-Members are told apart by their tenure, a random word, and not by their host: a pod may begin anew, and
-two replicas may have one name.
+Members are identified by their tenure, a random word, and not by their host: a pod may restart, and two
+replicas may have the same name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WATCHED = "rolecall.dev/watched"
 ENDED = "rolecall.dev/ended"
 RELEASED_BY = "rolecall.dev/released-by"
 
-# Nobody promises to be silent for longer: more is a mistake, and must not keep shards from all.
+# No replica uses a longer lease: a higher value is a mistake, and must not block a shard for hours.
 _LONGEST_S = 3600.0
 _LONGEST_LABEL = 63
 _HEAVIEST = 1_000_000
@@ -154,7 +154,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a member tells of itself."""
+    """What a member publishes about itself in its Lease."""
 
     host: str
     weight: int
@@ -166,7 +166,7 @@ class Profile:
 
 
 def read_leases(leases: Iterable[Json], naming: Naming) -> Listed:
-    """What is known by its name; anything else with the label is nobody's."""
+    """The Leases that our naming knows; other objects with the label are ignored."""
     members: dict[str, MemberRecord] = {}
     shards: dict[int, ShardRecord] = {}
     for lease in leases:
@@ -219,16 +219,17 @@ def renewed_member(lease: Json, naming: Naming, profile: Profile, now: datetime)
 
 
 def ended_member(lease: Json, naming: Naming, by: str, now: datetime) -> Json:
-    """The version after which its tenure is over for everybody: a tombstone."""
+    """The version after which its tenure is over for all replicas: a tombstone."""
     ended = f"by {by} at {time_text(now)}"
     return _labelled(released(lease, now), naming, **{ENDED: ended})
 
 
 def unheld_shard(naming: Naming, shard: int, seconds: float, now: datetime) -> Json:
-    """The first version of a shard's Lease: nobody's, and not said to be free.
+    """The first version of a shard's Lease: without a holder, but not marked as free.
 
-    What is not there may have been there a moment ago; what is there and has one version was so all
-    the time. So a Lease is made first, watched for as long as a lease lasts, and then taken.
+    A missing Lease may have existed a moment ago with a holder; an existing Lease with the same version
+    proves that it did not change. So a member creates a Lease first, observes it for a whole lease, and
+    then takes it.
     """
     lease = new_lease(naming.namespace, naming.shard(shard), "", seconds, now)
     return _labelled(lease, naming, **{COUNT: str(naming.count)})

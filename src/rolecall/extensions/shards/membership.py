@@ -1,12 +1,12 @@
-"""Our own member Lease: that it lives is what everybody's judgement of our shards hangs on.
+"""Our own member Lease: its renewals prove to the other replicas that we may hold our shards.
 
-Promise: `renewed_at` is a moment on our clock before which our Lease was last renewed. Whoever buries
-us saw that renewal, or a later one, unchanged for a whole lease. A tenure that somebody ended, or whose
-Lease is gone or not ours, is never taken up again, whoever restores the Lease: `on_ended` is called,
-and the next renewal begins a new one.
+Promise: `renewed_at` is a moment on our clock before the last renewal of our Lease. A replica that ends
+our tenure saw that renewal, or a later one, unchanged for a whole lease. A tenure that another replica
+ended, or whose Lease is deleted or not ours, is never resumed, even if the Lease is restored: we call
+`on_ended`, and the next renewal begins a new tenure.
 
-The hard part: a conflict may be our own renewal whose answer was lost. So the Lease is read again: it
-is ours as long as it is the same object, names us, and nobody wrote that it is over.
+The hard part: a conflict may be our own renewal whose response was lost. So we read the Lease again: it
+is ours as long as it is the same object, names us, and is not marked as ended.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Membership:
             self._end(self.tenure, why)
 
     async def end(self, host: str) -> None:
-        """Tell everybody that this tenure is over, so that nobody needs to wait for it to be silent."""
+        """Mark this tenure as ended, so that no replica needs to wait for its lease to expire."""
         if self._lease is None:
             return
         lease, self._lease = self._lease, None

@@ -1,8 +1,8 @@
 """Edits and deletions of CRs while their keys were another replica's.
 
-A key that comes to this replica is queued as after a start, which finds out all that anybody may have
-missed, but two things: an edit goes first wherever it is taken, and a CR that went is in no list any
-more. Both are remembered for as long as a key may take to change hands.
+A key that comes to this replica is queued as after a start, which finds all missed changes except two:
+an edit has the highest urgency, and a deleted CR is in no list any more. Both are kept for as long as a
+key may take to move to another replica.
 """
 
 from __future__ import annotations

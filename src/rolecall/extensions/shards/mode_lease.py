@@ -1,18 +1,19 @@
 """The one Lease that all replicas of an operator know, whatever way they divide their work.
 
-The way is the number of shards and a digest of which CRs are watched. Members that watch others would
-hold shards of CRs that they never see, and leave those with no replica.
+The way is the number of shards and a digest of which CRs are watched. Members that watch other CRs
+would hold shards with CRs that they never see, and those CRs would have no replica.
 
-Promise: `proven_at` is a moment on our clock before which this way of working was last proven to be
-*the* way: whoever works otherwise must see the Lease unchanged for a whole lease first, and sees it
-change later than that. The Lease is never released: it belongs to all who work this way.
+Promise: `proven_at` is a moment on our clock before the last proof that this way of working is in
+force: a replica that works otherwise must first see the Lease unchanged for a whole lease, and it sees
+a change later than that moment. The Lease is never released: it belongs to all replicas that work this
+way.
 
-All members hold it together, so one renewal serves all. A member renews it only where two looks showed
-no difference; where they did, somebody renewed it after the first of them.
+All members hold it together, so one renewal serves all. A member renews it only if two of its reads
+show no difference; if they differ, another member renewed it after the first of them.
 
-Its holder's text is compared by everybody, also by replicas without shards, which then wait as standbys
-do. A Lease that is missing is made first, as nobody's, and taken after a whole lease: a leader whose
-Lease was deleted by hand writes on for a while.
+All replicas compare the text of its holder, also replicas without shards, which then wait like
+standbys. If the Lease is missing, we create it without a real holder, and take it after a whole lease:
+a leader whose Lease was deleted by hand keeps writing for a while.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from rolecall.log_fields import log_fields
 from rolecall.settings import ElectionSettings
 
 _logger = logging.getLogger(__name__)
-_NO_ONE_YET = "nobody-yet"
+_NO_HOLDER_YET = "nobody-yet"
 
 
 class ModeLease:
@@ -53,7 +54,7 @@ class ModeLease:
         self.proven_at = float("-inf")
         self._is_ours = False  # as far as the last look showed
         self.why_not = ""
-        self.silent_in_s = float("inf")  # until it may be taken, if nobody renews it
+        self.silent_in_s = float("inf")  # until it may be taken, if no replica renews it
         self.looked_at: float | None = None  # when the last look that was answered was asked for
         self._spec: Json | None = None  # what that look showed
         self._version = ""
@@ -62,10 +63,10 @@ class ModeLease:
     async def keep(self) -> None:
         """Look, and renew or take it where that is ours to do; raises `ClusterError`."""
         if not await self._look_and_write():
-            await self._look_and_write()  # somebody wrote it just then: that may be our proof
+            await self._look_and_write()  # modified concurrently: that may be our proof
 
     async def _look_and_write(self) -> bool:
-        """Says whether nobody else wrote it meanwhile."""
+        """Returns False if another replica wrote it concurrently."""
         asked_at, self.silent_in_s = self._clock.boottime(), float("inf")
         try:
             found = await self._calls.get(self._naming.id)
@@ -111,11 +112,11 @@ class ModeLease:
         return True
 
     async def _create(self, asked_at: float) -> bool:
-        """It is gone. While our proof lasts, nobody else can have had it; else nobody can tell."""
+        """Create a deleted Lease. Only while our proof is valid, we know that it was still ours."""
         is_ours = asked_at < self.proven_at + self._settings.renew_deadline_s
         if not is_ours:
-            self._lost_to(_NO_ONE_YET)
-        holder = self._naming.mode_text if is_ours else _NO_ONE_YET
+            self._lost_to(_NO_HOLDER_YET)
+        holder = self._naming.mode_text if is_ours else _NO_HOLDER_YET
         naming, sent_at = self._naming, self._clock.boottime()
         seconds, now = self._settings.lease_s, self._clock.now()
         try:
@@ -177,7 +178,7 @@ class ModeLease:
 
 def _why_not(holder: str, naming: Naming) -> tuple[str, str]:
     """Why this replica cannot work now, and what to do about it."""
-    if holder in (_NO_ONE_YET, ""):
+    if holder in (_NO_HOLDER_YET, ""):
         return "waiting for one lease time, since another replica may still be writing", ""
     division = Division.of(holder)
     if division is not None and division.way != WAY:

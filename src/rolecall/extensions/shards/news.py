@@ -36,8 +36,8 @@ class News:
         if event.type == _GONE:
             return self._known.pop(name, None) is not None
         said = annotations_of(event.object)
-        reported = tuple(said.get(key) for key in (ENDED, LEAVING, RELEASED_BY, WEIGHT))
-        matters = (holder_of(event.object), reported)
+        annotations = tuple(said.get(key) for key in (ENDED, LEAVING, RELEASED_BY, WEIGHT))
+        matters = (holder_of(event.object), annotations)
         is_news = self._known.get(name) != matters
         self._known[name] = matters
         return is_news

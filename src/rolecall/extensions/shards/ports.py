@@ -10,7 +10,7 @@ Shards = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class ShardPorts:
-    """How the rest of the engine is told, and asked."""
+    """Callbacks into the rest of the engine: notifications and queries."""
 
     on_gained: Callable[[Shards], None]  # their keys are ours from now on
     on_leaving: Callable[[Shards], None]  # no new turn begins for their keys; runs may end

@@ -1,8 +1,8 @@
-"""Who should have a shard: each replica works it out alone, from the same members to the same answer.
+"""Who should have a shard: each replica computes it alone, with the same result for the same members.
 
-Each member draws a number for each shard, out of both names; the highest has the shard. Nobody else's
-draw changes when a member joins or leaves, so only what the newcomer wins, or the leaver had, moves.
-A member of weight w draws as w members of weight 1 would together: the maximum of their draws.
+A hash of both names gives each member a number for each shard; the highest number wins the shard. The
+numbers of the other members do not change when a member joins or leaves, so only the shards that the
+newcomer wins, or that the leaver had, move. A member of weight w gets the maximum of w such numbers.
 
 Rejected: a ring of hashes, which with few members divides unevenly; and dividing exactly evenly, which
 moves shards between members that both stay.

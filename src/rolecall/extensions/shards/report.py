@@ -1,10 +1,11 @@
-"""Tells who has which shards: as metrics, in `readyz?verbose`, and where nobody has one, by an Event.
+"""Reports which replica has which shards: in metrics, in `readyz?verbose`, and with an Event for shards
+without a holder.
 
-A shard that nobody has is not this replica's fault, so nothing here makes the engine unready: to take
-it out of its Service or to restart it would only leave more shards without a holder. Every replica
-sees it, logs it and shows it in its metrics; the Event on the operator's own pod is posted by the
-holder of the lowest shard that somebody has, so that there is one and not one for each replica.
-Who took over between the two Events of a gap posts the second alone.
+A shard without a holder is not the fault of this replica, so it does not make the engine unready: to
+remove it from its Service or to restart it would only leave more shards without a holder. Every replica
+logs such a shard and shows it in its metrics. Only the holder of the lowest held shard posts the Event,
+on the operator's own pod, so that there is one Event and not one for each replica. A replica that
+became that holder between the two Events of a gap posts only the second.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from rolecall.reconcile import EventRecorder
 
 # More are counted, not named.
 _MOST_NAMED = 8
-# At the first start ever all are nobody's for the lease time, until the next look but one.
+# At the very first start all shards have no holder for the lease time, until the second look after it.
 _LOOKS = 2
 _logger = logging.getLogger(__name__)
 
 
 class ShardReport:
-    """Asks what is known whenever somebody looks; `run` looks by itself, for the Event."""
+    """Computes each report from the current view; `run` looks periodically, for the Event."""
 
     def __init__(
         self,
@@ -94,9 +95,10 @@ class ShardReport:
             await self._post("Normal", "ShardsHeld", message)
 
     def _overdue(self, view: ShardsView) -> Sequence[int]:
-        """Those that nobody has had for longer than the lease time, and than it takes to take them.
+        """The shards without a holder for longer than a lease and the time that a takeover needs.
 
-        A replica that may take none, since others work in another way or it cannot see, knows no gap.
+        A replica that may take no shards, because others work in another way or because it cannot read
+        the Leases, reports no gap.
         """
         if view.why_not:
             return []

@@ -1,8 +1,8 @@
-"""Writes shard Leases, and ends the Leases of members that are gone: what a look decided is done here.
+"""Writes shard Leases, and ends the Leases of members that are gone, as a look decided.
 
-Each write replaces the very version that was decided on. An answer that does not come is no answer: the
-next list tells what became of it. Few writes are under way at a time, so that a hundred shards do not
-get in the way of the renewals on which all of them hang; and no look waits for them.
+Each write replaces the exact version on which the decision is based. If the response is lost, the next
+list shows the outcome. Only a few writes are in flight at a time, so that a hundred shards do not delay
+the renewals on which all of them depend; and no look waits for them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ShardWrites:
         # The version of each shard that was ours and that we released: a list may show it still.
         self.given: dict[int, str] = {}
         self._is_over = False
-        self._was_cut = False  # whether writes were given up whose outcome nobody knows
+        self._was_cut = False  # whether we cancelled writes with an unknown outcome
 
     @property
     def in_flight(self) -> set[int]:
@@ -95,7 +95,7 @@ class ShardWrites:
                 del self._releasing[shard]
 
     async def stop(self) -> bool:
-        """Begin no write any more; says whether there may be one whose outcome nobody knows."""
+        """Begin no more writes; returns whether one may have an unknown outcome."""
         self._is_over = True
         await self.cut()
         self._was_cut = self._was_cut or bool(self._releasing)
@@ -121,7 +121,7 @@ class ShardWrites:
             async with self._turns:
                 await write
         except (ConflictError, NotFoundError):
-            pass  # somebody was first, perhaps we ourselves: a list tells
+            pass  # modified concurrently, perhaps by ourselves: the next list shows it
         except ClusterError as failure:
             is_worth_a_look = False  # the next one comes by itself
             _logger.debug("a Lease was not written", extra=log_fields(why=failure.message))

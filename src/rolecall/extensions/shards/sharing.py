@@ -1,11 +1,11 @@
 """What changes hands with a shard: keys, their runs, and what is kept and remembered of them.
 
-    it comes     forget what an earlier time left; queue its keys as after a start
-    it leaves    no turn begins any more; runs may end, for a while; what is kept of them is written
-    it is lost   its runs are stopped here and now, then killed; nothing of them is told or written
+    it comes     forget the state of an earlier time; queue its keys as after a start
+    it leaves    no more turns begin; runs may end, for a while; their kept state is written
+    it is lost   its runs are stopped immediately, then killed; they report and write nothing more
 
-The election decides when; here is done what follows. All of it happens on the loop and at once, but for
-the list of known keys: of a hundred thousand, it is made in a thread.
+The election decides when; this module does the work. All of it happens on the event loop without
+waiting, except for the list of known keys, which a thread makes, since there may be a hundred thousand.
 """
 
 from __future__ import annotations
@@ -163,12 +163,12 @@ class Sharing:
         return self._work.queue.drop(is_dropped)
 
     async def _drop_foreign(self) -> None:
-        """Once it is clear what is ours: what the first list brought of the rest, nobody will take."""
+        """Once our shards are known, drop the keys of the first list that belong to other replicas."""
         await self._clock.sleep(self._settings.election.lease_s)
         self._work.keep_brought(self._own_keys.is_ours)
 
     async def _end_runs_later(self, shard: int) -> None:
-        """Before the election loses patience: so their status tells of it, and nothing is killed."""
+        """Stop them before the patience of the election ends, so that their status reports it."""
         patience_s = self._settings.patience_s
         await self._clock.sleep(patience_s - min(_ENDING_S, patience_s / 2))
         if any(self._shard_of(key) == shard for key in self._work.queue.in_hand()):

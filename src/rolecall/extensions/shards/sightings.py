@@ -1,11 +1,13 @@
-"""What this replica saw, and since when it saw just that: what every judgement of silence is made of.
+"""The Lease versions that this replica observed, and since when: the basis of every decision that a
+lease has expired.
 
 Promise: an age counts from the moment when *this* process first saw *this* version, on its own clock,
-so no replica's wall clock matters. A version is the same only if nothing was written in between,
-however long nobody looked; so an age is also right after a pause of this process.
+so no wall clock of any replica matters. Two reads return the same version only if no client wrote in
+between; so an age is also correct after a pause of this process.
 
-Right, but not fair: when an API server was away for a while, everybody was silent, and whoever is back
-first would bury all others. So silence of members counts anew after we could not look for some time.
+Correct, but not fair: after an outage of the API server no member has renewed its Lease, and the first
+replica to reconnect would end the tenures of all others. So the ages of members restart after a time in
+which we could not list.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from rolecall.extensions.shards.lease_shapes import Listed, MemberRecord, ShardR
 
 
 class Hold(Enum):
-    """Whose a shard is, as far as its Lease and its holder's tell."""
+    """The state of a shard according to its Lease and the Lease of its holder."""
 
     MISSING = "there is no Lease"
     HELD = "its holder lives"
@@ -60,7 +62,7 @@ class Sightings:
             self._see_shard(shard, now)
 
     def see_member(self, tenure: str, version: str, now: float) -> None:
-        """An event told of a version, at this moment; the next list tells the rest."""
+        """Note the version of a watch event at this moment; the next list brings the rest."""
         if (seen := self._members.get(tenure)) is not None:
             self._members[tenure] = _since(seen, version, now)
 
@@ -95,7 +97,7 @@ class Sightings:
         return {shard: now - since for shard, since in self._unheld.items()}
 
     def longest_lease(self, own_s: float) -> float:
-        """The longest that any replica here may believe to hold something, as far as Leases tell."""
+        """The longest time for which any replica here may believe to hold a shard, by their Leases."""
         return max([own_s, *(member.lasts_s for member in self.listed.members.values())])
 
     def _see_shard(self, shard: int, now: float) -> None:
@@ -116,9 +118,9 @@ class Sightings:
             return None
         holder = self.listed.members.get(record.tenure)
         is_strange = holder is not None and not (holder.is_ended or self.is_living(holder))
-        reported = holder.version if holder is not None and is_strange else ""
-        reported = reported if record.count == self._count else ""
-        return (self.hold_of(shard), record.version, reported)
+        holder_version = holder.version if holder is not None and is_strange else ""
+        holder_version = holder_version if record.count == self._count else ""
+        return (self.hold_of(shard), record.version, holder_version)
 
 
 def _since(seen: _Sight | None, what: object, now: float) -> _Sight:

@@ -1,4 +1,4 @@
-"""Work of which there is one for all replicas: done by whoever has the first shard, while it has it."""
+"""Singleton work of all replicas: the holder of the first shard runs it for as long as it holds it."""
 
 from __future__ import annotations
 

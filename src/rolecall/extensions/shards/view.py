@@ -1,4 +1,4 @@
-"""What can be told of shards and members to whoever looks: pure data."""
+"""The state of shards and members for metrics, probes and the page: pure data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ShardsView:
 def view_of(
     sightings: Sightings, count: int, own_tenure: str, why_not: str, now: float
 ) -> ShardsView:
-    """What was seen, as far as it is sure: a shard without a living holder is nobody's."""
+    """The observed state, without assumptions: a shard without a living holder has no holder here."""
     held: dict[str, list[int]] = {}
     for shard, record in sorted(sightings.listed.shards.items()):
         if sightings.hold_of(shard) is Hold.HELD:

@@ -1,15 +1,15 @@
-"""Asks what is there now of what a run read: versions alone, by name or for many CRs at once.
+"""Reads the current versions of the objects that a run read, by name or for many CRs at once.
 
-Promise: what is told was there after the turn's key was due, so a skipped run is one that could have
-been made then. One key asks for its few objects by name. Where keys wait in line, as after a restart,
-each kind is listed once, metadata alone, and serves all that were due before; a list is used for
-`_LASTS_S` at most.
+Promise: the result is not older than the moment when the turn's key was due, so a skipped run is one
+that could have been made then. A single key requests its few objects by name. If keys wait in line, as
+after a restart, each kind is listed once, metadata only, for all keys that were due before; a list is
+used for `_LASTS_S` at most.
 
-What cannot be read as the run read it (no right, no such kind, another answer) is told by raising
-`UnreadError`: then the run is made, and tells better what is wrong.
+If an object cannot be read as the run read it (no right, no such kind, another response), we raise
+`UnreadError`: then the run is made, and reports the error better.
 
-Rejected: streams of all that is read. They would cost memory for objects that nobody looks at between
-two periods; that is what `watchReads` is for.
+Rejected: watches of everything that runs read. They would cost memory for objects that the engine does
+not need between two periods; `watchReads` is for that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KINDS = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,a
 # Kinds, schemas and the server's version; all forms of the schemas come from one source.
 _ABOUT_SERVER = ("/api", "/apis", "/openapi/v3", "/version")
 _PAGE = 500
-# A key that waited for less is alone: nobody shares a list with it.
+# A key that waited for less is alone: no other key would share a list with it.
 _IN_LINE_S = 1.0
 _LASTS_S = 15.0
 _MOST_OBJECTS = 200_000
@@ -81,8 +81,8 @@ class CurrentReads:
     async def kinds(self) -> str:
         """A digest of which kinds the server has, with their schemas, and of its own version.
 
-        Modules look at kinds before anything else; another default of a schema changes what is read
-        of an object that nobody wrote.
+        Modules read the kinds before anything else; another default in a schema changes the content of
+        an object without a write.
         """
         async with self._kinds_lock:
             now = self._clock.monotonic()
@@ -98,7 +98,7 @@ class CurrentReads:
         self._kinds_at = float("-inf")
 
     def drop_shared(self) -> None:
-        """Give up lists that are too old to serve anybody."""
+        """Drop lists that are too old for any key."""
         oldest = self._clock.monotonic() - _LASTS_S
         for kind in [kind for kind, shared in self._shared.items() if shared.began_s < oldest]:
             del self._shared[kind]
@@ -120,7 +120,7 @@ class CurrentReads:
         body = await self._api.read_bytes(path, accept=_ONE if place.name else _MANY)
         if not body and place.name:
             return ""
-        seen = seen_in("application/json", body, _no_one)
+        seen = seen_in("application/json", body, _never_owned)
         if seen.unread:
             raise UnreadError(f"GET {path}: {seen.unread}")
         if place.name and not seen.object_version:
@@ -193,5 +193,5 @@ def _take_page(shared: _Shared, body: bytes) -> str:
     return str(document["metadata"].get("continue") or "")
 
 
-def _no_one(_: Mapping[str, Any]) -> bool:
+def _never_owned(_: Mapping[str, Any]) -> bool:
     return False

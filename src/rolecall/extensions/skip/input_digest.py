@@ -36,14 +36,14 @@ def digest_of(*parts: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
 
 
-def digest_of_cr(cr: Json, reported: Json) -> str:
-    """Of the CR as the play sees it; `told` has the conditions that it had before the run began."""
+def digest_of_cr(cr: Json, before: Json) -> str:
+    """Of the CR as the play sees it; `before` has its conditions from before the run began."""
     return digest_of(
         {key: value for key, value in cr.items() if key not in ("metadata", "spec", "status")},
         cr["spec"] if isinstance(cr.get("spec"), dict) else {},  # as plays get it
         _metadata_of(cr),
         _status_of(cr),
-        _own_conditions(reported),
+        _own_conditions(before),
     )
 
 

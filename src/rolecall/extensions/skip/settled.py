@@ -128,20 +128,20 @@ def _why_unclear(request: RecordedRequest) -> str:
 
 def _why_unclear_object(request: RecordedRequest) -> str:
     is_good = 200 <= request.code < 300
-    reported = f"{request.verb} {request.resource_name}"
+    request_text = f"{request.verb} {request.resource_name}"
     if request.subresource not in ("", "status", "scale"):
-        return f"{reported}: `{request.subresource}` is not an object"
+        return f"{request_text}: `{request.subresource}` is not an object"
     if request.verb in ("get", "list"):
-        return _why_unclear_read(request, reported, is_good=is_good)
+        return _why_unclear_read(request, request_text, is_good=is_good)
     if request.verb not in _WRITES or request.is_dry_run:
-        return f"{reported}: what it depends on is not known"
-    return "" if is_good else f"{reported} was answered {request.code}"
+        return f"{request_text}: what it depends on is not known"
+    return "" if is_good else f"{request_text} was answered {request.code}"
 
 
-def _why_unclear_read(request: RecordedRequest, reported: str, *, is_good: bool) -> str:
+def _why_unclear_read(request: RecordedRequest, request_text: str, *, is_good: bool) -> str:
     is_get = request.verb == "get"
     if not (is_good or (is_get and request.code == _MISSING)):
-        return f"{reported} was answered {request.code}"
+        return f"{request_text} was answered {request.code}"
     if is_get and is_good and not request.object_version:
-        return f"{reported}: the object has no version"
-    return f"{reported}: only a part was read" if "limit=" in request.query else ""
+        return f"{request_text}: the object has no version"
+    return f"{request_text}: only a part was read" if "limit=" in request.query else ""

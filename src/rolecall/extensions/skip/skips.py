@@ -1,14 +1,14 @@
-"""Decides at a period or a restart whether a run is needed, and remembers what that takes.
+"""Decides at a period or a restart whether a run is needed, and keeps the data for that. It skips:
 
-    a turn for a period or the start-up list, of a watch that wants it
-    its last run is kept: good, pure, complete, and it changed nothing
-    that was not longer ago than `maxSkip`
-    the inputs are the same: CR, watch, project, versions, kinds, variables of the environment
-    all that it read is as it was
+    a turn for a period or for the start-up list, if the watch has `skipUnchanged`
+    whose last run is kept: successful, pure, complete, and without changes
+    not longer ago than `maxSkip`
+    with the same inputs: CR, watch, project, versions, kinds, environment variables
+    and with unchanged objects that it read
 
-Promise: whatever is not known for sure makes the run. What is kept is written in parts, together, and
-only after runs: a skip writes nothing, neither here nor into status. Where replicas divide the CRs, the
-parts are theirs, so that a part has one writer: whoever may act for the CRs in it.
+Promise: in doubt, the run is made. The kept data is written in parts, in batches, and only after runs:
+a skip writes nothing, neither here nor into status. If replicas divide the CRs, the parts follow the
+shards, so that each part has one writer: the replica that may act for the CRs in it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from rolecall.workqueue import PERIOD, START, Key, Turn
 _PARTS = 16
 WHY = "nothing that its last run depended on changed"
 _WRITE_EVERY_S = 10.0
-_TELL_EVERY_S = 60.0
+_LOG_SKIPS_EVERY_S = 60.0
 _PERIODS = 10.0
 _LONGEST_S = 86400.0
 _MOST_REASONS = 20
@@ -62,12 +62,12 @@ _Around = tuple[str, str]  # digests of the project's files and of the kinds tha
 _logger = logging.getLogger(__name__)
 
 
-# Told of a kind that CRs of another own, tied by annotations or not, and where.
+# Called with the owner, a place of objects that it owns, and whether annotations tie them to it.
 OnDependents = Callable[[Key, ObjectPlace, bool], Awaitable[None]]
 
 
-async def _no_one_follows(_owner: Key, _place: ObjectPlace, _by_annotation: bool) -> None:
-    """What CRs own is followed by nobody."""
+async def _ignore_dependents(_owner: Key, _place: ObjectPlace, _by_annotation: bool) -> None:
+    """The default: ignore the objects that CRs own."""
 
 
 def _part_of(key: Key) -> int:
@@ -117,13 +117,13 @@ class Skips:
         self._writing: set[int] = set()
         self._loading = asyncio.Lock()
         self._loaded: set[int] = set()
-        self._reported: dict[Gvk, set[str]] = {}
+        self._logged_reasons: dict[Gvk, set[str]] = {}
         self._skipped: Counter[Gvk] = Counter()
-        self._reported_at = clock.monotonic()
-        # Told of each skipped run, and of the kinds that CRs own.
+        self._skips_logged_at = clock.monotonic()
+        # Called for each skipped run.
         self.on_skip: Callable[[Gvk], None] = lambda _: None
-        # After a restart no play tells what CRs own while runs are skipped.
-        self.on_dependents: OnDependents = _no_one_follows
+        # Called for the objects that CRs own: after a restart, no skipped run reports them.
+        self.on_dependents: OnDependents = _ignore_dependents
 
     def forget_kinds(self) -> None:
         """A kind came, changed or went."""
@@ -165,9 +165,9 @@ class Skips:
         around = self._begun.pop(key, None)
         if why := why_not_settled(result, record):
             self.forget(key)
-            # What a run changed itself may be why; then the next one tells.
+            # The changes of the run itself may be the reason; then the next run shows it.
             if result.impure or record is None or not has_changed(result, record):
-                self._report(watch, why)
+                self._log_why_run(watch, why)
             return
         assert record is not None
         before, seen = crs
@@ -203,7 +203,7 @@ class Skips:
             await self._clock.sleep(_WRITE_EVERY_S)
             await self.write()
             self._reads.drop_shared()
-            self._report_of_skipped()
+            self._log_skipped()
 
     async def write(self) -> None:
         """Write the parts that changed."""
@@ -212,7 +212,7 @@ class Skips:
     async def write_parts(self, parts: Collection[int]) -> None:
         """Write those of these parts that changed, each by the right of who changed it."""
         for part in sorted(self._dirty.keys() & parts):
-            if part not in self._dirty:  # lost, or written by somebody else meanwhile
+            if part not in self._dirty:  # lost, or written concurrently
                 continue
             hand = self._dirty.pop(part)
             self._writing.add(part)
@@ -339,19 +339,19 @@ class Skips:
     def _now(self) -> int:
         return int(self._clock.now().timestamp())
 
-    def _report(self, watch: Watch, why: str) -> None:
+    def _log_why_run(self, watch: Watch, why: str) -> None:
         """Say once for each reason why runs of a watch are made."""
-        reported = self._reported.setdefault(watch.gvk, set())
-        if why not in reported and len(reported) < _MOST_REASONS:
-            reported.add(why)
+        logged = self._logged_reasons.setdefault(watch.gvk, set())
+        if why not in logged and len(logged) < _MOST_REASONS:
+            logged.add(why)
             _logger.info(
                 "skipUnchanged: this kind's runs are made",
                 extra=log_fields(kind=watch.gvk.kind, why=why),
             )
 
-    def _report_of_skipped(self) -> None:
-        if self._skipped and self._clock.monotonic() - self._reported_at >= _TELL_EVERY_S:
-            self._reported_at = self._clock.monotonic()
+    def _log_skipped(self) -> None:
+        if self._skipped and self._clock.monotonic() - self._skips_logged_at >= _LOG_SKIPS_EVERY_S:
+            self._skips_logged_at = self._clock.monotonic()
             for gvk, count in self._skipped.items():
                 fields = log_fields(kind=gvk.kind, count=count)
                 _logger.info("runs were skipped, since nothing changed", extra=fields)

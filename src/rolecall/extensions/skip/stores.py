@@ -1,11 +1,11 @@
 """Where settled runs are kept over restarts: ConfigMaps in the operator's namespace, or files.
 
-In a cluster, where replicas take over from each other, some ConfigMaps, each with a part of all CRs,
-compressed. Elsewhere a file in the folder of runs. Promise: what cannot be read is told once, in one
-line, and is as if it were not there; an object of that name that is not ours is left alone.
+In a cluster, where replicas take over from each other, a few ConfigMaps with a compressed part of all
+CRs each. Elsewhere a file in the folder of runs. Promise: content that cannot be read is logged once,
+in one line, and then ignored; an object of that name that is not ours is never changed.
 
-Rejected: an annotation on each CR, which is an edit of the CR for everybody who watches it, and status,
-which a CRD may prune, users read, and each skip would have to be kept out of (decision 0027).
+Rejected: an annotation on each CR, which is an edit of the CR for every client that watches it; and
+status, which a CRD may prune, which users read, and which skips must not write (decision 0027).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PartStore(Protocol):
         """What was written last; empty where there is nothing."""
 
     async def write(self, part: int, text: bytes) -> None:
-        """Keep it; what cannot be kept is told, and lost at the next restart."""
+        """Keep it; a failure is logged, and the data is lost at the next restart."""
 
 
 class ConfigMapApi(Protocol):
@@ -61,7 +61,7 @@ class ConfigMapStore:
         self._api = api
         self._namespace = namespace
         self._id = engine_id
-        self._reported: set[str] = set()
+        self._warned: set[str] = set()
 
     async def read(self, part: int) -> bytes:
         name = self._name(part)
@@ -70,35 +70,39 @@ class ConfigMapStore:
         except NotFoundError:
             return b""
         except ForbiddenError as error:
-            self._report(_MAY_NOT, error.message)
+            self._warn_once(_MAY_NOT, error.message)
             return b""
         except ClusterError as error:
-            self._report("could not read which runs need not be made; they are made", error.message)
+            self._warn_once(
+                "could not read which runs need not be made; they are made", error.message
+            )
             return b""
         if not _is_ours(found):
-            self._report_of_foreign(name)
+            self._warn_about_foreign(name)
             return b""
         try:
             return _unpacked(
                 base64.b64decode((found.get("binaryData") or {})[_DATA], validate=True)
             )
         except (ValueError, LookupError, TypeError, zlib.error, binascii.Error):
-            self._report(f"ConfigMap `{name}` is garbled; the runs that it spoke of are made", "")
+            self._warn_once(
+                f"ConfigMap `{name}` is garbled; the runs that it spoke of are made", ""
+            )
             return b""
 
     async def write(self, part: int, text: bytes) -> None:
         packed = zlib.compress(text, 6)
         if len(packed) > _MOST_BYTES:
-            self._report("too many CRs to keep which runs need not be made over a restart", "")
+            self._warn_once("too many CRs to keep which runs need not be made over a restart", "")
             return
         name = self._name(part)
         data = {"binaryData": {_DATA: base64.b64encode(packed).decode()}}
         try:
             await self._written(name, data)
         except ForbiddenError as error:
-            self._report(_MAY_NOT, error.message)
+            self._warn_once(_MAY_NOT, error.message)
         except RolecallError as error:  # or another replica leads by now
-            self._report("could not keep which runs need not be made", error.message)
+            self._warn_once("could not keep which runs need not be made", error.message)
 
     async def _written(self, name: str, data: Json) -> None:
         try:
@@ -109,21 +113,21 @@ class ConfigMapStore:
             await self._api.create(_CONFIG_MAP, body)
             return
         if not _is_ours(found):
-            self._report_of_foreign(name)
+            self._warn_about_foreign(name)
             return
         await self._api.merge_patch(_CONFIG_MAP, self._namespace, name, data)
 
     def _name(self, part: int) -> str:
         return f"{self._id}-unchanged-{part}"
 
-    def _report_of_foreign(self, name: str) -> None:
-        self._report(
+    def _warn_about_foreign(self, name: str) -> None:
+        self._warn_once(
             f"ConfigMap `{name}` is not ours and is left alone; a restart makes all runs", ""
         )
 
-    def _report(self, what: str, error: str) -> None:
-        if what not in self._reported:
-            self._reported.add(what)
+    def _warn_once(self, what: str, error: str) -> None:
+        if what not in self._warned:
+            self._warned.add(what)
             more = {"error": error, "hint": _HINT} if error else {}
             _logger.warning(what, extra=log_fields(namespace=self._namespace, **more))
 
@@ -133,7 +137,7 @@ class FileStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._reported: set[str] = set()
+        self._warned: set[str] = set()
 
     async def read(self, part: int) -> bytes:
         path = self._path(part)
@@ -142,7 +146,7 @@ class FileStore:
         except FileNotFoundError:
             return b""
         except (OSError, zlib.error, ValueError) as error:
-            self._report(f"`{path}` is garbled; the runs that it spoke of are made", error)
+            self._warn_once(f"`{path}` is garbled; the runs that it spoke of are made", error)
             return b""
 
     async def write(self, part: int, text: bytes) -> None:
@@ -154,14 +158,14 @@ class FileStore:
                 file.write(zlib.compress(text, 6))
             fresh.replace(path)
         except OSError as error:
-            self._report("could not keep which runs need not be made", error)
+            self._warn_once("could not keep which runs need not be made", error)
 
     def _path(self, part: int) -> Path:
         return self._folder / f"unchanged-{part}.z"
 
-    def _report(self, what: str, error: Exception) -> None:
-        if what not in self._reported:
-            self._reported.add(what)
+    def _warn_once(self, what: str, error: Exception) -> None:
+        if what not in self._warned:
+            self._warned.add(what)
             _logger.warning(what, extra=log_fields(error=str(error)))
 
 

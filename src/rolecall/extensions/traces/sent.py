@@ -1,10 +1,10 @@
-"""Traces as OpenTelemetry's library sends them: OTLP over HTTP, in batches, from a thread of its own.
+"""Sends traces with OpenTelemetry's library: OTLP over HTTP, in batches, from its own thread.
 
-Promises: a collector that hangs or is gone costs no run and no memory beyond a queue of spans; it is
-told once, and once more when spans arrive again. The library logs a line for every batch that failed;
-it is silenced, and its last words are part of ours.
+Promises: a collector that hangs or is down fails no run and uses no memory beyond a queue of spans. We
+log it once, and again when the collector accepts spans. The library would log a line for every failed
+batch: we suppress these lines, and add the last one to our own.
 
-Settings are read from the environment by the library itself, since they are its standard.
+The library itself reads its standard settings from the environment.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class SentTraces:
     """The real `TurnTraces`."""
 
     def __init__(self, environment: Mapping[str, str], clock: Clock, version: str) -> None:
-        words = _LastWords()
+        words = _LastMessage()
         inner = OTLPSpanExporter()
         self.place = _place_of(environment)
         self._provider = TracerProvider(
             resource=Resource.create(_resource(environment, version)), shutdown_on_exit=False
         )
         most = None if environment.get(_QUEUE_VARIABLE) else _MOST_WAITING
-        exporter = _ReportedExporter(inner, self.place, words)
+        exporter = _LoggingExporter(inner, self.place, words)
         self._provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=most))
         self._spans = TurnSpans(self._provider.get_tracer("rolecall", version), clock)
         self._has_failed = False
@@ -79,10 +79,10 @@ class SentTraces:
             _logger.warning("the last traces could not be sent in time")
 
 
-class _ReportedExporter(SpanExporter):
-    """Says when spans are lost, and when they arrive again; each once."""
+class _LoggingExporter(SpanExporter):
+    """Logs when spans are lost, and when the collector accepts them again; each once."""
 
-    def __init__(self, inner: SpanExporter, place: str, words: _LastWords) -> None:
+    def __init__(self, inner: SpanExporter, place: str, words: _LastMessage) -> None:
         self._inner, self._place, self._words = inner, place, words
         self._is_lost = False
 
@@ -107,8 +107,8 @@ class _ReportedExporter(SpanExporter):
         self._inner.shutdown()
 
 
-class _LastWords(logging.Handler):
-    """Takes what the library logs, which is for nobody else."""
+class _LastMessage(logging.Handler):
+    """Keeps the last log message of the library, and keeps its messages out of our log."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

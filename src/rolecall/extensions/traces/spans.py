@@ -31,7 +31,7 @@ from rolecall.reconcile import TurnTrail
 from rolecall.record import NO_TASK, RecordedRequest, RecordedTask, RunRecord
 from rolecall.workqueue import Key
 
-# Of one run; a trace of more is looked at by nobody, and would push out those of others.
+# Of one run; a larger trace is of no use, and would push the spans of other runs out of the queue.
 MOST_TASK_SPANS = 1000
 MOST_REQUEST_SPANS = 1000
 # Of CRs and of objects that a turn may have to be linked to.

@@ -16,7 +16,7 @@ _logger = logging.getLogger(__name__)
 
 
 def open_traces(environment: Mapping[str, str], clock: Clock, version: str) -> TurnTraces | None:
-    """What turns are told to; None where nobody asked for traces, or where there can be none."""
+    """The recorder of turns; None if no variable requests traces, or if they cannot be sent."""
     variable = _asked_by(environment)
     if not variable:
         return None

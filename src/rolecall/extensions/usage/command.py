@@ -91,7 +91,7 @@ def show_usage(arguments: argparse.Namespace) -> int:
     here = place_or_relay(arguments)
     if isinstance(here, int):
         return here
-    _report_of_part(here)
+    _note_missing_shards(here)
     now = SystemClock().now()
     since = now - timedelta(seconds=asked_s)
     used: dict[CrOfRuns, Usage] = {}
@@ -109,7 +109,7 @@ def show_usage(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _report_of_part(here: Here) -> None:
+def _note_missing_shards(here: Here) -> None:
     """Where replicas divide the CRs, each has a ledger of its own runs."""
     shards = here.state["engine"].get("shards") if here.state else None
     if shards and shards["held"] < shards["count"]:

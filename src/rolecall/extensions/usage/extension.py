@@ -29,7 +29,7 @@ class UsageExtension(Extension):
         self._ledger = UsageLedger(runner.root, runner.server)
         self._figures = UsageFigures()
         self._figures.show_in(engine.metrics)
-        self._is_reported = False  # that the ledger cannot be written
+        self._has_warned = False  # that the ledger cannot be written
 
     def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
         used = [
@@ -42,12 +42,12 @@ class UsageExtension(Extension):
                 [(_name_of(key), usage) for key, usage in used], self.engine.clock.now()
             )
         except OSError as error:
-            level = logging.DEBUG if self._is_reported else logging.WARNING
+            level = logging.DEBUG if self._has_warned else logging.WARNING
             why = error.strerror or str(error)
             _logger.log(level, "what runs use could not be written down", extra=log_fields(why=why))
-            self._is_reported = True
+            self._has_warned = True
         else:
-            self._is_reported = False
+            self._has_warned = False
 
 
 def used_by(outcome: Outcome, record: RunRecord | None) -> Usage:

@@ -11,7 +11,7 @@ from rolecall.extensions.usage.model import Usage
 from rolecall.metrics import MetricKind, MetricSpec
 from rolecall.workqueue import Key
 
-# Pairs of namespace and kind; those that come later are told together, as namespace `(others)`.
+# Pairs of namespace and kind; later ones are added up as namespace `(others)`.
 MOST_PAIRS = 2000
 OTHERS = "(others)"
 _Pair = tuple[str, str]
@@ -45,7 +45,7 @@ METRICS = (*_FIELDS.values(), _OWNED_OBJECTS)
 
 
 class UsageFigures:
-    """Told in one thread, read in another."""
+    """Written in one thread, read in another."""
 
     def __init__(self) -> None:
         self._sums: dict[_Pair, Usage] = {}
@@ -58,7 +58,7 @@ class UsageFigures:
         metrics.read_late(_OWNED_OBJECTS, self._owned_rows)
 
     def used(self, key: Key, used: Usage) -> None:
-        """What a run cost; one of which no run was made may tell that it owns nothing any more."""
+        """Add the usage of a turn; also a turn without a run may report that a CR owns no objects."""
         with self._lock:
             if used.runs:
                 pair = self._pair_of(key)

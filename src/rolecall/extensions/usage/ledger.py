@@ -1,11 +1,10 @@
 """The ledger of usage: files by day in the folder of runs, to which lines are only ever added.
 
-Promises: what was added is there after a restart, and after the artifacts of the runs are gone; a
-reader at any moment sees each run once; two replicas may share the folder, and so may clusters, whose
-runs are counted apart. It is bounded: a file that
-grew is folded to one line for each CR and hour, later to one for each CR and day, and the oldest files
-go. Rejected: summing up `run.json` when somebody asks. Of most runs there is none any more: three are
-kept for each CR.
+Promises: added lines survive a restart, and the removal of the runs' artifacts; a reader sees each run
+once at any moment; two replicas may share the folder, and so may clusters, whose runs are counted
+separately. It is bounded: a file that grew is folded to one line for each CR and hour, later to one for
+each CR and day, and the oldest files are deleted. Rejected: adding up `run.json` on request. Most runs
+have none any more: three are kept for each CR.
 
 Blocking: call it off the loop.
 """
@@ -24,7 +23,7 @@ from rolecall.extensions.usage.model import CrOfRuns, LedgerLine, Usage, line_of
 
 # Hidden, as nothing in it is a CR's.
 USAGE_FOLDER = ".usage"
-# A month can be told on its last day, and some days after.
+# A report of a month is possible on its last day, and for some days after it.
 MOST_DAYS = 40
 _MOST_BYTES = 64_000_000
 # A file is folded when so much came to it since the last time, and as much as it had then.
@@ -67,7 +66,7 @@ class UsageLedger:
         files = sorted(_files(self._folder), reverse=True)
         left = _MOST_BYTES
         for day, path in files:
-            if (today - day).days > 1:  # of yesterday somebody may still ask by the hour
+            if (today - day).days > 1:  # a report of yesterday may still be by the hour
                 _fold(path, by_day=True)
             left -= path.stat().st_size
             if day != today and (left < 0 or (today - day).days >= MOST_DAYS):

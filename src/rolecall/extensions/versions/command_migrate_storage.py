@@ -94,7 +94,7 @@ def migrate_storage(arguments: argparse.Namespace) -> int:
         raise InputError("--per-second was below 0", hint="0 means no limit")
     done, failures = asyncio.run(_migrated(arguments, os.environ))
     if arguments.output == "json":
-        print(json.dumps([_reported(each) for each in done], indent=2))
+        print(json.dumps([_as_json(each) for each in done], indent=2))
     for failure in failures:
         for refused in failure.refused if isinstance(failure, MigrationError) else ():
             say(f"refused: {plain(str(refused))}")
@@ -178,7 +178,7 @@ def _sentence(done: Migrated, *, is_trial: bool) -> str:
     return "\n".join([*lines, *(f"  {plain(str(each))}" for each in counts.refused)])
 
 
-def _reported(done: Migrated) -> dict[str, Any]:
+def _as_json(done: Migrated) -> dict[str, Any]:
     kind: StoredKind = done.kind
     return {
         "crd": kind.crd,

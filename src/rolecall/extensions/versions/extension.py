@@ -29,7 +29,7 @@ class VersionsExtension(Extension):
     name = "versions"
     metrics = VERSION_METRICS
     watch_keys = AdmissionKeys
-    after = ("handlers",)  # they answer until nobody asks any more
+    after = ("handlers",)  # they respond until the webhook server has ended
 
     def __init__(self, engine: EngineView) -> None:
         super().__init__(engine)

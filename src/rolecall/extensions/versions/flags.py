@@ -85,8 +85,8 @@ class VersionFlags(ExtensionFlags):
     # both webhook configurations. Empty: none, as outside of a cluster.
     service: str = ""
     url: str = ""  # outside of a cluster: where the API server reaches us; empty: on loopback
-    client_ca: Path | None = None  # who connects must have a certificate of it; None: anybody may
-    period_s: float = 60.0  # looked at again: certificates, and what the API server was told
+    client_ca: Path | None = None  # clients need a certificate of it; None: any client may connect
+    period_s: float = 60.0  # between checks of the certificates and of the webhook registrations
     max_admission_runs: int | None = None  # plays of admission in flight; None: one for each CPU
     migrates_storage: bool = False  # rewrite objects after their storage version was changed
 

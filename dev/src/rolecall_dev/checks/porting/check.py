@@ -85,7 +85,7 @@ _EXTENSIONS = re.compile(r"^[^#;]*\b(?:jinja2_extensions\s*=|ANSIBLE_JINJA2_EXTE
 
 
 def check_settings(cwd: Path, findings: Findings) -> None:
-    """Tell each line that sets one of them."""
+    """Report each line that sets one of them."""
     for path in sorted(path for pattern in _FILES for path in cwd.glob(pattern) if path.is_file()):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         for number, line in enumerate(lines, start=1):

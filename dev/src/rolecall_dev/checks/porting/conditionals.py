@@ -1,8 +1,8 @@
-"""Conditions that ansible-core 2.19 refuses: whatever is not true or false by its kind.
+"""Conditions that ansible-core 2.19 rejects: all values that are not booleans.
 
-Up to 2.18 anything could be a condition, and a template in one was rendered first. An error is told
-where each way through the expression, or the one that its author wrote it for, ends at something that
-is no boolean; a warning where that hangs on a value that cannot be known here.
+Up to 2.18 any value could be a condition, and a template in a condition was rendered first. It is an
+error if each way through the expression, or the one that its author meant, ends at a value that is not
+a boolean; it is a warning if that depends on a value that is unknown here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rolecall_dev.checks.porting.kinds import (
     as_boolean,
     kinds_of,
     named,
-    reported,
+    shown_expression,
 )
 from rolecall_dev.checks.porting.templates import (
     SyntaxFaultError,
@@ -50,7 +50,7 @@ class _Place:
 
 
 def check_conditionals(task: Task, variables: Variables, findings: Findings) -> None:
-    """Tell each condition of a task that would be refused."""
+    """Report each condition of a task that ansible-core 2.19 would reject."""
     for place, condition in _conditions(task):
         _check(place, condition, variables, findings)
 
@@ -171,7 +171,7 @@ def _check_kinds(
         return
     culprit = _culprit(expression, variables)
     culprit_kinds = kinds_of(culprit, variables.now)
-    shown = reported(culprit, written if culprit is expression else "")
+    shown = shown_expression(culprit, written if culprit is expression else "")
     subject = f"`{shown}`" if shown != "..." else "this condition"
     is_certain = not culprit_kinds & UNKNOWN_KIND and (
         culprit is expression or not kinds & UNKNOWN_KIND

@@ -1,8 +1,8 @@
 """Kinds of values, and which of them a Jinja expression can have.
 
-Only what is known for certain is named; everything else is unknown, and nothing is told of it: a false
-alarm costs more trust than a miss costs time. An expression has a set of kinds, one for each way that
-it can go: `a and b | length` is false or a number.
+We name a kind only if it is certain; all else is unknown, and we report nothing about it: a false
+alarm costs more trust than a miss costs time. An expression has a set of kinds, one for each of its
+possible ways: `a and b | length` is false or a number.
 """
 
 from __future__ import annotations
@@ -236,56 +236,56 @@ _LONGEST = 90
 _ELLIPSIS = "..."
 
 
-def reported(node: nodes.Node, written: str = "") -> str:
+def shown_expression(node: nodes.Node, written: str = "") -> str:
     """The expression as its author wrote it, or `...` where that would be too long to help.
 
     `written` is the text of the whole expression, where that is known.
     """
-    text = " ".join(written.split()) or _reported(node)
+    text = " ".join(written.split()) or _text_of(node)
     return text if len(text) <= _LONGEST else _ELLIPSIS
 
 
-def _reported(node: Any) -> str:
-    for types, report in _BY_TYPE:
+def _text_of(node: Any) -> str:
+    for types, text_of in _BY_TYPE:
         if isinstance(node, types):
-            return report(node)
+            return text_of(node)
     return _ELLIPSIS
 
 
-def _reported_part(node: Any) -> str:
+def _text_of_part(node: Any) -> str:
     if isinstance(node, nodes.Getattr):
-        return f"{_reported(node.node)}.{node.attr}"
-    return f"{_reported(node.node)}[{_reported(node.arg)}]"
+        return f"{_text_of(node.node)}.{node.attr}"
+    return f"{_text_of(node.node)}[{_text_of(node.arg)}]"
 
 
-def _reported_filter(node: Any) -> str:
+def _text_of_filter(node: Any) -> str:
     if node.node is None:  # of a `{% filter %}` block
         return _ELLIPSIS
-    return f"{_reported(node.node)} | {filter_name(node.name)}{_reported_arguments(node)}"
+    return f"{_text_of(node.node)} | {filter_name(node.name)}{_text_of_arguments(node)}"
 
 
-def _reported_list(node: Any) -> str:
-    return f"[{', '.join(_reported(item) for item in node.items)}]"
+def _text_of_list(node: Any) -> str:
+    return f"[{', '.join(_text_of(item) for item in node.items)}]"
 
 
-def _reported_map(node: Any) -> str:
+def _text_of_map(node: Any) -> str:
     return _ELLIPSIS if node.items else "{}"
 
 
-def _reported_arguments(node: Any) -> str:
-    arguments = [_reported(arg) for arg in node.args]
-    arguments += [f"{it.key}={_reported(it.value)}" for it in node.kwargs]
+def _text_of_arguments(node: Any) -> str:
+    arguments = [_text_of(arg) for arg in node.args]
+    arguments += [f"{it.key}={_text_of(it.value)}" for it in node.kwargs]
     return f"({', '.join(arguments)})" if arguments else ""
 
 
 _BY_TYPE: tuple[tuple[Any, Callable[[Any], str]], ...] = (
     (nodes.Name, lambda node: str(node.name)),
     (nodes.Const, lambda node: repr(node.value)),
-    ((nodes.Getattr, nodes.Getitem), _reported_part),
-    (nodes.Filter, _reported_filter),
-    (nodes.Call, lambda node: f"{_reported(node.node)}{_reported_arguments(node) or '()'}"),
-    ((nodes.List, nodes.Tuple), _reported_list),
-    (nodes.Dict, _reported_map),
+    ((nodes.Getattr, nodes.Getitem), _text_of_part),
+    (nodes.Filter, _text_of_filter),
+    (nodes.Call, lambda node: f"{_text_of(node.node)}{_text_of_arguments(node) or '()'}"),
+    ((nodes.List, nodes.Tuple), _text_of_list),
+    (nodes.Dict, _text_of_map),
 )
 
 
@@ -295,7 +295,7 @@ def named(kinds: Kinds) -> str:
 
 
 def as_boolean(node: nodes.Node, kinds: Kinds, shown: str) -> str:
-    """A condition that means the same under every ansible-core; `shown` is how it is told."""
+    """A condition with the same meaning in every ansible-core; `shown` is its text in messages."""
     if isinstance(node, nodes.Filter):
         name = filter_name(node.name)
         if name in ("length", "count"):
@@ -312,7 +312,7 @@ def as_boolean(node: nodes.Node, kinds: Kinds, shown: str) -> str:
 
 
 def _search(node: Any) -> str:
-    subject = reported(node.node)
+    subject = shown_expression(node.node)
     if len(node.args) == 1 and isinstance(node.args[0], nodes.Const) and subject != _ELLIPSIS:
         return f"{subject} is search({node.args[0].value!r})"
     return "... is search('...')"

@@ -1,8 +1,8 @@
-"""Values whose kind changes with ansible-core 2.19, where that changes what happens.
+"""Values whose kind changes with ansible-core 2.19 and breaks a task.
 
-A number that a template made was text up to 2.18; null was empty text; text that looked like a list
-became one. Told where the new kind certainly fails: text in a Kubernetes object that is a number now, a
-filter for text that gets one, a comparison that is never true any more, a loop over text.
+A number from a template was text up to 2.18; null was empty text; text that looked like a list became a
+list. We report only certain failures: text in a Kubernetes object that is a number now, a filter for
+text with a number as its input, a comparison that is never true any more, a loop over text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rolecall_dev.checks.porting.kinds import (
     Kinds,
     filter_name,
     kinds_of,
-    reported,
+    shown_expression,
 )
 from rolecall_dev.checks.porting.templates import (
     is_template,
@@ -45,7 +45,7 @@ _NOT_FOR_NULL = frozenset(("length", "count", "b64encode", "split", "from_json",
 
 
 def check_values(task: Task, variables: Variables, findings: Findings) -> None:
-    """Tell each value of a task that becomes another one."""
+    """Report each value of a task that changes."""
     _check_object(task, variables, findings)
     _check_loop(task, variables, findings)
     skipped = {"name", "when", "failed_when", "changed_when", "until", "block", "rescue", "always"}
@@ -55,7 +55,7 @@ def check_values(task: Task, variables: Variables, findings: Findings) -> None:
 
 
 def check_variables(file: Document, path: tuple[Step, ...], data: Any, findings: Findings) -> None:
-    """Tell what text 2.18 made a list or a map of, among variables as they are written."""
+    """Report variables whose text 2.18 turned into a list or a map."""
     for name, value in data.items() if isinstance(data, dict) else ():
         template = parse_template(value) if is_template(value) else None
         kinds = looks_like(template) if template is not None else None
@@ -117,7 +117,7 @@ def _check_text_map(
     task: Task, path: tuple[Step, ...], value: str, variables: Variables, findings: Findings
 ) -> None:
     numbers = {
-        reported(pair.value)
+        shown_expression(pair.value)
         for made in _maps_of(value, variables)
         for pair in made.items
         if _changed(pair.value, variables, NUMBER)
@@ -195,7 +195,7 @@ def _check_end(
         hint = "add `else ''`, or `else omit` for an argument"
         findings.error(task.document.file, line, what, hint=hint)
     if kinds == {Kind.RANGE}:
-        what = f"`{reported(expression)}` is not a list for ansible-core 2.19"  # type: ignore[arg-type]
+        what = f"`{shown_expression(expression)}` is not a list for ansible-core 2.19"  # type: ignore[arg-type]
         findings.error(task.document.file, line, what, hint="add `| list`")
 
 
@@ -212,7 +212,7 @@ def _has_open_if(expression: Any) -> bool:
 def check_operations(
     root: nodes.Node, place: tuple[str, int], variables: Variables, findings: Findings
 ) -> None:
-    """Tell operations that a number or null fails where its text did not."""
+    """Report operations that fail with a number or null, but worked with its text."""
     for node in root.find_all((nodes.Filter, nodes.Call, nodes.Add, nodes.Compare)):
         for fault in _faults(node, variables):
             what, hint = fault
@@ -238,7 +238,7 @@ def _changed(node: Any, variables: Variables, now: Kinds) -> bool:
 
 
 def _filter_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]:
-    name, shown = filter_name(node.name), reported(node.node)
+    name, shown = filter_name(node.name), shown_expression(node.node)
     if name in _NOT_FOR_NUMBERS and _changed(node.node, variables, NUMBER):
         what = f"`{shown}` is a number from ansible-core 2.19 on, which `{name}` refuses"
         yield what, f"write `{shown} | string | {name}`"
@@ -250,7 +250,7 @@ def _filter_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]
 def _method_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]:
     subject = node.node.node
     if _changed(subject, variables, NUMBER):
-        shown = reported(subject)
+        shown = shown_expression(subject)
         what = f"`{shown}` is a number from ansible-core 2.19 on and has no `{node.node.attr}()`"
         yield what, f"write `({shown} | string).{node.node.attr}(...)`"
 
@@ -258,7 +258,7 @@ def _method_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]
 def _add_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]]:
     for one, other in ((node.left, node.right), (node.right, node.left)):
         if _changed(one, variables, NUMBER) and kinds_of(other, variables.now) == TEXT:
-            shown = reported(one)
+            shown = shown_expression(one)
             what = f"`{shown}` is a number from ansible-core 2.19 on, and `+` joins no text to it"
             yield what, f"write `~` instead of `+`, or `{shown} | string`"
 
@@ -272,6 +272,6 @@ def _compare_faults(node: Any, variables: Variables) -> Iterator[tuple[str, str]
         text = kinds_of(other, variables.now) == TEXT
         for now, kind in ((NUMBER, "a number"), (NONE, "null")):
             if text and _changed(one, variables, now):
-                shown = reported(one)
+                shown = shown_expression(one)
                 what = f"`{shown}` is {kind} from ansible-core 2.19 on and equals no text"
                 yield what, f"write `{shown} | string`, or compare with {kind}"

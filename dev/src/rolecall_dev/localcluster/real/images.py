@@ -64,7 +64,7 @@ def require_programs(binaries: Binaries) -> Binaries:
 
 # Write container images as files, without a builder and without a registry.
 # The layout is what `docker save` writes, with one uncompressed layer: every runtime can import it.
-# The same files give the same bytes, so an image's identity tells whether it must be imported again.
+# The same files give the same bytes, so an image's identity shows whether it must be imported again.
 # Rejected: buildah for these, which is right for a Dockerfile, and a second package for a copy of
 # files.
 
@@ -85,7 +85,7 @@ class Image:
     files: Mapping[str, Path]  # path in the image -> file on this machine
     entrypoint: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    user: str = ""  # a number, as kubelet cannot tell whether a name is root's; root without it
+    user: str = ""  # a number, because kubelet cannot check a name for root; empty: root
 
 
 def write_image(image: Image, target: Path) -> Path:

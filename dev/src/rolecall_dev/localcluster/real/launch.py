@@ -49,7 +49,7 @@ _MANIFESTS = Path(__file__).parent / "manifests.yaml"
 
 
 def start(layout: Layout, nodes: int, programs: Mapping[str, str]) -> Cluster:
-    """One start; whoever called undoes it when it fails."""
+    """One start; the caller cleans up if it fails."""
     images = write_cluster_images(default_cache())
     pid = start_enclosure(layout, Path(programs["pause"]))
     plan = join(pid, nodes)
@@ -153,8 +153,8 @@ def _name_server(plan: Plan, node: int) -> str:
 def wait_until_complete(cluster: Cluster) -> None:
     """Until pods could be made, would run, and would find each other by name.
 
-    A program that ends meanwhile is started again, as a node's init does: a kubelet gives up when
-    something that it asks at its start does not answer in time, and nobody else would start it.
+    We restart a program that ends meanwhile, like a node's init system: a kubelet exits if a program
+    that it needs at its start does not respond in time, and nothing else would restart it.
     """
     restarts: Counter[str] = Counter()
     clock = SystemClock()

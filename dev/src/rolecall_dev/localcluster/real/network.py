@@ -140,5 +140,5 @@ def _remove_fixed_folders() -> None:
     for folder in FIXED_FOLDERS:
         if (folder / MARK).exists():
             (folder / MARK).unlink()
-            with suppress(OSError):  # somebody put something there
+            with suppress(OSError):  # another program's files are in it
                 folder.rmdir()

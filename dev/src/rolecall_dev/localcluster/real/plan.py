@@ -1,8 +1,8 @@
-"""The addresses of a real cluster, all from its number: pure, so that every part agrees.
+"""The addresses of a real cluster, all computed from its number, so that every part agrees.
 
-Several clusters live on one machine, each in a network namespace of its own, joined to the host by one
-veth pair. The host routes to pods and services, so their addresses must differ between clusters: a
-cluster takes the first number whose link nobody has and whose addresses nobody is routed to.
+A machine can have several clusters, each in its own network namespace and with one veth pair to the
+host. The host routes to pods and services, so their addresses must differ between clusters: a cluster
+takes the first number whose link does not exist and whose addresses have no route.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rolecall_dev.localcluster.layout import Ports
 
 NUMBERS = range(16)
-# Nobody else is in that network namespace, so the ports are those that everybody knows.
+# That network namespace has no other programs, so the cluster uses the well-known ports.
 PORTS = Ports(6443, 2379, 2380, 6443, 2379)
 
 

@@ -2,11 +2,11 @@
 
 The volumes are of type `local`, so the kubelet gives them to the group that a pod asks for (`fsGroup`)
 and pods that are not root can write. Rejected: the controller manager's own host-path provisioner,
-whose volumes are for root only; folders made in advance, which have sizes that nobody asked for, and
-run out.
+whose volumes are for root only; and folders made in advance, whose sizes fit no claim, and which run
+out.
 
-Level-based: each turn reads all claims and volumes and does what is missing, in any order, so it can be
-ended and started at any moment. A turn follows each change that a watch tells of.
+Level-based: each turn reads all claims and volumes and does what is missing, in any order, so it can
+stop and restart at any moment. A turn follows each watch event.
 
 A claim that grows is granted at once: a folder has the size of its disk anyway.
 """
@@ -43,7 +43,7 @@ class Provisioner:
         self._layout = layout
 
     def turn(self) -> None:
-        """Make missing volumes, grow those that grew, remove those that nobody has any more."""
+        """Make missing volumes, grow those of grown claims, and remove those without a claim."""
         volumes = {
             volume["metadata"]["name"]: volume
             for volume in self._api.get(_VOLUMES)["items"]
@@ -116,7 +116,7 @@ def _volume(name: str, claim: Json, node: str, folder: Path, storage_class: Json
 
 
 def _watch(api: Api, path: str, changed: threading.Event) -> None:
-    """Tell of every change, for ever; a watch that broke is a reason to look, too."""
+    """Signal every change, forever; a broken watch counts as a change, too."""
     while True:
         try:
             for _ in api.watch(path):

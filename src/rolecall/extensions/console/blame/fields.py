@@ -17,7 +17,7 @@ from rolecall.extensions.console.blame.managers import (
 from rolecall.json_object import Json
 from rolecall.record import element_steps, key_step
 
-# Made by the API server, or what the object is; nobody sets them later.
+# The API server sets these fields, or they identify the object; no client changes them later.
 _IDENTITY = frozenset({"apiVersion", "kind"})
 _IDENTITY_METADATA = frozenset(
     {
@@ -47,7 +47,7 @@ class LiveField:
     steps: tuple[tuple[str, ...], ...]
     value: Any
     owners: tuple[ManagedEntry, ...]
-    is_identity: bool  # of the API server: nobody is asked who wrote it
+    is_identity: bool  # set by the API server: we look for no write
 
     @property
     def path(self) -> str:

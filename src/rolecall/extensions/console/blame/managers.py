@@ -27,7 +27,7 @@ class ManagedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """An entry, and the part of its fields that is below the place where somebody is."""
+    """An entry, and the part of its fields that is below the current path."""
 
     entry: ManagedEntry
     below: Mapping[str, Any] | None  # None: all of it

@@ -1,13 +1,13 @@
 """Decides for each field whose write counts: that of a kept run, or that of a field manager.
 
-Two sources, and each knows what the other does not. Records know which task set a field, and nothing of
-other programs; `managedFields` knows who owns a field now, by a name that many programs share, with
-times in whole seconds, and not when it was this field that changed. So the newest kept write that set
-the field is taken, unless its manager owns it no longer and another one does since that write.
+There are two sources. Records contain the task that set a field, but no writes of other programs.
+`managedFields` contains the current owner of a field, by a name that many programs share, with times in
+whole seconds, and not the time at which this field changed. So we take the newest kept write that set
+the field, unless its manager lost the field to another manager since that write.
 
-The hard part is a field that nobody's body names and that a manager owns all the same: the API server
-filled it in when something beside it was set. It goes to the first kept write of that manager that set
-anything beside it.
+The hard part is a field that a manager owns although no recorded body contains it: the API server set
+its default when a field beside it was set. We assign it to the first kept write of that manager that
+set a field beside it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _END = ""  # marks in a tree that a path ends here
 
 @dataclass(frozen=True, slots=True)
 class Blamed:
-    """A field, and who wrote it last; neither: nobody owns it, such as a default."""
+    """A field with its last write or its manager; a field without both has no owner, as a default."""
 
     field: LiveField
     write: Write | None = None

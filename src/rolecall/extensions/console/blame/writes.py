@@ -70,12 +70,12 @@ class Write:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Write:
         """Raises `KeyError` or `ValueError` where it is none."""
-        reported: dict[str, Any] = {each.name: values[each.name] for each in fields(cls)}
-        reported["at"], reported["ended"] = (
-            datetime.fromisoformat(reported[key]) for key in ("at", "ended")
+        parsed: dict[str, Any] = {each.name: values[each.name] for each in fields(cls)}
+        parsed["at"], parsed["ended"] = (
+            datetime.fromisoformat(parsed[key]) for key in ("at", "ended")
         )
-        reported["leaves"] = tuple(reported["leaves"])
-        return cls(**reported)
+        parsed["leaves"] = tuple(parsed["leaves"])
+        return cls(**parsed)
 
 
 def writes_of(record: RunRecord, cr: str, target: BlamedObject) -> list[Write]:

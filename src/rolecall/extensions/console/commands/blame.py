@@ -171,7 +171,7 @@ def _no_field(named: _Named, fields: Sequence[LiveField]) -> InputError:
 
 
 def _notes(found: FoundWrites, crs: Sequence[CrName], blamed: Sequence[Blamed]) -> list[str]:
-    """What whoever reads the answer must know of it."""
+    """The limits of this answer, for the user."""
     notes = []
     if found.failure:
         notes.append(f"runs are not considered, only field managers: {found.failure}")
@@ -210,9 +210,9 @@ def _as_json(
 
 def _field_json(each: Blamed) -> dict[str, Any]:
     write, manager = each.write, each.manager
-    reported = None
+    write_json = None
     if write is not None:
-        reported = {key: value for key, value in write.as_json().items() if key != "leaves"}
+        write_json = {key: value for key, value in write.as_json().items() if key != "leaves"}
     owner = None
     if manager is not None:
         at = manager.at.isoformat() if manager.at else None
@@ -224,6 +224,6 @@ def _field_json(each: Blamed) -> dict[str, Any]:
         "by": who(each),
         "filled_in": each.is_filled_in,
         "doubtful": each.is_doubtful,
-        "write": reported,
+        "write": write_json,
         "manager": owner,
     }

@@ -38,9 +38,9 @@ def blame_lines(blamed: Sequence[Blamed], now: datetime, screen: Screen) -> list
 def who(each: Blamed) -> str:
     """The task with its place, or the manager."""
     if each.write is not None:
-        reported = " ".join(filter(None, (each.write.place, each.write.task)))
+        words = " ".join(filter(None, (each.write.place, each.write.task)))
         marks = " (filled in)" if each.is_filled_in else " (?)" if each.is_doubtful else ""
-        return (reported or "outside of any task") + marks
+        return (words or "outside of any task") + marks
     if each.manager is not None:
         through = f", {each.manager.subresource}" if each.manager.subresource else ""
         return f"{each.manager.manager} ({each.manager.operation}{through})"
@@ -103,12 +103,12 @@ def _line(
     padded = [
         cell + " " * (width - cells(cell)) for cell, width in zip(cut_margin, widths, strict=True)
     ]
-    reported = "  ".join(padded)
+    words = "  ".join(padded)
     indent = len(text) - len(text.lstrip(" "))
     shown = " " * indent + plain(text)
     if screen.width is not None:
-        shown = cut(shown, max(10, screen.width - cells(reported) - len(_BAR)))
-    return f"{screen.painted(reported, colour)}{_BAR}{shown}".rstrip()
+        shown = cut(shown, max(10, screen.width - cells(words) - len(_BAR)))
+    return f"{screen.painted(words, colour)}{_BAR}{shown}".rstrip()
 
 
 def _colour(each: Blamed) -> Colour | None:

@@ -143,7 +143,7 @@ def _print_run(run: KeptRun, printer: _Printer, *, follows: bool) -> None:
 
 
 def _print_next(here: Here, cr: Json, after: KeptRun | None, printer: _Printer) -> None:
-    """Each run that begins later, until somebody stops us."""
+    """Print each run that begins later, until the user stops the command."""
     seen = {after.run} if after else set()
     began = after.began if after else None
     while True:

@@ -115,7 +115,7 @@ async def _show(arguments: argparse.Namespace, environ: Mapping[str, str]) -> No
 async def _check_login_may_go(
     client: Client, named: str, operator: Operator, pod: EnginePod
 ) -> None:
-    """Raises where a login, good for all that its user may do, would go to a pod of anybody's."""
+    """Raises if a login, with all rights of its user, would go to a pod of an unknown owner."""
     if named != str(operator):
         raise InputError(
             f"this would send your login to pod `{operator.namespace}/{pod.name}`, which was found"

@@ -1,10 +1,10 @@
-"""Shows the page of an operator elsewhere on this machine, to whoever was told its address.
+"""Forwards the page of a remote operator to this machine, for the user who got its address.
 
-A browser has no login of a kubeconfig, so each request gets the bearer token here. That makes this
-listener as good as the token: it listens on the loopback address alone, its address has a secret that
-serves once and becomes a cookie, and it answers to its own name only, so that no page of somebody
-else's can be made to read it. Rejected: a bare port-forward, where people would paste tokens into a
-form.
+A browser cannot log in with a kubeconfig, so the forwarder adds the bearer token to each request.
+Access to this listener is therefore worth as much as the token: it listens on the loopback address
+only, its address contains a secret that works once and is exchanged for a cookie, and it accepts only
+its own host name, so that a page of another site cannot read it. Rejected: a bare port-forward, where
+users would paste tokens into a form.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PageForwarder:
 
     @property
     def entrance(self) -> str:
-        """The path that lets somebody in, once."""
+        """The path that logs a browser in, once."""
         return f"{_ENTRANCE}?secret={self._entrance}"
 
     @asynccontextmanager
@@ -88,8 +88,8 @@ class PageForwarder:
             return _refusal("this address is of another name")
         if request.path == _ENTRANCE:
             return self._enter(request)
-        reported = request.cookies.get(self.cookie_name, "")
-        if not hmac.compare_digest(reported.encode(errors="replace"), self._cookie.encode()):
+        sent = request.cookies.get(self.cookie_name, "")
+        if not hmac.compare_digest(sent.encode(errors="replace"), self._cookie.encode()):
             return _refusal("open the address that `rolecall page` printed; it serves once")
         if not request.raw_path.startswith("/"):
             return _refusal("only paths are passed on")  # `@other` would be another host
@@ -99,8 +99,8 @@ class PageForwarder:
             return web.Response(status=502, text=f"the page does not answer: {failure}\n")
 
     def _enter(self, request: web.Request) -> web.Response:
-        reported = request.query.get("secret", "").encode(errors="replace")
-        if not self._entrance or not hmac.compare_digest(reported, self._entrance.encode()):
+        sent = request.query.get("secret", "").encode(errors="replace")
+        if not self._entrance or not hmac.compare_digest(sent, self._entrance.encode()):
             return _refusal("this address was used already; `rolecall page` prints another one")
         self._entrance = ""
         answer = web.Response(status=303, headers={"Location": "/"})

@@ -64,16 +64,16 @@ def _add(subparsers: Subparsers, verb: str, summary: str, examples: Mapping[str,
 
 def change_pause(arguments: argparse.Namespace) -> int:
     word = named_cr(arguments.what)
-    reported = asyncio.run(_change(word, arguments, os.environ))
+    result = asyncio.run(_change(word, arguments, os.environ))
     if arguments.output == "json":
-        print(json.dumps(reported, indent=2))
+        print(json.dumps(result, indent=2))
         return 0
-    place = "/".join(filter(None, (reported["namespace"], reported["name"])))
-    if reported["paused"]:
-        because = f": {reported['because']}" if reported["because"] else ""
-        print(plain(f"{reported['kind']} {place} is paused by {reported['by']}{because}"))
+    place = "/".join(filter(None, (result["namespace"], result["name"])))
+    if result["paused"]:
+        because = f": {result['because']}" if result["because"] else ""
+        print(plain(f"{result['kind']} {place} is paused by {result['by']}{because}"))
     else:
-        print(plain(f"{reported['kind']} {place} is paused no longer"))
+        print(plain(f"{result['kind']} {place} is paused no longer"))
     return 0
 
 

@@ -51,12 +51,12 @@ def record_lines(phases: Sequence[Phase], screen: Screen) -> list[str]:
 def _head(phase: Phase, screen: Screen) -> str:
     outcome = outcome_of(phase)
     took = "" if phase.ended_s is None else milliseconds(phase.ended_s - phase.began_s)
-    reported = "  ".join(filter(None, (f"{phase.began_s:7.3f}s", plain(title_of(phase)))))
+    title = "  ".join(filter(None, (f"{phase.began_s:7.3f}s", plain(title_of(phase)))))
     ending = ", ".join(filter(None, (outcome, took)))
     room = None if screen.width is None else screen.width - len(ending) - 2
-    cut_reported = reported if room is None else cut(reported, max(20, room))
+    shown = title if room is None else cut(title, max(20, room))
     colour = OUTCOMES.get(outcome)
-    return f"{cut_reported}  {screen.painted(ending, colour)}".rstrip()
+    return f"{shown}  {screen.painted(ending, colour)}".rstrip()
 
 
 def _row(request: RecordedRequest) -> Sequence[str]:

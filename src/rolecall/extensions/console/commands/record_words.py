@@ -11,7 +11,7 @@ OUTSIDE = "outside of any task"
 _NAMED_FIELDS = 3
 _LONG_START_S = 1.0
 _NO_ANSWER = "-"
-# In every body, and told by the object already.
+# In every body, and shown with the object already.
 _IDENTITY = frozenset({".apiVersion", ".kind", ".metadata.name", ".metadata.namespace"})
 
 
@@ -30,7 +30,7 @@ def why_no_record(run: KeptRun) -> str:
 
 
 def notes_on(record: RunRecord, phases: Sequence[Phase]) -> list[str]:
-    """What whoever reads a record must know of it."""
+    """The limits of a record, for the user."""
     notes = []
     if record.incomplete:
         notes.append(f"the record is incomplete: {record.incomplete}; what came later is not in it")

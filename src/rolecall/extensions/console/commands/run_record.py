@@ -68,10 +68,10 @@ def _chosen(here: Here, cr: Json, word: CrWord, run_id: str | None) -> KeptRun:
 
 
 def _print_json(cr: Json, run: KeptRun, record: RunRecord | None) -> None:
-    reported = {key: cr[key] for key in ("kind", "namespace", "name")}
+    named = {key: cr[key] for key in ("kind", "namespace", "name")}
     why = why_no_record(run) if record is None else ""
     found = None if record is None else record_json(record)
-    print(json.dumps({**reported, "run": run.run, "record": found, "why_none": why}, indent=2))
+    print(json.dumps({**named, "run": run.run, "record": found, "why_none": why}, indent=2))
 
 
 def _print_text(word: CrWord, run: KeptRun, record: RunRecord, *, is_timeline: bool) -> None:

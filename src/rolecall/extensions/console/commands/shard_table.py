@@ -92,7 +92,7 @@ def _state(member: Json, now: datetime) -> str:
 
 
 def _gaps(shards: Json, now: datetime) -> list[str]:
-    """What nobody has, in words; each with the time for which nobody had it."""
+    """The shards without a holder, each with the time since it lost its holder."""
     unheld = shards["unheld"]
     if not unheld:
         return [f"each of the {shards['count']} shards has a replica"]

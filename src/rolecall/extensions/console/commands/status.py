@@ -118,7 +118,7 @@ def _asked(arguments: argparse.Namespace, word: CrWord) -> Here | int:
 
 
 class _Chosen:
-    """The CRs that are meant. A kind that is not there is told; of a CR, only at the beginning."""
+    """The CRs that the user chose. A missing kind is an error; a missing CR only at the beginning."""
 
     def __init__(self, here: Here, word: CrWord, namespace: str) -> None:
         self._kind = here.kind(word.kind) if word.kind else None
@@ -171,14 +171,14 @@ def _row(cr: Json, now: datetime) -> Sequence[str]:
     name = f"{cr['kind'].lower()}/{cr['name']}"
     last = cr.get("last") or {}
     ended = since(last.get("ended"), now)
-    reported = f"{last.get('outcome')} {ended} ago" if ended else str(last.get("outcome") or "")
+    last_result = f"{last.get('outcome')} {ended} ago" if ended else str(last.get("outcome") or "")
     return (
         cr["namespace"] or "-",
         name,
         cr["state"],
         since(began(cr), now),
         _what(cr),
-        reported,
+        last_result,
         next_text(cr, now),
     )
 
@@ -200,7 +200,7 @@ def _what(cr: Json) -> str:
 
 
 class Redraw:
-    """What was drawn last is drawn over; where nobody looks, only lines that are new are printed."""
+    """Redraws a terminal in place; without a terminal, it prints only the lines that are new."""
 
     def __init__(self) -> None:
         self._has_drawn = False

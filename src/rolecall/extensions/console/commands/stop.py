@@ -56,12 +56,12 @@ def stop_run(arguments: argparse.Namespace) -> int:
         return here
     cr = here.cr(word, arguments.namespace)
     asked: dict[str, Any] = {each: cr[each] for each in ("kind", "namespace", "name")}
-    reported = here.to_ask_for(cr).stop({**asked, "run": arguments.run_id, "by": by})
+    stopped = here.to_ask_for(cr).stop({**asked, "run": arguments.run_id, "by": by})
     if arguments.output == "json":
-        print(json.dumps(reported, indent=2))
+        print(json.dumps(stopped, indent=2))
         return 0
-    task = f", at task `{reported['task']}`" if reported["task"] else ""
-    print(plain(f"{reported['key']}: run {reported['run']} is stopped{task}"))
+    task = f", at task `{stopped['task']}`" if stopped["task"] else ""
+    print(plain(f"{stopped['key']}: run {stopped['run']} is stopped{task}"))
     say(
         plain(
             f"the next one begins at the period, after an edit, or with `rolecall reconcile {word}`"

@@ -7,8 +7,8 @@
     POST /v1/reconcile          run a CR at once, past its backoff
     POST /v1/stop               end the run of a CR that is in flight
 
-Whoever may open the socket is the engine's own user (`sockets`), so nothing more is asked of him. The
-state is put together when it is asked for; while nobody asks, this costs nothing.
+Only the engine's own user can open the socket (`sockets`), so requests need no further authentication.
+The state is put together for each request; without requests, this costs nothing.
 """
 
 from __future__ import annotations
@@ -156,8 +156,8 @@ class _Control:
         ports.stop(keys[0], by)
         fields = log_fields(key=str(keys[0]), run=run.run_id, by=by)
         _logger.info("stop of a run asked for by a person", extra=fields)
-        reported = {"key": str(keys[0]), "run": run.run_id, "task": run.task, "place": run.place}
-        return web.json_response(reported, status=202)
+        stopped = {"key": str(keys[0]), "run": run.run_id, "task": run.task, "place": run.place}
+        return web.json_response(stopped, status=202)
 
     async def _read(self, request: web.Request) -> Json:
         try:

@@ -64,7 +64,7 @@ def _bound(path: Path) -> socket.socket:
     try:
         with address_of(path) as address:
             listener.bind(address)
-        path.chmod(0o600)  # before it listens, so nobody else was ever let in
+        path.chmod(0o600)  # before it listens, so that no other user can ever connect
         listener.listen(16)
         listener.setblocking(False)
     except BaseException:

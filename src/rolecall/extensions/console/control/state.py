@@ -1,7 +1,7 @@
-"""What an engine is at, as one JSON document; put together only when somebody asks.
+"""The state of an engine as one JSON document, which is put together only for a request.
 
-On the loop things are copied, and nothing more; `Snapshot.as_json` may be called in a thread, since ten
-thousand CRs would hold up the loop, and files are read.
+The event loop only copies; `Snapshot.as_json` may be called in a thread, because ten thousand CRs would
+block the loop, and because it reads files.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ class Snapshot:
         delayed = {each.key: each for each in self.delayed}
         by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall, self.acts, self.holders)
 
-        def reported(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
-            is_reported = last_runs.is_known(key) or may_read()
-            return key, by_name.cr(key, known, last_runs.of(key) if is_reported else None)
+        def described(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
+            has_last_run = last_runs.is_known(key) or may_read()
+            return key, by_name.cr(key, known, last_runs.of(key) if has_last_run else None)
 
         unknown = self.in_flight.keys() | waiting.keys()
         for gvk, places in self.known.items():
@@ -78,9 +78,9 @@ class Snapshot:
                 if known.is_selected:
                     key = Key(gvk, namespace, name)
                     unknown.discard(key)
-                    yield reported(key, known)
+                    yield described(key, known)
         for key in unknown:
-            yield reported(key, None)
+            yield described(key, None)
 
     def _engine(self) -> dict[str, Any]:
         facts = self.facts
@@ -184,9 +184,10 @@ class _Sorted:
 
 
 class Wall:
-    """Turns times of the queue's clock into those of the wall, always the same ones into the same.
+    """Converts times of the queue's clock to wall-clock time, and the same time always to the same.
 
-    Else a time near a full second would be told as now this one and now that one, as if it had changed.
+    Otherwise a time near a full second would be shown as one second now and as the next one later, as
+    if it had changed.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -197,7 +198,7 @@ class Wall:
         return self._zero + timedelta(seconds=ticks)
 
     def follow(self) -> None:
-        """Somebody may have set the clock."""
+        """Follow a change of the system clock."""
         zero = self._zero_now()
         if abs((zero - self._zero).total_seconds()) > _CLOCK_WAS_SET_S:
             self._zero = zero

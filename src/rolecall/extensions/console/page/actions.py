@@ -37,7 +37,7 @@ class Actions:
         known = engine.known().get(key.gvk, {}).get((key.namespace, key.name))
         self._check_works_on(key, is_known=known is not None and known.is_selected)
         engine.reconcile(key, PERSON)
-        _report("reconcile", key, asker)
+        _log_request("reconcile", key, asker)
         return redirect(places.of_cr(key))
 
     async def stop(self, request: web.Request, asker: Asker) -> web.Response:
@@ -51,7 +51,7 @@ class Actions:
                 409, f"This run of {key} is not in flight", "It has ended already; see its runs."
             )
         self._ports.engine.stop(key, asker.reader.name)
-        _report("stop", key, asker)
+        _log_request("stop", key, asker)
         return redirect(places.of_cr(key))
 
     async def pause(self, request: web.Request, asker: Asker) -> web.Response:
@@ -90,10 +90,10 @@ class Actions:
             raise RefusedError(
                 502, f"The cluster refused to {what} {key}", failure.message
             ) from failure
-        _report(what, key, asker)
+        _log_request(what, key, asker)
         return redirect(places.of_cr(key))
 
 
-def _report(what: str, key: Key, asker: Asker) -> None:
+def _log_request(what: str, key: Key, asker: Asker) -> None:
     fields = log_fields(what=what, key=str(key), by=asker.reader.name)
     _logger.info("asked for on the page", extra=fields)

@@ -1,5 +1,5 @@
-"""The overview, the list of objects and each object's page: what there is for whoever asks, and the
-view that shows it.
+"""The overview, the list of objects and the page of each object: collects what the user may see, for
+the view that shows it.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any,
         if run.outcome == "succeeded" and (then := read_spec(run.folder)) is not None:
             try:
                 return differences(then, cr.get("spec") or {})
-            except RecursionError:  # nested deeper than anybody could read
+            except RecursionError:  # nested too deep to be readable
                 return None
     return None
 

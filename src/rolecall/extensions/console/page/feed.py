@@ -1,9 +1,10 @@
-"""Which CRs changed, numbered: what a page was made at, and what came after it.
+"""A numbered list of the CRs that changed: a page knows the number at which it was made, and gets the
+changes after it.
 
-Numbers belong to one life of the feed, which ends with the engine, and when nobody looked for so long
-that changes were not followed. Whoever names one of another life, or one that is too long ago, is
-told to look again at everything; so a reader that lost its connection misses nothing, and is told
-nothing twice.
+Numbers belong to one epoch of the feed, which ends with the engine, and when the page was unused for so
+long that changes were not followed. A client that sends a number of another epoch, or one that is too
+old, must load everything again. So a client that lost its connection misses no change and gets none
+twice.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class ChangeFeed:
 
     @property
     def position(self) -> str:
-        """What to name to be told what comes after now."""
+        """The position that a client sends to get the changes after now."""
         return f"{self._life}-{self.number}"
 
     def add(self, keys: Collection[Key]) -> None:
@@ -39,7 +40,7 @@ class ChangeFeed:
         self._changes.append((self.number, frozenset(keys)))
 
     def begin_anew(self) -> None:
-        """Changes were missed: positions told until now are worth nothing."""
+        """Begin a new epoch after missed changes: all positions until now become invalid."""
         self._life = secrets.token_hex(4)
         self._changes.clear()
         self._next()
@@ -53,7 +54,7 @@ class ChangeFeed:
         return int(number)
 
     def since(self, number: int) -> set[Key] | None:
-        """What changed after it; None: nobody knows any more."""
+        """The CRs that changed after it; None: those changes are no longer kept."""
         if number >= self.number:
             return set()
         if not self._changes or self._changes[0][0] > number + 1:

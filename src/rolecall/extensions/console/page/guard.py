@@ -107,11 +107,11 @@ class Guard:
         return Asker(session.reader, session)
 
     async def checked(self, request: web.Request, asker: Asker) -> None:
-        """Raises `RefusedError` for a change that a page of somebody else's sent."""
+        """Raises `RefusedError` for a change that a page of another site sent."""
         self.check_site(request)
         form = await form_of(request)
-        reported = form.get("form_token") or request.headers.get("X-Form-Token") or ""
-        if not asker.session.has_form_token(reported):
+        sent = form.get("form_token") or request.headers.get("X-Form-Token") or ""
+        if not asker.session.has_form_token(sent):
             raise RefusedError(403, "This form is not of this session", "Load its page again.")
 
     @staticmethod
@@ -129,11 +129,11 @@ class Guard:
         return self._with_cookie(redirect(_safe(back)), session)
 
     async def log_in_here(self, request: web.Request) -> web.Response | None:
-        """Whoever has the address that was printed on this machine; None: it has another token."""
+        """Log in with the address that was printed on this machine; None: its token is invalid."""
         if not self.is_local:
             return None
-        reported = request.query.get("token", "").encode(errors="replace")
-        if not hmac.compare_digest(reported, self._local_token.encode()):
+        sent = request.query.get("token", "").encode(errors="replace")
+        if not hmac.compare_digest(sent, self._local_token.encode()):
             # Failures alone count: pages of others can send the browser here, too.
             self._failures.take(request.remote or "")
             return None

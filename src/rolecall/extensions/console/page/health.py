@@ -9,7 +9,7 @@ from rolecall.json_object import Json, as_map
 
 
 def health_of(gvk: Gvk, found: Json) -> tuple[str, bool | None]:
-    """In a word or two, and whether that is good; None: nobody can say."""
+    """The health in a word or two, and whether it is good; None: unknown."""
     spec, status = as_map(found.get("spec")), as_map(found.get("status"))
     if as_map(found.get("metadata")).get("deletionTimestamp"):
         return "is being deleted", False

@@ -1,7 +1,8 @@
-"""Which CRs have a label: asked of the cluster as the reader, since the engine keeps no labels.
+"""Which CRs have a label: read from the cluster as the reader, because the engine keeps no labels.
 
-Whoever may list a kind everywhere is answered by one list. Who may not is refused that one, and asks in
-each namespace that he sees; so a label finds what the list without it shows.
+A reader who may list a kind everywhere needs one list. For any other reader the API server rejects it,
+and we list each namespace that he can see; so a label finds the same CRs that the list without it
+shows.
 """
 
 from __future__ import annotations

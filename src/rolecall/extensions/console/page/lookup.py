@@ -1,6 +1,6 @@
-"""What a request is about, and whether whoever asks may know of it.
+"""The CR or run of a request, and whether the user may see it.
 
-Whoever may not know of a CR gets the same answer as where there is none.
+A user who may not see a CR gets the same response as for a CR that does not exist.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Lookup:
         key = places.key_of(*(info[part] for part in _PARTS))
         is_one = key.gvk in self._engine.facts.kinds and _can_be(key)
         if not is_one or not await asker.reader.may_get(key):
-            # The same answer for all: whoever may not know of it, is not told that it is there.
+            # The same response in both cases, so that it does not reveal whether the CR exists.
             raise RefusedError(
                 404, f"There is no {key} that you may see", "Look for it among the objects."
             )

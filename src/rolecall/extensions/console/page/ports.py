@@ -15,5 +15,5 @@ class PagePorts:
     engine: EnginePorts
     last_runs: LastRuns
     root: Path  # of the artifacts
-    own: Client  # the engine's: reviews, and whoever reads on its machine
+    own: Client  # the engine's: for access reviews, and for readers on its machine
     client_as: Callable[[str], Client]  # one that has this token, for the same API server

@@ -117,7 +117,7 @@ class SeenRows:
         return found
 
     def counts(self, kinds: Sequence[Gvk]) -> Counts:
-        """What an overview tells; kinds without CRs, too."""
+        """The counts that the overview shows; also for kinds without CRs."""
         counts = Counts({gvk: Counter() for gvk in kinds})
         for place in self.places:
             counts.by_kind.setdefault(place.gvk, Counter()).update(place.by_state)

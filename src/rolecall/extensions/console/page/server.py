@@ -57,7 +57,7 @@ class OperatorPage:
         self.run_ended = self._pages.run_ended
 
     async def run(self) -> None:
-        """Follow what changes while somebody looks, until cancelled."""
+        """Follow changes while the page is in use, until cancelled."""
         try:
             await self._table.run()
         finally:
@@ -130,7 +130,7 @@ class OperatorPage:
                 response = self._refused(lost, layout)
         except ConnectionError:
             raise
-        except Exception:  # a bug: told here with its traceback, and without it to the reader
+        except Exception:  # a bug: the log gets the traceback, the reader a page without it
             _logger.exception("internal error: the page could not answer %s", request.path)
             bug = RefusedError(500, "Internal error", "See the operator's log.")
             response = self._refused(bug, layout)

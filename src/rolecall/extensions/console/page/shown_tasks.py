@@ -1,9 +1,9 @@
-"""The tasks of a run, from the event files that it left or is leaving: one source for then and now.
+"""The tasks of a run, from its event files: one source for runs in flight and for ended runs.
 
-Numbers are ansible-runner's counters, which name the files: whoever has seen all up to one asks for
-what came after it. A run of five thousand tasks has some fifteen thousand files. They are read in
-slices, in a thread, and of each only a few facts are kept; what a task was given and said is read
-when it is asked for.
+Numbers are the counters of ansible-runner, which are in the file names: a client that has all events up
+to one asks for the events after it. A run of five thousand tasks has some fifteen thousand files. They
+are read in slices, in a thread, and we keep only a few facts of each; the arguments and the result of a
+task are read on request.
 
 Files are masked already where they are written. Everything in them is hostile all the same, and may
 be of any type.
@@ -59,7 +59,7 @@ class ShownTask:
     message: str = ""  # of a failure
     last_counter: int = 0
     uuid: str = ""
-    ends: list[int] = field(default_factory=list)  # counters of the events that tell how it ended
+    ends: list[int] = field(default_factory=list)  # counters of the events with its result
 
 
 @dataclass(slots=True)

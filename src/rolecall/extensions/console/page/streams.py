@@ -1,9 +1,8 @@
 """Server-sent events: which CRs changed, and how far a run has come.
 
-Both are numbered, and both begin after the number that the reader names: by `Last-Event-ID` when
-its browser connects again, by the page's own number before. So nothing is missed and nothing told
-twice, also over a restart of the engine: of another engine's number, everything is told to be
-looked at again.
+Both are numbered, and both begin after the number that the client sends: in `Last-Event-ID` when the
+browser reconnects, else the number of the page. So no event is lost or sent twice, also over a restart
+of the engine: a client that sends the number of another engine must load everything again.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from rolecall.extensions.console.page.guard import Asker, Guard, RefusedError
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.table import Table
 
-_TOGETHER_S = 0.5  # what changes within it is told at once
-_BEAT_S = 15.0  # something is said so often, so that a reader who went is noticed
+_TOGETHER_S = 0.5  # changes within it are sent as one event
+_BEAT_S = 15.0  # the interval of heartbeats, which find closed connections
 _LOOK_S = 0.5  # at the files of a run in flight
 _MOST_OF_A_SESSION, _MOST = 6, 200
 _MOST_NAMED = 200
@@ -47,9 +46,9 @@ class PageStreams:
             if number is None:
                 number = self._feed.number
                 if said:
-                    await _report(response, "again", self._feed.position, {})
+                    await _send(response, "again", self._feed.position, {})
             while True:
-                number = await self._reported_beyond(number, response, asker)
+                number = await self._send_changes_after(number, response, asker)
         return response
 
     async def run(self, request: web.Request, asker: Asker) -> web.StreamResponse:
@@ -64,9 +63,9 @@ class PageStreams:
                 if tasks.counter > counter:
                     counter = tasks.counter
                     beat_s = self._clock.monotonic()
-                    await _report(response, "tasks", str(counter), {"count": len(tasks.tasks)})
+                    await _send(response, "tasks", str(counter), {"count": len(tasks.tasks)})
                 if run.outcome != "running":
-                    await _report(response, "end", str(counter), {"outcome": run.outcome})
+                    await _send(response, "end", str(counter), {"outcome": run.outcome})
                     return response
                 if self._clock.monotonic() - beat_s > _BEAT_S:
                     beat_s = self._clock.monotonic()
@@ -76,10 +75,10 @@ class PageStreams:
                 run = await self._lookup.run_now(key, run, asker)
         return response
 
-    async def _reported_beyond(
+    async def _send_changes_after(
         self, number: int, response: web.StreamResponse, asker: Asker
     ) -> int:
-        """Wait for a change after this number, tell it, and return the number that it had."""
+        """Wait for a change after this number, send it, and return its number."""
         try:
             async with asyncio.timeout(_BEAT_S):
                 await self._feed.wait_beyond(number)
@@ -90,22 +89,20 @@ class PageStreams:
             return number
         await self._clock.sleep(_TOGETHER_S)
         await self._check(asker)
-        await self._table.rows()  # which says that somebody looks
+        await self._table.rows()  # which marks the table as in use
         await self._lookup.turns.take()
         keys, now, position = self._feed.since(number), self._feed.number, self._feed.position
         if keys is None:
-            await _report(response, "again", position, {})
+            await _send(response, "again", position, {})
             return now
         seen = await self._lookup.visible(keys, asker)
         if seen:
-            reported = (
-                [] if len(seen) > _MOST_NAMED else [places.of_cr(key) for key in sorted(seen)]
-            )
-            await _report(response, "changed", position, {"keys": reported})
+            named = [] if len(seen) > _MOST_NAMED else [places.of_cr(key) for key in sorted(seen)]
+            await _send(response, "changed", position, {"keys": named})
         return now
 
     async def _check(self, asker: Asker) -> None:
-        """Also while there is much to tell: whoever logged out, or lost his token, is told no more."""
+        """Stop also a busy stream when its reader has logged out or his token has become invalid."""
         if not await self._guard.is_still_in(asker):
             raise RefusedError(401, "The session is over", "Log in again.")
 
@@ -127,7 +124,7 @@ class PageStreams:
             try:
                 yield response
             except (ConnectionError, RefusedError, TooManyError):
-                pass  # the reader went, or lost the right: asking again tells him why
+                pass  # the reader disconnected or lost access: his next request shows why
             except Exception:  # a bug; an answer that has begun cannot become a page about it
                 _logger.exception("internal error: a stream of the page ended: %s", request.path)
         finally:
@@ -139,6 +136,6 @@ async def _beat(response: web.StreamResponse) -> None:
     await response.write(b": still there\n\n")
 
 
-async def _report(response: web.StreamResponse, kind: str, position: str, data: object) -> None:
+async def _send(response: web.StreamResponse, kind: str, position: str, data: object) -> None:
     text = f"event: {kind}\nid: {position}\ndata: {json.dumps(data)}\n\n"
     await response.write(text.encode())

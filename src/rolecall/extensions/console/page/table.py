@@ -1,10 +1,10 @@
-"""All CRs as rows, kept while somebody looks: what lists, counts and their changes are made of.
+"""All CRs as rows, kept while the page is in use: the source of lists, counts and their changes.
 
-The hard part is ten thousand of them. A row is a tuple; rows are made in a thread, no sooner than
-twenty times the time that it took after the last time, and what differs goes into the feed. The thread
-rests every few milliseconds: while it works, each thing that the loop sends waits for the interpreter.
-What the last run of a CR came to lies in files: those that nobody read yet are read a few at a time,
-and such a CR is `unknown` until then. When nobody has looked for a minute, nothing is kept.
+The hard part is ten thousand of them. A row is a tuple. A thread makes the rows, and waits at least
+twenty times its last duration before it makes them again; the differences go into the feed. The thread
+sleeps every few milliseconds, because the event loop waits for the interpreter while it works. The
+outcome of the last run of a CR is in files: unread ones are read a few at a time, and such a CR is
+`unknown` until then. After a minute without a request, the rows are dropped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Table:
         self._ports, self._feed = ports, feed
         self.clock: Clock = ports.engine.clock
         self._wall = Wall(self.clock)
-        self._rows: AllRows | None = None  # None: nobody looked for long
+        self._rows: AllRows | None = None  # None: the page was not used recently
         self._lock = asyncio.Lock()
         self._is_frozen = False
         self._fresh_until_s = 0.0
@@ -52,7 +52,7 @@ class Table:
         return await self._renewed()
 
     async def run(self) -> None:
-        """Renew while somebody looked not long ago, until cancelled."""
+        """Renew the rows while the page was used recently, until cancelled."""
         while True:
             await self.clock.sleep(_SHORTEST_PAUSE_S)
             idle_s = self.clock.monotonic() - self._asked_s
@@ -99,7 +99,7 @@ class Table:
             gc.enable()
 
     def _forget(self) -> None:
-        """What changes from now on is seen by nobody: whoever comes back looks at everything."""
+        """Stop to follow changes: a client that comes back must load everything again."""
         self._rows = None
         self._feed.begin_anew()
 

@@ -1,8 +1,9 @@
-"""Who may work on the engine's loop next: answers are made one after the other, and the loop looks at
-everything else in between.
+"""Serializes the responses of the page on the engine's event loop, so that other work gets its turn in
+between.
 
-One change is told to all readers at the same moment, and all of them ask at once. Each answer takes a
-millisecond or two, but fifty that the loop finds ready together would hold it for a tenth of a second.
+All readers get a change at the same moment, and all of them request the page at once. Each response
+takes a millisecond or two, but fifty that are ready together would block the loop for a tenth of a
+second.
 """
 
 from __future__ import annotations

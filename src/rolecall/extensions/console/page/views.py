@@ -36,7 +36,7 @@ _FIRST = {outcome: number for number, outcome in enumerate(_ORDER)}
 class PageLayout:
     """Who reads, and what the page was made at."""
 
-    reader_name: str = ""  # empty: nobody has logged in
+    reader_name: str = ""  # empty: not logged in
     is_local: bool = False
     form_token: str = ""
     position: str = ""  # in the feed

@@ -44,13 +44,13 @@ async def main(fd: int) -> int:
     identities = Identities(asked["port"], asked["password"])
     calls = Calls(link, identities, frozenset(asked["parallel"]), asked["timeout_s"])
     api.ask_by(
-        lambda body, why: link.report({"message_type": "reconcile", "cr": ref_of(body), "why": why})
+        lambda body, why: link.send({"message_type": "reconcile", "cr": ref_of(body), "why": why})
     )
     kinds = [KnownKind(Gvk(*kind["gvk"]), frozenset(kind["names"])) for kind in asked["kinds"]]
     reviews = Reviews(link)
     wrap_decorators(calls, reviews, kinds, acts=asked["acts"])
     if problem := _imported(asked):
-        link.report({"message_type": "broken", **problem})
+        link.send({"message_type": "broken", **problem})
         await link.flush()
         return 1
     identities.install()
@@ -61,13 +61,13 @@ async def main(fd: int) -> int:
     ends = _Ends(calls)
     takes = {"run ended": ends.take, "review": reviews.take}
     listening = asyncio.create_task(
-        link.listen(lambda reported: takes[reported["message_type"]](reported))
+        link.listen(lambda message: takes[message["message_type"]](message))
     )
     await asyncio.wait({running, listening}, return_when=asyncio.FIRST_COMPLETED)
     stop.set()
     await asyncio.wait({running}, timeout=_LET_FINISH_S)
     for handler, cr in calls.running.values():
-        link.report(
+        link.send(
             {"message_type": "unfinished", "cr": cr, "handler": handler.id, "place": handler.place}
         )
     for task in (running, listening, waiting):
@@ -80,7 +80,7 @@ async def main(fd: int) -> int:
 
 async def _when_ready(ready: asyncio.Event, link: Link) -> None:
     await ready.wait()
-    link.report({"message_type": "ready"})
+    link.send({"message_type": "ready"})
 
 
 async def _operate(
@@ -127,7 +127,7 @@ def _set(settings: kopf.OperatorSettings, reviews: Reviews) -> None:
 
 
 def _imported(asked: Json) -> Json:
-    """Import all files; what goes wrong with one, as the engine tells it."""
+    """Import all files; returns the first failure, in the form in which the engine logs it."""
     sys.path.insert(0, str(Path.cwd()))
     for number, name in enumerate(asked["files"]):
         path = Path(name)
@@ -173,17 +173,17 @@ class _Ends:
         self._calls = calls
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def take(self, reported: Json) -> None:
-        for fn in api.functions_of(reported["body"]["kind"]):
-            task = asyncio.create_task(self._call(fn, reported))
+    def take(self, message: Json) -> None:
+        for fn in api.functions_of(message["body"]["kind"]):
+            task = asyncio.create_task(self._call(fn, message))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _call(self, fn: Any, reported: Json) -> None:
-        metadata = reported["body"]["metadata"]
+    async def _call(self, fn: Any, message: Json) -> None:
+        metadata = message["body"]["metadata"]
         place = f"{shown(fn.__code__.co_filename)}:{fn.__code__.co_firstlineno}"
         handler = Registered("run_ended", fn.__qualname__, place)
-        named = {key: value for key, value in reported.items() if key != "message_type"}
+        named = {key: value for key, value in message.items() if key != "message_type"}
         named |= {"name": metadata["name"], "namespace": metadata.get("namespace")}
         named |= {"uid": metadata["uid"], "logger": _logger}
         call = self._calls.wrapped(fn, handler)
@@ -209,11 +209,11 @@ class _Watchdog(threading.Thread):
             seen = threading.Event()
             self._loop.call_soon_threadsafe(seen.set)
             if not seen.wait(_BLOCKED_S):
-                self._report()
+                self._print_blocking_handler()
                 seen.wait()
             time.sleep(max(0.0, _LOOK_S - (time.monotonic() - asked)))
 
-    def _report(self) -> None:
+    def _print_blocking_handler(self) -> None:
         frame = sys._current_frames().get(self._main or 0)
         stack = traceback.extract_stack(frame) if frame is not None else []
         cwd = str(Path.cwd())

@@ -1,8 +1,8 @@
-"""Each call of a handler: it waits for its CR, acts in its name, and is reported when it ends.
+"""Each call of a handler: it waits for its CR, acts in its name, and reports its end to the engine.
 
-Handlers of changes and timers have their CR for themselves: no run of its role is in flight meanwhile,
-and no other such handler, unless the watch says `parallel: true`. A daemon lasts as long as its CR, and
-events and indices come before anything is decided, so these wait for nobody.
+Handlers of changes and timers hold their CR exclusively: meanwhile neither its role nor another such
+handler runs, unless the watch has `parallel: true`. Daemons, events and indices do not wait: a daemon
+runs as long as its CR exists, and kopf handles events and indices before it decides anything.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Calls:
     def __init__(
         self, link: Link, identities: Identities, parallel: frozenset[str], timeout_s: float
     ) -> None:
-        """`parallel`: the kinds, as `Kind.group`, whose handlers wait for nobody."""
+        """`parallel`: the kinds, as `Kind.group`, whose handlers do not wait for their CR."""
         self._link, self._identities = link, identities
         self._parallel, self._timeout_s = parallel, timeout_s
         self._loop = asyncio.get_running_loop()
@@ -69,7 +69,7 @@ class Calls:
                 body = named["body"]
                 held = await self._hold(handler, body)
                 try:
-                    with self._reported(handler, named):
+                    with self._reporting(handler, named):
                         async with asyncio.timeout(self._timeout_s if handler.waits else None):
                             return await fn(*args, **named)
                 finally:
@@ -84,7 +84,7 @@ class Calls:
                 holding = self._hold(handler, named["body"])
                 held = asyncio.run_coroutine_threadsafe(holding, self._loop).result()
             try:
-                with self._reported(handler, named):
+                with self._reporting(handler, named):
                     return fn(*args, **named)
             finally:
                 self._let_go(held)
@@ -103,17 +103,17 @@ class Calls:
 
     def _let_go(self, held: int | None) -> None:
         if held is not None:
-            self._link.report({"message_type": "let go", "number": held})
+            self._link.send({"message_type": "let go", "number": held})
 
     @contextmanager
-    def _reported(self, handler: Registered, named: Json) -> Iterator[None]:
-        """Tell the engine when the call begins and how it ends."""
+    def _reporting(self, handler: Registered, named: Json) -> Iterator[None]:
+        """Report to the engine the beginning of a daemon's call, and the end of each call."""
         ref, began = ref_of(named["body"]), time.monotonic()
         self.running[id(named)] = handler, ref
         before = _has.set(named["body"]["metadata"].get("uid", "") if handler.waits else "")
         caller = _current.set({"handler": handler.id, "cr": ref})
         if handler.decorator == "daemon":  # its end may never come
-            self._link.report({"message_type": "began", "cr": ref, **_of(handler)})
+            self._link.send({"message_type": "began", "cr": ref, **_of(handler)})
         outcome, why, trace = "succeeded", "", ""
         try:
             with self._identities.acting_for(named["body"]):
@@ -143,7 +143,7 @@ class Calls:
             seconds = time.monotonic() - began
             ended = {"outcome": outcome, "why": why[:_LONGEST_WHY], "seconds": round(seconds, 6)}
             ended["trace"] = trace
-            self._link.report({"message_type": "called", "cr": ref, **_of(handler), **ended})
+            self._link.send({"message_type": "called", "cr": ref, **_of(handler), **ended})
 
     def _check_conditions(self, handler: Registered, named: Json) -> None:
         status = getattr(named.get("patch"), "status", None)

@@ -15,7 +15,7 @@ _LONGEST_LINE = 16 * 1024 * 1024
 
 
 class Link:
-    """Used from the child's loop; `tell` from any thread."""
+    """The child's connection to the engine: for use on the child's loop; `send` from any thread."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -33,18 +33,18 @@ class Link:
         first: Json = json.loads(await self._reader.readline())
         return first
 
-    async def listen(self, on_reported: Callable[[Json], None]) -> None:
-        """Take what the engine says until it is gone."""
+    async def listen(self, on_message: Callable[[Json], None]) -> None:
+        """Take the messages of the engine until it closes the connection."""
         while line := await self._reader.readline():
             document = json.loads(line)
             answered = self._asked.pop(document.get("answers", 0), None)
             if answered is None:
-                on_reported(document)
+                on_message(document)
             elif not answered.done():
                 answered.set_result(document)
 
     async def ask(self, document: Json) -> Json:
-        """Tell the engine something, and wait for its answer."""
+        """Send a request to the engine, and wait for its response."""
         number = next(self._numbers)
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
         self._write({**document, "asks": number})
@@ -58,14 +58,14 @@ class Link:
             self._asked.pop(number, None)
 
     async def flush(self) -> None:
-        """Wait until all that was told is sent."""
-        await asyncio.sleep(0)  # what other threads told
+        """Wait until all messages are written to the socket."""
+        await asyncio.sleep(0)  # messages of other threads
         if self._writer is not None:
             with suppress(ConnectionError):
                 await self._writer.drain()
 
-    def report(self, document: Json) -> None:
-        """Tell the engine something, from any thread."""
+    def send(self, document: Json) -> None:
+        """Send a message to the engine, from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._write, document)
 

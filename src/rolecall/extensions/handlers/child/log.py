@@ -14,8 +14,8 @@ from rolecall.extensions.handlers.child.link import Link
 _KOPF = str(Path(kopf.__file__).parent)
 _LOGGERS = f"{_KOPF}/_core/actions/loggers.py"
 _PASSED_ON_BY = (_LOGGERS, logging.__file__, __file__)
-# Each failure of a handler is told when its call ends: once, with its place.
-_REPORTED_OTHERWISE = ("execution.py", "daemons.py")
+# The end of a call reports the failure of its handler: once, with its place.
+_REPORTED_AT_THE_END = ("execution.py", "daemons.py")
 
 
 class ToEngine(logging.Handler):
@@ -25,13 +25,13 @@ class ToEngine(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if (file := _file_of(record)).startswith(_KOPF):
-            is_reported = file.endswith(_REPORTED_OTHERWISE)
-            if (record.levelno < logging.WARNING or is_reported) and not self._is_debug:
+            is_reported_later = file.endswith(_REPORTED_AT_THE_END)
+            if (record.levelno < logging.WARNING or is_reported_later) and not self._is_debug:
                 return
         message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             message += f": {type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
-        self._link.report(
+        self._link.send(
             {
                 "message_type": "logged",
                 "level": record.levelno,

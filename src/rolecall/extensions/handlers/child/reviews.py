@@ -1,7 +1,8 @@
-"""Questions of the API server, which the engine's webhook server passes on: `on.validate`, `on.mutate`.
+"""Admission reviews of the API server, from the engine's webhook server: `on.validate`, `on.mutate`.
 
-kopf is given this in place of a server of its own. It calls one handler at a time, since kopf asks all
-of a kind where it is not told which; each handler of `mutate` sees what the one before it set.
+kopf uses this in place of its own webhook server. It calls one handler at a time, because kopf calls
+all handlers of a kind when a review does not name one; each `mutate` handler sees the changes of the
+one before it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rolecall.extensions.handlers.child.link import Link
 from rolecall.handler_files import KnownKind
 from rolecall.json_object import Json
 
-# Nobody calls it: the API server knows the engine's address.
+# kopf requires an address, but it is never called: the API server uses the engine's address.
 _NOWHERE: kopf.WebhookClientConfig = {"url": "https://localhost/"}
 
 
@@ -71,19 +72,19 @@ class Reviews:
         yield _NOWHERE
         await asyncio.Event().wait()
 
-    def take(self, reported: Json) -> None:
+    def take(self, message: Json) -> None:
         """A question of the engine's."""
-        task = asyncio.create_task(self._review(reported))
+        task = asyncio.create_task(self._review(message))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _review(self, reported: Json) -> None:
-        reviewed = {"message_type": "reviewed", "number": reported["number"]}
+    async def _review(self, message: Json) -> None:
+        reviewed = {"message_type": "reviewed", "number": message["number"]}
         try:
-            answered = await self._answered(reported["verb"], reported["review"])
-            self._link.report({**reviewed, "review": answered})
+            answered = await self._answered(message["verb"], message["review"])
+            self._link.send({**reviewed, "review": answered})
         except Exception as error:
-            self._link.report({**reviewed, "why": f"{type(error).__name__}: {error}"})
+            self._link.send({**reviewed, "why": f"{type(error).__name__}: {error}"})
 
     async def _answered(self, verb: str, review: Json) -> Json:
         """The answers of all handlers in one; the first denial is the answer."""

@@ -126,7 +126,7 @@ def _texts(message: Any) -> Iterator[str]:
 
 
 def _plain(value: Any) -> Any:
-    """Without the marks by which an older ansible-core tells unsafe text."""
+    """Without the marks of an older ansible-core for unsafe text."""
     if isinstance(value, dict):
         if set(value) == {"__ansible_unsafe"}:
             return value["__ansible_unsafe"]

@@ -172,7 +172,7 @@ class PlayAnswers:
                 missing_right=access.missing_right,
                 seen_secrets=access.seen_secrets,
                 cause=f"{asked.verb} {asked.operation}",
-                verbosity=0,  # each `-v` costs events, which nobody follows here
+                verbosity=0,  # each `-v` costs events, which have no reader here
                 keep_artifacts=asked.watch.max_runner_artifacts,
                 timeout_s=round(max(0.1, self._left_s(asked) - _SPARE_S), 1),
                 no_progress_timeout_s=0,
@@ -189,9 +189,9 @@ class PlayAnswers:
 
 
 def _stand_in(asked: _Asked, slot: str) -> Json:
-    """Whose credential it is: nobody's, with a name that does not change from one request to the next.
+    """The owner of the credential: no real CR, with a name that is the same for every request.
 
-    Ansible's modules keep what they learned of the API by the name of whoever asked.
+    Ansible's modules cache the API discovery by the user name.
     """
     gvk = asked.watch.gvk
     metadata = {"namespace": namespace_of(asked.request), "name": f"admission-{slot}", "uid": ""}

@@ -15,7 +15,7 @@ _LONGEST_DENIAL, _MOST_DENIALS = 500, 10
 
 @dataclass(frozen=True, slots=True)
 class ReviewAnswer:
-    """What the API server is told."""
+    """The response to the API server."""
 
     denials: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What became of each request for admission, whoever answers it."""
+"""The result of each admission request, from plays and from handlers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OnVerdict(Protocol):
 
 @dataclass(slots=True)
 class CountedVerdict:
-    """Failed, as long as nobody says whether the request is allowed."""
+    """Failed, until `is_allowed` is called."""
 
     result: str = "failed"
 
@@ -34,7 +34,7 @@ class CountedVerdict:
 def counted(
     webhook: Webhook, request: Json, clock: Clock, on_verdict: OnVerdict
 ) -> Iterator[CountedVerdict]:
-    """Tell of the verdict that is come to while the context lasts, and how long it took."""
+    """Report the verdict that the context reaches, and how long it took."""
     verdict, began_s = CountedVerdict(), clock.monotonic()
     try:
         yield verdict

@@ -45,7 +45,7 @@ class EngineMigration:
         self._kinds = [gvk for gvk in kinds if "." in gvk.group]
         self._clock = clock
         self._is_listed = is_listed
-        self._reported: dict[str, str] = {}  # by CRD: what went wrong last, so that it is told once
+        self._last_errors: dict[str, str] = {}  # by CRD: the last error, so that it is logged once
 
     async def run(self) -> None:
         while not self._is_listed():
@@ -63,7 +63,7 @@ class EngineMigration:
         except (NoSuchKindError, NotFoundError):
             return  # not installed now, or of an API server of its own
         except ClusterError as failure:
-            self._report(gvk, failure)
+            self._warn(gvk, failure)
 
     async def _migrate(self, crd: str) -> None:
         def on_progress(progress: MigrationCounts) -> None:
@@ -84,10 +84,10 @@ class EngineMigration:
             ),
         )
 
-    def _report(self, gvk: Gvk, failure: ClusterError) -> None:
+    def _warn(self, gvk: Gvk, failure: ClusterError) -> None:
         refused = failure.refused[:_SHOWN] if isinstance(failure, MigrationError) else ()
         parts = (failure.message, *map(str, refused), failure.hint)
         why = "; ".join(part for part in parts if part)
-        if self._reported.get(gvk.kind) != why:
-            self._reported[gvk.kind] = why
+        if self._last_errors.get(gvk.kind) != why:
+            self._last_errors[gvk.kind] = why
             _logger.warning("storage migration: %s", why)

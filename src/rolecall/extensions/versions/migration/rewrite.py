@@ -1,9 +1,9 @@
-"""One pass over all objects of a kind: each is written as it is, so that it is stored anew.
+"""One pass over all objects of a kind: each is written unchanged, so that it is stored anew.
 
-An empty merge patch does it. The API server writes where the bytes in etcd would be others than those
-that are there, so an object at an older version is stored anew, and nothing happens to one that is at
-the storage version: no write, no new `resourceVersion`, no event for anybody who watches. So a pass
-that was killed may simply begin anew, and keeps no notes: what is done costs a request and no write.
+An empty merge patch does it. The API server writes an object only if its bytes in etcd would differ, so
+an object at an older version is stored anew, and one at the storage version is not touched: no write,
+no new `resourceVersion`, no event for watches. So a pass that was killed can simply restart, without
+saved progress: a migrated object costs a request and no write.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rolecall.kube import (
     UnavailableError,
 )
 
-MOST_REFUSED = 100  # so many are a reason of their own; nobody reads the rest
+MOST_REFUSED = 100  # so many mean a common cause; more would not help the user
 _TRIES = 5
 _FIRST_PAUSE_S = 0.5
 
@@ -56,7 +56,7 @@ class MigrationCounts:
         return len(self.refused) >= MOST_REFUSED
 
 
-ReportedOfMigration = Callable[[MigrationCounts], None]
+OnProgress = Callable[[MigrationCounts], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Rewriter:
     clock: Clock
     per_second: float  # 0: as fast as the API server answers
     is_trial: bool  # asks the API server what it would say, and stores nothing
-    on_progress: ReportedOfMigration
+    on_progress: OnProgress
 
     async def run(self, kind: StoredKind) -> MigrationCounts:
         """One pass; ends early where most objects are refused."""
@@ -88,7 +88,7 @@ class Rewriter:
         try:
             answer = await self._tried(lambda: self._written(gvk, place))
         except (NotFoundError, ConflictError):
-            return  # gone, or written by somebody else just now, and so stored anew
+            return  # deleted, or written concurrently and thereby stored anew
         except UnauthorizedError:
             raise
         except ApiError as failure:

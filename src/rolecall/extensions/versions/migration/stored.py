@@ -26,7 +26,7 @@ class StoredKind:
     storage: str  # what is written now is stored at this version
     stored: tuple[str, ...]  # what was written since the last migration may be at any of these
     served: tuple[str, ...]
-    generation: int  # another one: somebody changed the versions, or may have
+    generation: int  # a different one means that the versions may have changed
     resource_version: str
 
     @property
@@ -74,17 +74,17 @@ def stored_kind(crd: Json) -> StoredKind:
 async def stores_at(client: Client, kind: StoredKind) -> bool:
     """Whether the API server itself works with the storage version already.
 
-    It follows the CRD a moment later, and until then would write the old version once more. Discovery
-    tells of it by a hash; a server that tells none is believed.
+    It follows a change of the CRD with a delay, and until then still writes the old version. Discovery
+    contains a hash of the version that it uses; a server without that hash counts as up to date.
     """
     gvk = kind.written_at
     document = await client.read_path(f"/apis/{gvk.group}/{gvk.version}")
     try:
         rows = [row for row in document["resources"] if row["name"] == kind.plural]
-        reported = rows[0].get("storageVersionHash") if rows else None
+        shown_hash = rows[0].get("storageVersionHash") if rows else None
     except (AttributeError, LookupError, TypeError) as failure:
         raise UnavailableError(f"could not read what `{gvk.api_version}` serves") from failure
-    return reported in (None, version_hash(kind.at(kind.storage)))
+    return shown_hash in (None, version_hash(kind.at(kind.storage)))
 
 
 def version_hash(gvk: Gvk) -> str:

@@ -1,9 +1,9 @@
-"""The whole migration of one kind: passes over its objects, then the list of versions is cut down.
+"""The whole migration of one kind: passes over its objects, then a cut of the list of stored versions.
 
-A pass counts only where the CRD had one generation from its beginning to its end. Else somebody may
-have had another version stored for a while, and objects that were done may be at that one again. So
-passes are repeated until one counts; the second one writes little, since most is done. The list is
-then cut down by a write that fails where the CRD changed since it was read last.
+A pass counts only if the CRD had the same generation from its beginning to its end. Otherwise the API
+server may have stored another version for a while, and migrated objects may be at that version again.
+So we repeat passes until one counts; the second one writes little, because most objects are done. The
+write that cuts the list fails if the CRD changed since the last read.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.errors import ClusterError
 from rolecall.extensions.versions.migration.rewrite import (
     MigrationCounts,
+    OnProgress,
     Refused,
-    ReportedOfMigration,
     Rewriter,
 )
 from rolecall.extensions.versions.migration.stored import (
@@ -47,11 +47,11 @@ class MigrationError(ClusterError):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast, on whose clock, and who is told."""
+    """How fast, on which clock, and the callback for progress."""
 
     per_second: float = 0.0  # writes; 0: as fast as the API server answers
     clock: Clock = SystemClock()  # noqa: RUF009 - has no state
-    on_progress: ReportedOfMigration = lambda _: None
+    on_progress: OnProgress = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Reads bodies of reviews within one budget of bytes for the port, since anybody may send one.
+"""Reads bodies of reviews within one budget of bytes for the port, because any client may send one.
 
-A body counts while it is read and until its review is answered. Where the budget is used up, the
-largest body that is still being read makes room: it costs an attacker more than it costs others. The
-API server takes a refusal as a webhook that failed, and asks again or does what its policy says.
+A body counts while it is read and until its review has a response. If the budget is used up, we reject
+the largest body that is still being read: that costs an attacker more than other clients. The API
+server treats a rejection as a failed webhook, and retries or follows the failure policy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BUDGET = 64 * MEGABYTE
 
 
 class ReviewError(ValueError):
-    """What arrived is no review, so that nobody can be answered."""
+    """The body is not a review, so that a response to it is not possible."""
 
 
 def review_in(data: bytes) -> Json:

@@ -3,12 +3,12 @@
     ca.crt, ca.key            the authority that signs, and after it the one that signed before
     next-ca.crt, next-ca.key  the authority that will sign
     tls.crt, tls.key          what servers show, always signed by `ca.key`
-    trusted.crt               what the API server was told to trust, everywhere, as it was seen there
+    trusted.crt               the authorities that all registrations at the API server contain
 
-A new authority waits as the next one until `trusted.crt` has it, and signs only then. So each step may
-be the last one for a while, or be done by any replica: whatever was written last, servers show what the
-API server trusts. The API server is told of authorities alone: the server's certificate is made anew
-without anybody having to be told.
+A new authority waits as the next one until `trusted.crt` contains it, and signs only then. So each step
+may be the last one for a while, and any replica may do it: after every step, servers show a certificate
+that the API server trusts. The registrations contain only authorities: a renewal of the server's
+certificate needs no new registration.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Content = Mapping[str, bytes]
 def next_content(
     content: Content, names: Sequence[str], now: datetime, *, is_asked: bool = False
 ) -> dict[str, bytes]:
-    """The same where nothing is to be done; `is_asked`: somebody wants a new authority."""
+    """The same if there is nothing to do; `is_asked`: the user requested a new authority."""
     signing, coming = _pair(content, "ca", now), _pair(content, "next-ca", now)
     before = certificates(content.get("ca.crt", b""))
     former = [each for each in before[1:] if not is_over(each, now)][:1]
@@ -66,15 +66,15 @@ def new_server(authority: PemPair, names: Sequence[str], now: datetime) -> PemPa
 
 
 def to_trust(content: Content) -> bytes:
-    """What the API server is to be told: who signs, who will, and who did before."""
+    """The authorities to register at the API server: the current, the next and the former one."""
     return content.get("ca.crt", b"") + content.get("next-ca.crt", b"")
 
 
 def may_be_shown(content: Content, shown: bytes, now: datetime) -> bool:
-    """Whether servers may go on to `tls.crt` from what they show.
+    """Whether servers may replace the certificate that they show by `tls.crt`.
 
-    That is so where the API server was told of its authority, where it knows it because it signed what
-    is shown, and where there is nothing better to show.
+    They may if its authority is registered at the API server, if that authority also signed the shown
+    certificate, or if the shown certificate is missing or expired.
     """
     if not shown or is_over(shown, now):
         return True
@@ -105,7 +105,7 @@ def certificates(bundle: bytes) -> list[bytes]:
 
 
 def _pair(content: Content, name: str, now: datetime) -> PemPair | None:
-    """A certificate in force and the key that belongs to it; None where somebody spoiled them."""
+    """A valid certificate and its key; None if they are missing, expired or corrupt."""
     found = certificates(content.get(f"{name}.crt", b""))[:1]
     if not found or is_over(found[0], now):
         return None

@@ -29,7 +29,7 @@ from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, Client, ConflictError, NotFoundError
 
 SECRET = Gvk("", "v1", "Secret")
-# On the Secret: somebody wants a new authority, as after its key got into wrong hands.
+# On the Secret: requests a new authority, for example after its key was leaked.
 ANNOTATION = "rolecall.dev/new-authority"
 _TRIES = 5
 
@@ -42,7 +42,7 @@ class Certificate(Protocol):
 
 
 class MountedCertificate:
-    """Files that somebody else keeps fresh, and tells the API server of."""
+    """Files that another program renews and registers at the API server, such as cert-manager."""
 
     def __init__(self, folder: Path) -> None:
         self._files = (folder / "tls.crt", folder / "tls.key")
@@ -84,7 +84,7 @@ class OwnCertificate:
 
     @property
     def to_trust(self) -> bytes:
-        """What the API server is to be told; nothing before the first `refresh`."""
+        """The authorities to register at the API server; empty before the first `refresh`."""
         return to_trust(self._content)
 
     async def refresh(self, context: ssl.SSLContext) -> None:
@@ -106,7 +106,7 @@ class OwnCertificate:
             found = await self._found()
             is_asked = ANNOTATION in ((found or {}).get("metadata", {}).get("annotations") or {})
             held = _decoded(found or {})
-            # Whoever emptied it took away what servers show: those who know it put it back.
+            # A client may have emptied it: a replica that knows the content restores it.
             known = {**(held or self._content), **more}
             wanted = next_content(known, self._names, self._clock.now(), is_asked=is_asked)
             if wanted == held and not is_asked:
@@ -145,7 +145,7 @@ class OwnCertificate:
 
 
 def _decoded(secret: Json) -> dict[str, bytes]:
-    """What is ours in a Secret; nothing for what somebody spoiled."""
+    """Our keys in a Secret, without corrupt values."""
     found = {}
     for key, value in (secret.get("data") or {}).items():
         if key in KEYS:

@@ -26,7 +26,7 @@ class Counted:
 
 
 def answer_conversions(conversions: Sequence[Conversion], data: bytes) -> tuple[Counted, bytes]:
-    """Blocking. What nobody expected is told to whoever asked, and to the log with its traceback."""
+    """Blocking. An unexpected error goes into the response, and with its traceback into the log."""
     review = review_in(data)
     try:
         answer = answer_conversion(conversions, review)
@@ -52,7 +52,7 @@ def _failed(review: Json, message: str) -> Json:
 
 
 def _kind_of(conversions: Sequence[Conversion], request: Json, objects: Sequence[Any]) -> str:
-    """Of one that we know: a request of anybody's must not make series of metrics."""
+    """The kind, if we know it: a request of any client must not create series of metrics."""
     group = str(request["desiredAPIVersion"]).rpartition("/")[0]
     first = objects[0].get("kind") if objects and isinstance(objects[0], dict) else ""
     known = (each for each in conversions if (each.group, each.kind) == (group, first))

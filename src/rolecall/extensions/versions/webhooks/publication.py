@@ -1,8 +1,9 @@
-"""Tells the API server where to ask us: in CRDs, and in webhook configurations.
+"""Registers our webhooks at the API server: in CRDs, and in webhook configurations.
 
-The leader looks again and again, and mends what somebody changed. It writes what is ours, and no more:
-`spec.conversion` of the CRDs of conversions.yaml, and the list of webhooks in two configurations that
-bear our name. Only where certificates are our own: whoever mounts them tells the API server as well.
+The leader checks the registrations periodically, and repairs changes of other clients. It writes only
+our own parts: `spec.conversion` of the CRDs of conversions.yaml, and the list of webhooks in two
+configurations with our name. It does so only with our own certificates: the program that mounts
+certificates also registers them.
 """
 
 from __future__ import annotations
@@ -109,24 +110,24 @@ class Publication:
         self._lacking: set[str] = set()
 
     def note(self) -> str:
-        """What could not be told, for whoever asks whether we are ready."""
+        """The failed registrations, for the readiness probe."""
         return "; ".join(f"{what}: {why}" for what, why in self._wrong.items())
 
     async def look(self, reach: WebhookReach, bundle: bytes, own_user: str) -> bool:
-        """Have all of it as it should be; True where it was so already.
+        """Make all registrations current; returns True if they were so already.
 
-        A kind whose CRD is not there is told of the newest when it comes: nothing waits for it.
+        A kind without its CRD is registered once the CRD exists: the others do not wait for it.
         """
         look, encoded = _Look(), base64.b64encode(bundle).decode()
         for conversion in self._conversions:
-            await self._report_crd(conversion, reach, encoded, look)
+            await self._register_in_crd(conversion, reach, encoded, look)
         for is_mutating in _CONFIGURATIONS:
-            await self._report_configuration(is_mutating, reach, encoded, own_user, look)
-        self._report_of(look.wrong)
+            await self._register_in_configuration(is_mutating, reach, encoded, own_user, look)
+        self._log_errors(look.wrong)
         self._wrong = look.wrong
         return look.is_as_it_was and not look.wrong
 
-    async def _report_crd(
+    async def _register_in_crd(
         self, conversion: Conversion, reach: WebhookReach, bundle: str, look: _Look
     ) -> None:
         what = f"CRD of {conversion.kind}.{conversion.group}"
@@ -143,11 +144,11 @@ class Publication:
                 await self._client.merge_patch(CRD, "", name, {"spec": {"conversion": wanted}})
                 self._written(what, reach, look)
         except NotFoundError:
-            return  # it went away meanwhile; once it is back, it is told
+            return  # deleted meanwhile; once it is back, we register the webhook again
         except ClusterError as failure:
             self._failed(what, failure, look)
 
-    async def _report_configuration(
+    async def _register_in_configuration(
         self, is_mutating: bool, reach: WebhookReach, bundle: str, own_user: str, look: _Look
     ) -> None:
         gvk = _CONFIGURATIONS[is_mutating]
@@ -215,8 +216,8 @@ class Publication:
         look.wrong[what] = failure.message
         self._hints[what] = WAY_OUT if isinstance(failure, ForbiddenError) else failure.hint
 
-    def _report_of(self, wrong: Mapping[str, str]) -> None:
-        """Once for each trouble, not at each look."""
+    def _log_errors(self, wrong: Mapping[str, str]) -> None:
+        """Log each error once, not at each look."""
         for what, why in wrong.items():
             if self._wrong.get(what) != why:
                 _logger.error(

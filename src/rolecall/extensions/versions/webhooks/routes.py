@@ -63,7 +63,7 @@ class WebhookRoutes:
         self._clock = clock
         self._on_conversion = on_conversion
         self._budget = BodyBudget()
-        self.is_ending = False  # connections are given back, so that nobody asks over them later
+        self.is_ending = False  # connections are closed, so that no later request uses them
 
     def app(self) -> web.Application:
         app = web.Application()

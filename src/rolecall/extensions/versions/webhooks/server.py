@@ -1,9 +1,9 @@
-"""The webhook server of one engine: what it shows, what it tells the API server, and how it ends.
+"""The webhook server of one engine: its certificate, its registration at the API server, and its end.
 
-Every replica serves, leading or not; the one that leads tells the API server. A replica serves as soon
-as it has a certificate, and readiness waits for that. It does not wait for the API server to be told: a
-replica that starts beside an older leader could not be ready before that one ends, which would wait for
-it.
+Every replica serves, leading or not; the leader registers the webhooks. A replica serves as soon as it
+has a certificate, and readiness waits for that. Readiness does not wait for the registration: a replica
+that starts beside an older leader could not become ready before the leader ends, and the leader waits
+for it.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class WebhookServer:
         await self._refresh(self._certificate)
 
     def wake(self) -> None:
-        """Look at once: this replica came to tell the API server, or ceased to."""
+        """Look immediately: this replica became or ceased to be the one that registers webhooks."""
         self._news.set()
 
     async def run(self) -> None:
@@ -146,16 +146,16 @@ class WebhookServer:
         assert certificate is not None, "opened before"
         is_fine = await self._refresh(certificate)
         if is_fine and isinstance(certificate, OwnCertificate):
-            is_fine = await self._report(certificate)
+            is_fine = await self._register(certificate)
         return period_s if is_fine else min(period_s, _SOON_S)
 
     def begin_end(self) -> None:
-        """From now on nobody should begin to ask us, but whoever does is answered."""
+        """Ask clients to stop sending requests; requests that still arrive get a response."""
         self._ends_at = self._ends_at or self._engine.clock.monotonic() + self._linger_s
         self._routes.is_ending = True
 
     async def _linger(self) -> None:
-        """Wait until nobody asks any more who does not know that we end."""
+        """Wait until the API server no longer sends requests because it does not know that we end."""
         self.begin_end()
         assert self._ends_at is not None, "set above"
         await asyncio.sleep(max(0.0, self._ends_at - self._engine.clock.monotonic()))
@@ -173,7 +173,7 @@ class WebhookServer:
         self._wrong = self._logged = ""
         return True
 
-    async def _report(self, certificate: OwnCertificate) -> bool:
+    async def _register(self, certificate: OwnCertificate) -> bool:
         if self._reach is None or not self._engine.election.leads():
             return True
         try:

@@ -1,4 +1,4 @@
-"""How often somebody may ask: so many at once, and then so many a second."""
+"""Rate limits for requests: a burst, and then so many a second."""
 
 from __future__ import annotations
 

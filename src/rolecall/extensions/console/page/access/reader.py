@@ -1,10 +1,9 @@
-"""Whoever looks at the page, and what he may see: what Kubernetes would show him, and no more.
+"""The user of the page, and what he may see: what Kubernetes would show him, and no more.
 
-Lists ask whether he may `list` a kind everywhere, else in each namespace; a CR asks for `get` of
-it. What a run printed and did asks for `get` of the subresource `log` of its CR: a run reads with
-the operator's rights, so that seeing the CR is not enough. No API server serves that subresource;
-RBAC knows it all the same, as it knows any other word. Live objects and changes go through his own
-token.
+A list needs the right to `list` a kind everywhere, or in each namespace; a CR needs `get` of it. The
+output and the record of a run need `get` of the subresource `log` of its CR: a run reads with the
+operator's rights, so the right to read the CR is not enough. No API server serves that subresource, but
+RBAC accepts any name. Live objects and changes use the token of the user.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ class PageReader(Protocol):
 
 
 class LocalReader:
-    """Whoever has the address that was printed on this machine."""
+    """The user who has the address that was printed on this machine."""
 
     name = "this machine"
     is_local = True

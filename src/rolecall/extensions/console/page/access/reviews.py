@@ -110,5 +110,5 @@ class AccessReviews:
             "namespace": question.namespace,
             "name": question.name,
         }
-        reported = {key: value for key, value in wanted.items() if value}
-        return await is_allowed(self._client, user, resourceAttributes=reported)
+        attributes = {key: value for key, value in wanted.items() if value}
+        return await is_allowed(self._client, user, resourceAttributes=attributes)

@@ -1,9 +1,9 @@
 """Who has logged in: a random name in a cookie, and behind it the user with the token, in memory
 alone.
 
-A session ends when it was not used for eight hours, when its reader leaves, with the process, and
-within a minute after the cluster takes its token no more: so often it is asked again. A cluster that
-does not answer ends no session; what a reader may see, it then tells nobody either.
+A session ends after eight hours without use, when its reader logs out, with the process, and within a
+minute after the cluster rejects its token, because each session is checked once a minute. A cluster
+that does not respond ends no session, but it allows no access to any object either.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Session:
     reader: PageReader
     used_s: float
     known_s: float  # when the cluster said so
-    # What a form must bring along: a page of somebody else's cannot read it.
+    # Each form must contain it: a page of another site cannot read it.
     form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     streams: int = 0  # open now
     is_over: bool = False  # for what lasts longer than its request
 
-    def has_form_token(self, reported: str) -> bool:
-        return hmac.compare_digest(self.form_token.encode(), reported.encode(errors="replace"))
+    def has_form_token(self, sent: str) -> bool:
+        return hmac.compare_digest(self.form_token.encode(), sent.encode(errors="replace"))
 
 
 class Sessions:
@@ -66,7 +66,7 @@ class Sessions:
         return session
 
     async def is_known(self, session: Session) -> bool:
-        """Whether nobody ended it, and the cluster took its token not long ago, or takes it now."""
+        """Whether it is open, and the cluster accepted its token recently or accepts it now."""
         if session.is_over:
             return False
         now = self._clock.monotonic()

@@ -16,7 +16,7 @@ from rolecall.extensions.console.page.access.sessions import Session, Sessions
 
 _MOST = 1000
 
-# Takes a token; the name of the session that begins with it. None: it is nobody's.
+# Takes a token and returns the name of the session that begins with it; None: the token is invalid.
 LogIn = Callable[[str], Awaitable[str | None]]
 Named = tuple[str, Session]
 
@@ -28,7 +28,7 @@ class TokenSessions:
         self._entering: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
 
     async def of(self, token: str, log_in: LogIn) -> Named | None:
-        """The session of a token, which may begin with this; None: the token is nobody's."""
+        """The session of a token, which this call may begin; None: the token is invalid."""
         key = hashlib.sha256(token.encode()).digest()
         if (known := await self._known(key)) is not None:
             return known

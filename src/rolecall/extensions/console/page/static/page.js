@@ -48,7 +48,7 @@ async function renewPart(part) {
   if (answer === null) return;
   const fresh = parsed(await answer.text()).firstElementChild;
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
-  if (focused && focused.matches("input")) return; // somebody types
+  if (focused && focused.matches("input")) return; // the user is typing
   const href = focused && focused.getAttribute("href");
   part.replaceWith(fresh);
   if (href) fresh.querySelector(`[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });

@@ -48,11 +48,11 @@ func run(verb string, arguments []string) error {
 	case "end": // the container's first process, as if it had crashed
 		return syscall.Kill(1, syscall.SIGUSR1)
 	default:
-		return fmt.Errorf("told to fail by `%s`", verb)
+		return fmt.Errorf("failed on request: `%s`", verb)
 	}
 }
 
-// wait ends politely when it is told to, as pid 1 only does when it listens.
+// wait ends gracefully on a signal, which pid 1 does only with a handler for it.
 func wait() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
