@@ -8,7 +8,7 @@ that CR, with its finalizer run, and makes it anew. Fails where, after the last 
 does not become what the last edit said, where two runs of a CR were under way at a time, where
 something of the engine grows (`growth.py`), or where something is left when all CRs are deleted.
 
-The lag of an edit is the time until a status tells of it, as somebody sees it who watches.
+The lag of an edit is the time until a watch of the CR shows a status for that edit.
 """
 
 from __future__ import annotations
@@ -119,13 +119,13 @@ class Churn:
         """Edit, settle, look, remove."""
         for name in self.names:
             await self._create(name)
-        await self._all_reported()
+        await self._wait_until_reported()
         before = await self._runs()
         following = asyncio.create_task(self._follow())
         sampling = asyncio.create_task(self._sample())
         await self._edit_at_the_rate()
         ended = time.monotonic()
-        await self._all_reported()
+        await self._wait_until_reported()
         self.settled_s = time.monotonic() - ended
         self.runs = await self._runs() - before
         for task in (following, sampling):
@@ -136,7 +136,7 @@ class Churn:
         await self._look_for_leavings()
 
     async def _edit_at_the_rate(self) -> None:
-        """As if nobody waited for anything."""
+        """At the chosen rate, without waiting for any run."""
         chosen = random.Random(_SEED)
         began = time.monotonic()
         async with asyncio.TaskGroup() as tasks:
@@ -176,13 +176,13 @@ class Churn:
                 await asyncio.sleep(_LOOK_S / 5)
 
     async def _follow(self) -> None:
-        """Note for each edit when a status told of it."""
+        """Record for each edit when a status reported it."""
         while True:
             async for event in self.api.watch(MIXED, NAMESPACE, resource_version=""):
                 if event.type in ("ADDED", "MODIFIED"):
-                    self._note_reported(event.object)
+                    self._record_lags(event.object)
 
-    def _note_reported(self, cr: Json) -> None:
+    def _record_lags(self, cr: Json) -> None:
         reported = int((cr.get("status") or {}).get("observedGeneration") or 0)
         unreported = self.unreported[cr["metadata"]["name"]]
         now = time.monotonic()
@@ -195,8 +195,8 @@ class Churn:
             await asyncio.sleep(self.seconds / _SAMPLES)
             self.samples.append((private_mb(pid), float(open_files(pid)), float(threads(pid))))
 
-    async def _all_reported(self) -> None:
-        """Until each CR's status tells of its newest generation."""
+    async def _wait_until_reported(self) -> None:
+        """Wait until each CR's status reports its newest generation."""
         crs: list[Json] = []
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_S):
@@ -206,7 +206,7 @@ class Churn:
                         return
                     await asyncio.sleep(_LOOK_S)
         late = [cr["metadata"]["name"] for cr in crs if not had_its_run(cr)]
-        self.wrong.append(f"{len(crs)} CRs of {len(self.names)}; not told: {', '.join(late)}")
+        self.wrong.append(f"{len(crs)} CRs of {len(self.names)}; not reported: {', '.join(late)}")
 
     async def _look_at_objects(self) -> None:
         """Each CR, and the object of each, says what the last edit said."""
@@ -253,10 +253,10 @@ class Churn:
         counts = [
             Figure(f"{name}: edits", "", (float(self.edits),)),
             Figure(f"{name}: runs", "", (self.runs,)),
-            Figure(f"{name}: edits told in status", "", (float(len(self.lags_s)),)),
-            Figure(f"{name}: from edit to told, p50", "s", (part[49],)),
-            Figure(f"{name}: from edit to told, p99", "s", (part[98],)),
-            Figure(f"{name}: from the last edit until all is told", "s", (self.settled_s,)),
+            Figure(f"{name}: edits reported in status", "", (float(len(self.lags_s)),)),
+            Figure(f"{name}: from edit to status, p50", "s", (part[49],)),
+            Figure(f"{name}: from edit to status, p99", "s", (part[98],)),
+            Figure(f"{name}: from the last edit until all are reported", "s", (self.settled_s,)),
             Figure(f"{name}: what is wrong", "", (float(len(self.wrong)),)),
         ]
         if len(self.samples) < FEWEST:

@@ -1,4 +1,4 @@
-"""What does a version that is not the stored one cost, in the engine and for whoever reads?
+"""What does a version that is not the stored one cost, in the engine and for its clients?
 
     python bench/conversion.py [--kubeconfig FILE] [--requests 200] [--publish] [--json FILE]
 

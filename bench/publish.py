@@ -1,4 +1,4 @@
-"""Writes figures down: JSON for whoever reckons, a plot for whoever looks, a page for whoever reads.
+"""Publishes figures: JSON for programs, a plot, and a page of the docs.
 
 `bench/results/` is of the last bench on this machine and stays on it. A release's figures are kept:
 `bench/release.json`, and made from it `docs/reference/bench.md` and its plot, which a test compares.

@@ -94,7 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     PAGE.write_text(written(PAGE.read_text()))
     missing = [row.node for row in chosen if row.node not in fresh] if not options.write else []
     bad = [f"{node}: {one}" for node, one in fresh.items() if one.result != "passed"]
-    print("\n".join([*bad, *(f"{node}: told nothing" for node in missing)]) or "all as promised")
+    print(
+        "\n".join([*bad, *(f"{node}: reported nothing" for node in missing)]) or "all as promised"
+    )
     return int(bool(bad or missing))
 
 

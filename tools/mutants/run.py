@@ -48,7 +48,7 @@ TERMINAL = os.dup(2)
 
 
 class MutantsError(Exception):
-    """No figure can be told."""
+    """The figure cannot be computed."""
 
 
 @dataclass(frozen=True)
