@@ -3,8 +3,8 @@
     python bench/page.py [--crs 10000] [--readers 50] [--seconds 30] [--rounds 2] [--publish]
 
 Starts a cluster of its own. Engines without a page and with it, in turns. Each is measured twice
-while CRs are edited, 20 a second: first without readers, then with them if it has a page. Memory and CPU
-of the engine without a page at the same moment are subtracted. Holds of the loop are those that
+while CRs are edited, 20 a second: first without readers, then with them if it has a page. Memory and
+CPU of the engine without a page at the same moment are subtracted. Holds of the loop are those that
 `--loop-limit` logs, from 10 ms up; on a busy machine other processes hold the loop, too, so the CPU
 time of its thread during a hold is shown beside it. A reader's wait is from its request to the last
 byte, with readers, engine and control plane on the same machine.

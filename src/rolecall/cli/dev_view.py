@@ -1,4 +1,4 @@
-"""`rolecall run --dev`: what plays do, one line a task, for whoever writes the role.
+"""`rolecall run --dev`: what plays do, one line a task, for the author of the role.
 
 A line says for which CR, how it went, how long it took, and what the task is called; a wide terminal
 has room for its place, too. A failure is printed in full, since that is what one is looking for.

@@ -17,7 +17,7 @@ LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
 
 
 def holder_of(lease: Json) -> str:
-    """Who holds it; empty where nobody does."""
+    """The holder of the Lease; empty where there is none."""
     return str(_spec(lease).get("holderIdentity") or "")
 
 

@@ -56,7 +56,7 @@ class EndedTurns:
             await in_thread(self.work_off)
 
     def work_off(self) -> None:
-        """Tell of all that wait; blocking."""
+        """Deliver all that wait; blocking."""
         with self._one_at_a_time:
             turns = []
             while self._waiting:

@@ -73,7 +73,7 @@ class Core218(Core):
         return ModuleProcess(streams, _module_view, _report_exception, _report_no_exit)
 
     def new_result_queue(self, strategy: Any, as_result_thread: AsResultThread) -> ResultQueue:
-        """Results travel whole, and are told host and task on arrival."""
+        """Results travel whole, and get host and task on arrival."""
         return _Queue(strategy, as_result_thread)
 
     def worker_arguments(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +173,7 @@ class _Sender:
         self._queue, self._host, self._task = queue, host, task
 
     def send(self, result: Any) -> None:
-        """A result; one that cannot be pickled is told as the worker tells it."""
+        """A result; one that cannot be pickled is reported as the worker reports it."""
         try:
             self.send_plain(result)
         except Exception as error:

@@ -71,7 +71,7 @@ class Core219(Core):
             warn_of_prints()
             try:
                 queue.send_task_result(_raw(host, task, result, task.dump_attrs()))
-            except Exception as error:  # one that cannot be pickled is told as the worker tells it
+            except Exception as error:  # one that cannot be pickled: as the worker reports it
                 queue.send_task_result(_raw(host, task, _result_omitted(error), {}))
 
     def encode_arguments(self, name: str, arguments: Any) -> bytes:

@@ -52,11 +52,11 @@ class Core221(Core219):
             task.ignore_unreachable = result.ignore_unreachable
             try:
                 queue.send_task_result(host, task, result)
-            except Exception as error:  # one that cannot be pickled is told as the worker tells it
+            except Exception as error:  # one that cannot be pickled: as the worker reports it
                 _send_omitted(queue, host, task, error)
 
     def finish_module(self, action: Any, response: Response) -> dict[str, Any]:
-        """A result object, told as a dictionary."""
+        """A result object, returned as a dictionary."""
         result = action._parse_returned_data(as_shell(action, response), _PROFILE)
         if result.suppress_tmpdir_delete:
             action._cleanup_remote_tmp = False

@@ -77,7 +77,7 @@ class EventCallback:
         self.context.cache.private_data_dir = os.environ.get("AWX_ISOLATED_DATA_DIR")
 
     def report_to(self, sock: socket.socket) -> None:
-        """From now on, the engine is told of events by the reports of this run."""
+        """From now on, the reports of this run bring events to the engine."""
         encoder = self._module.AnsibleJSONEncoderLocal
         self.context.cache = _Reports(self.context.cache, sock, encoder)
 

@@ -28,7 +28,7 @@ class ResultQueue(abc.ABC):
 
     @abc.abstractmethod
     def send_callback(self, method_name: str, *args: Any, **kwargs: Any) -> None:
-        """Tell the callbacks, as the play's result thread does."""
+        """Call the callbacks, as the play's result thread does."""
 
     @abc.abstractmethod
     def send_task_result(self, *args: Any, **kwargs: Any) -> None:

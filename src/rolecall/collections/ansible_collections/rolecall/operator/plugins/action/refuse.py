@@ -14,7 +14,7 @@ _REASON = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
 class ActionModule(ActionBase):
-    """Computes only; it asks nobody."""
+    """Computes only; it sends no requests."""
 
     TRANSFERS_FILES = False
     _requires_connection = False

@@ -20,7 +20,7 @@ class ActionModule(ActionBase):
     _VALID_ARGS = frozenset()
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Report and fail; where even that cannot be written, the first failure is still told."""
+        """Report and fail; if the report cannot be written, the result still has the first failure."""
         variables = task_vars or {}
         result = super().run(tmp, variables)
         del tmp

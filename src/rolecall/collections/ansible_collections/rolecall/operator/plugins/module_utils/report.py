@@ -90,7 +90,7 @@ class Reporter:
             return False
         try:
             current, changed = self._write_status()
-            if current is None:  # deleted while the play ran: nobody is left to be told
+            if current is None:  # deleted while the play ran: there is nothing to report on
                 return False
             return any([changed, *[self._report(event, current) for event in params["events"]]])
         except ApiError as error:
@@ -143,12 +143,12 @@ class Reporter:
                 is_same, wanted["conditions"] = False, conditions
         if is_same:
             return None
-        # Lists are written whole: they must not hide what somebody else wrote in between.
+        # Lists are written whole: they must not hide what another client wrote in between.
         version = current["metadata"]["resourceVersion"]
         return {"metadata": {"resourceVersion": version}, "status": wanted}
 
     def _report(self, event, current):
-        """Post or update one Event; returns whether there was anything to tell."""
+        """Post or update one Event; returns whether there was anything to report."""
         wanted = self._event(event, current)
         path = EVENTS.path(wanted["metadata"]["namespace"], wanted["metadata"]["name"])
         try:
