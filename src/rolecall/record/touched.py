@@ -4,7 +4,7 @@ What `objects_of` folds for "did anything change" is folded here for "is it stil
 run wrote, created, or looked at in a task that would have written it, had it differed. An idempotent
 role writes once and looks at its objects from then on, so what was written alone says little.
 
-The version in an object's path is not part of what tells objects apart: a role may read one at `v1` and
+The version in an object's path is not part of its identity: a role may read one at `v1` and
 write it at `v2`.
 """
 

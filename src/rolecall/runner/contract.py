@@ -156,7 +156,7 @@ class RunResult:
     # Why a run that has no recap came to nothing, in one line for the CR's user; redacted.
     reason_text: str = ""
     changed_tasks: Sequence[str] = ()  # `place: task name`, in order
-    telling_tasks: Set[str] = frozenset()  # those of them that wrote only status or Events
+    report_tasks: Set[str] = frozenset()  # those of them that wrote only status or Events
     requeue_after_s: float | None = None
     # Why it may have left out some of what it does, though it succeeded: a failure that was ignored or
     # rescued, an `end_play`. Empty: it came to the end of its tasks.

@@ -67,7 +67,7 @@ class _Seen:
     failed: list[TaskEvent] = field(default_factory=list)
     unreachable: list[TaskEvent] = field(default_factory=list)
     changed: list[tuple[int, str]] = field(default_factory=list)
-    telling: set[str] = field(default_factory=set)
+    report_tasks: set[str] = field(default_factory=set)
     requeues: list[TaskEvent] = field(default_factory=list)
     stats: Mapping[str, Any] | None = None  # the stats event, as it came
     last_start: Mapping[str, Any] | None = None  # the event of the task that began last
@@ -129,7 +129,7 @@ class Fold:
             failures=(*failures, *bad_requeues),
             reason_text=reason,
             changed_tasks=tuple(text for _, text in sorted(self._seen.changed)),
-            telling_tasks=frozenset(self._seen.telling),
+            report_tasks=frozenset(self._seen.report_tasks),
             requeue_after_s=requeue_after_s,
             cut_short=self._cut_short.why(event_data(stats or {})),
             recap_stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
@@ -168,7 +168,7 @@ class Fold:
             text = f"{self._place(task)}: {task.task}"
             self._seen.changed.append((task.counter, text))
             if task.only_reports:
-                self._seen.telling.add(text)
+                self._seen.report_tasks.add(text)
         if task.is_requeue_request:
             self._seen.requeues.append(task)
 
