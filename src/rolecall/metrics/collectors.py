@@ -29,7 +29,7 @@ FigureRow = tuple[Sequence[str], float]  # values of the labels, and the figure
 _FAMILIES = {MetricKind.COUNTER: CounterMetricFamily, MetricKind.GAUGE: GaugeMetricFamily}
 _VALUES = {"True": 1.0, "False": 0.0}
 _WORD = re.compile(r"[A-Za-z][\w.,:/-]{0,62}\Z", re.ASCII)
-# They tell of runs, which are counted, and one of them changes with each.
+# They report runs, which are counted, and one of them changes with each.
 _OF_RUNS = frozenset({"Running", "Successful", "Failure"})
 
 
@@ -156,7 +156,7 @@ def _gauge(name: MetricSpec) -> GaugeMetricFamily:
 
 
 class LateFigures(Collector):
-    """The rows of one metric, as whoever keeps them tells them."""
+    """The rows of one metric, read from its owner at each scrape."""
 
     def __init__(self, name: MetricSpec, rows: Callable[[], Iterable[FigureRow]]) -> None:
         self._name, self._rows = name, rows

@@ -1,4 +1,4 @@
-"""From what happened in a plan's world to what is told: objects, with their tasks and certainty."""
+"""Turns what happened in a plan's world into its report: objects, with their tasks and certainty."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the API server refused a run because the operator lacks a right, so that its failure can say so.
 
-Promise: a task's failure is told with a missing right only where the API server refused just that to
-this very run, and the task's own words repeat the refusal. A role that handles a refusal, and fails
+Promise: a task's failure is reported with a missing right only where the API server refused just that
+to this very run, and the task's own words repeat the refusal. A role that handles a refusal, and fails
 over something else, gets no wrong advice; nor can the words of a CR forge any.
 
 The server's sentence is the same in its answer, in what Python's client makes of it, and in what
@@ -45,8 +45,8 @@ class RefusedRights:
         if len(self._by_words) > _MOST_KEPT:
             del self._by_words[next(iter(self._by_words))]
 
-    def reported_by(self, text: str) -> str:
-        """The right that a failed task tells of, and how to grant it; empty where it tells of none."""
+    def hint_for(self, text: str) -> str:
+        """The missing right that a failed task names, and how to grant it; or an empty text."""
         for said in _REFUSAL.finditer(_unquoted(text)):
             if (target := self._by_words.get(said[0])) is not None:
                 return f"{_lack(target)}: {missing_rule_hint(target)}"
