@@ -38,7 +38,7 @@ def read_named(body: bytes) -> Json:
 
 
 def check_named(document: Any, what: str) -> None:
-    """Raise unless this is an object of Kubernetes, which everybody may read as one."""
+    """Raise unless this is an object of Kubernetes, which may be read as one."""
     metadata = document.get("metadata") if isinstance(document, dict) else None
     if not isinstance(metadata, dict):
         raise UnexpectedAnswerError(f"{what} without metadata")
