@@ -1,7 +1,7 @@
-"""What is told of a run that could not be followed to its end, and was ended for that reason.
+"""The result of a run that could not be followed to its end, and was ended for that reason.
 
-Nobody knows what such a run would have come to, and its key is retried; so it may not play on. Whoever
-follows a run ends it on any exception at all, and returns this instead of raising.
+The outcome of such a run is unknown, and its key is retried; so it may not play on. The follower of a
+run ends it on any exception at all, and returns this instead of raising.
 """
 
 from __future__ import annotations

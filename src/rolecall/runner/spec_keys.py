@@ -72,7 +72,7 @@ class SpecKeys:
         self._api, self._clock = api, clock
         self._names: dict[Play, tuple[float, OwnNames]] = {}
         self._declared: dict[Gvk, tuple[float, frozenset[str]]] = {}
-        self._unread: set[Gvk] = set()  # told of
+        self._unread: set[Gvk] = set()  # logged
 
     def forget_kinds(self) -> None:
         """A kind came, changed or went."""

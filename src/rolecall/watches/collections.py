@@ -40,7 +40,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """One collection that somebody asks for, and where it says so."""
+    """One collection that a file asks for, and where it says so."""
 
     name: str
     file: str
@@ -176,7 +176,7 @@ def _keys_of_tasks(file: Path) -> Iterator[yaml.ScalarNode]:
     try:
         root = yaml.compose(file.read_text(encoding="utf-8"), Loader=_LOADER)
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
-        return  # told elsewhere, in better words
+        return  # reported elsewhere, in better words
     waiting: list[yaml.Node | None] = [root]
     while waiting:
         node = waiting.pop()

@@ -34,7 +34,7 @@ class ProofDifference:
 def first_difference(
     group: CaseGroup, stock: GroupOutcome, warm: GroupOutcome
 ) -> ProofDifference | None:
-    """What is told of two runs that are not the same; None: they are."""
+    """The report on two runs that are not the same; None: they are."""
     part = next(differing(group, stock, warm), None)
     if part is None:
         return None

@@ -1,4 +1,4 @@
-"""What a proof came to, as its process tells the engine."""
+"""What a proof came to, as its process reports it to the engine."""
 
 from __future__ import annotations
 
