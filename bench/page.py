@@ -123,12 +123,12 @@ async def turn(
         with running("warm", where, wanted.kubeconfig, *flags) as engine:
             await wait_ready(probe)
             await asyncio.sleep(SETTLED_S)
-            no_one = await course(api, wanted, engine, readers=[])
+            without = await course(api, wanted, engine, readers=[])
             readers = [
                 Reader(page, number, token, wanted.keys, looks)
                 for number, token in enumerate(wanted.tokens if has_page else [])
             ]
-            return no_one, await course(api, wanted, engine, readers=readers)
+            return without, await course(api, wanted, engine, readers=readers)
 
 
 async def course(

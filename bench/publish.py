@@ -56,8 +56,8 @@ class Table:
         after = rest.partition(end)[2]
         words = "; ".join(dict.fromkeys(map(str, origins)))
         wrong = failed(figures)
-        reported = f"\n\n**FAILED**: {len(wrong)} over the limit" if wrong else ""
-        return f"{before}{begin}\n{first}{words}{reported}\n\n{markdown(figures)}{end}{after}"
+        note = f"\n\n**FAILED**: {len(wrong)} over the limit" if wrong else ""
+        return f"{before}{begin}\n{first}{words}{note}\n\n{markdown(figures)}{end}{after}"
 
 
 def _table(name: str, page: Path, mark: str = "") -> Table:

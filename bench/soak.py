@@ -238,9 +238,9 @@ def had_its_run(cr: Json) -> bool:
     status = cr.get("status") or {}
     is_seen = status.get("observedGeneration") == cr["metadata"]["generation"]
     conditions = {one["type"]: one["status"] for one in status.get("conditions", [])}
-    reported = "Failure" if cr["spec"].get("fails") else "Successful"
+    wanted = "Failure" if cr["spec"].get("fails") else "Successful"
     is_deleted = bool(cr["metadata"].get("deletionTimestamp"))
-    return is_seen and not is_deleted and conditions.get(reported) == "True"
+    return is_seen and not is_deleted and conditions.get(wanted) == "True"
 
 
 def runs_by_result(port: int) -> dict[str, float]:

@@ -71,9 +71,9 @@ class Ran:
     )
 
     def __str__(self) -> str:
-        reported = f": {', '.join(self.figures)}" if self.figures else ""
+        figures = f": {', '.join(self.figures)}" if self.figures else ""
         load = f" (load {self.load})" if self.load else ""
-        return f"{self.result} in {self.seconds:.1f} s on {self.at}{load}{reported}"
+        return f"{self.result} in {self.seconds:.1f} s on {self.at}{load}{figures}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

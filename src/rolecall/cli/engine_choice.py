@@ -298,7 +298,7 @@ def place_or_relay(
         if code is not None:
             return code
         here = Here(_places(os.environ), server=_meant_server(os.environ))
-    _report_if_none(here)
+    _say_without_engine(here)
     return here
 
 
@@ -321,11 +321,11 @@ def place_or_gather(
         if found is not None:
             return found
         here = Here(_places(os.environ), server=_meant_server(os.environ))
-    _report_if_none(here)
+    _say_without_engine(here)
     return here
 
 
-def _report_if_none(here: Here) -> None:
+def _say_without_engine(here: Here) -> None:
     if here.engine is None:
         say(f"no operator answers in `{here.roots[0]}`; this is from the files of its runs")
 
@@ -379,9 +379,9 @@ def _from_kept(kept: KeptCr) -> Json:
     """A CR as its last run recorded it; shaped like those of the engine's state."""
     runs = kept.runs(1)
     facts = runs[0].as_json() if runs else {}
-    reported = ("run", "outcome", "reason", "ended", "seconds")
+    shown = ("run", "outcome", "reason", "ended", "seconds")
     failed = facts.get("failed_task") or {}
-    last = {key: facts[key] for key in reported} if facts else None
+    last = {key: facts[key] for key in shown} if facts else None
     if last is not None:
         at = {"task": failed.get("name", ""), "place": failed.get("place", "")}
         last |= {**at, "finalizer": facts["is_finalizer"]}

@@ -82,7 +82,7 @@ class LeaseElection(Election):
         self._lease: Json | None = None  # the last version seen
         self._seen_at = 0.0  # when that version was first seen, by our clock
         self._renewed_at: float | None = None  # when our last good renewal was sent; None: not ours
-        self._has_reported_of_division = False
+        self._has_reported_division = False
         self._was_leading = False  # what `on_change` got last
         self._work: EngineWork | None = None  # while it runs
 
@@ -147,19 +147,19 @@ class LeaseElection(Election):
         else:
             self._see(found)
             if not self._is_free(found):
-                self._report_of_division(holder_of(found))
+                self._report_division(holder_of(found))
                 raise ClusterError(f"`{holder_of(found)}` is the leader")
             sent_at = self._clock.monotonic()
             lease = taken(found, self._identity, self._settings.lease_s, self._clock.now())
             self._keep(await self._lease_api.replace(LEASE, lease))
         self._renewed_at = sent_at
 
-    def _report_of_division(self, holder: str) -> None:
+    def _report_division(self, holder: str) -> None:
         """Beside replicas that divide the CRs, this one would wait for ever without a word."""
         division = Division.of(holder)
-        if division is None or self._has_reported_of_division:
+        if division is None or self._has_reported_division:
             return
-        self._has_reported_of_division = True
+        self._has_reported_division = True
         _logger.warning(
             f"replicas here divide the CRs into {division.way}, this one does not; it waits until they"
             " are gone",

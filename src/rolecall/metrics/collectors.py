@@ -62,21 +62,21 @@ class ConditionFigures(Collector):
     """How each CR is, as its status said last."""
 
     def __init__(self) -> None:
-        self._reported: dict[Key, tuple[tuple[str, str, float], ...]] = {}
+        self._rows: dict[Key, tuple[tuple[str, str, float], ...]] = {}
 
-    def reported(self, key: Key, conditions: Iterable[Any]) -> None:
-        self._reported[key] = tuple(_rows_of(conditions))
+    def update(self, key: Key, conditions: Iterable[Any]) -> None:
+        self._rows[key] = tuple(_rows_of(conditions))
 
     def gone(self, key: Key) -> None:
-        self._reported.pop(key, None)
+        self._rows.pop(key, None)
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
-        for key in [key for key in self._reported if is_meant(key)]:
-            del self._reported[key]
+        for key in [key for key in self._rows if is_meant(key)]:
+            del self._rows[key]
 
     def collect(self) -> Iterator[Metric]:
         family = _gauge(names.CONDITION)
-        for key, rows in self._reported.copy().items():
+        for key, rows in self._rows.copy().items():
             gvk = key.gvk
             place = [key.name, key.namespace, gvk.group, gvk.version, gvk.kind]
             for name, reason, value in rows:

@@ -154,7 +154,7 @@ class EngineMetrics:
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
         """What a CR's status says; not of one that is gone, since its series would stay."""
         if key in self._created:
-            self._conditions.reported(key, conditions)
+            self._conditions.update(key, conditions)
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
         """Drop the conditions of these CRs, which another replica reports now."""

@@ -58,8 +58,8 @@ def foreseen_of_plan(
         identity = ObjectIdentity(place.group, place.resource, place.namespace, place.name)
         found = Overlaid(identity, place.version, each.before, each.after, written_at_s=[inf])
         _doubt_what_follows(found, world, record, left_out)
-        reported = _planned(replace(found, written_at_s=[]), record, hide)
-        planned += [replace(reported, how=each.how)] if reported is not None else []
+        one = _planned(replace(found, written_at_s=[]), record, hide)
+        planned += [replace(one, how=each.how)] if one is not None else []
     return planned
 
 

@@ -55,7 +55,7 @@ from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.stopped_runs import StoppedRuns
 from rolecall.reconcile.taken_turn import ActiveTurn
-from rolecall.reconcile.verdict import UNABLE, reported_of_failure, verdict_of
+from rolecall.reconcile.verdict import UNABLE, failure_fields, verdict_of
 from rolecall.runner import Ending, RunResult, outcome_of
 from rolecall.status import (
     ObjectWriter,
@@ -304,7 +304,7 @@ class Reconciler:
         seconds = round(result.seconds, 3)
         active.result = result
         active.ran = {
-            **reported_of_failure(result, due.cause.text),
+            **failure_fields(result, due.cause.text),
             **({"finalizer": True} if due.is_finalizer else {}),
             **fields,
             "outcome": outcome_of(result),

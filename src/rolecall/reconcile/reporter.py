@@ -66,13 +66,13 @@ class RunReport:
     unsettled: str | None  # see `Convergence.observe`
 
     def change(self, edits: Sequence[ConditionEdit]) -> StatusChange:
-        has_ready, verdict = self.due.watch.ready_condition, self._reported_verdict()
+        has_ready, verdict = self.due.watch.ready_condition, self._verdict_for_status()
         if self.result.ending is Ending.NOT_STARTED:
             return NotRun(verdict.message, has_ready)
         seen = generation_of(self.due.cr)
         return Ended(verdict, seen, has_ready, self.unsettled, edits)
 
-    def _reported_verdict(self) -> Verdict:
+    def _verdict_for_status(self) -> Verdict:
         """The verdict, and what it means for a deletion; it begins with the Go operator's words."""
         if self.verdict.succeeded or not self.due.is_finalizer:
             return self.verdict
@@ -128,14 +128,14 @@ class Reporter:
 
     async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> Json:
         """No run could be started; reported in status if possible. Returns the CR as it is then."""
-        reported = message
+        text = message
         if is_finalizer_run(watch, cr):
-            reported = _with_held(message, HELD_BY_REFUSAL)
+            text = _with_held(message, HELD_BY_REFUSAL)
             self._events.finalizer_failed(key, cr, f"{HELD_BY_REFUSAL}: {message}")
         else:
             self._events.failed(key, cr, message)
         try:
-            return await self._write(watch, cr, NotRun(reported, has_ready=watch.ready_condition))
+            return await self._write(watch, cr, NotRun(text, has_ready=watch.ready_condition))
         except NotLeadingError:
             raise
         except RolecallError as error:

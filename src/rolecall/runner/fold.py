@@ -229,16 +229,16 @@ class Fold:
 
     def _failure_at(self, task: TaskEvent) -> TaskFailure:
         """The failure, with name and place of the task that it is about."""
-        reported = self._failure(task)
+        failure = self._failure(task)
         if not task.is_failure_report:
-            return reported
+            return failure
         earlier = [
             each
             for each in self._seen.failed
             if each.host == task.host and each.counter < task.counter
         ]
         about = max(earlier, key=lambda each: each.counter, default=task)
-        return replace(reported, task=self._redactor.text(about.task), place=self._place(about))
+        return replace(failure, task=self._redactor.text(about.task), place=self._place(about))
 
     def _failure(self, task: TaskEvent, message: str = "", detail: str = "") -> TaskFailure:
         said = message or task.message

@@ -27,8 +27,8 @@ def result_of_no_thread(run_id: str, error: BaseException) -> RunResult:
 
 def result_of_no_plan(run_id: str, reason: str) -> RunResult:
     """The result of a play that should only plan, where it would have been a stock run."""
-    reported = f"a plan needs a warm run, and this one would be stock: {reason}"
-    return RunResult(run_id, Ending.NOT_STARTED, None, reason_text=reported)
+    text = f"a plan needs a warm run, and this one would be stock: {reason}"
+    return RunResult(run_id, Ending.NOT_STARTED, None, reason_text=text)
 
 
 def result_of_cancelled(run_id: str, reason: str | None) -> RunResult:

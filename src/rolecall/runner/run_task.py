@@ -128,8 +128,8 @@ async def play_in_thread(
 
     def whole() -> _T:
         with contextlib.closing(stop):
-            reported = partial(on_loop, report_result)
-            return play(RunThread(stop, report, reported, on_loop))
+            report_end = partial(on_loop, report_result)
+            return play(RunThread(stop, report, report_end, on_loop))
 
     run.on_cancel(lambda reason: stop.ask(Ending.CANCELLED, reason))
     run.stop_processes = stop.freeze

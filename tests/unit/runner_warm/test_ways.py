@@ -40,7 +40,7 @@ _MODULE = ModuleFacts(
     has_limit=False,
     has_module_utils=False,
     is_our_python=True,
-    reports_python=False,
+    changes_python=False,
 )
 
 

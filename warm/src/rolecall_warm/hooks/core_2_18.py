@@ -108,8 +108,8 @@ class Core218(Core):
             except OSError:
                 pass  # a worker ends without a word, too
             except Exception:
-                reported = {"failed": True, "exception": traceback.format_exc(), "stdout": ""}
-                sender.send_plain(reported)
+                failure = {"failed": True, "exception": traceback.format_exc(), "stdout": ""}
+                sender.send_plain(failure)
                 arguments["loader"].cleanup_all_tmp_files()
 
     def encode_arguments(self, _name: str, arguments: Any) -> bytes:
@@ -177,8 +177,8 @@ class _Sender:
         try:
             self.send_plain(result)
         except Exception as error:
-            reported = {"failed": True, "msg": f"{error}", "exception": traceback.format_exc()}
-            self._queue.send_task_result(self._host.name, self._task._uuid, reported, {})
+            failure = {"failed": True, "msg": f"{error}", "exception": traceback.format_exc()}
+            self._queue.send_task_result(self._host.name, self._task._uuid, failure, {})
 
     def send_plain(self, result: Any) -> None:
         self._queue.send_task_result(
@@ -193,7 +193,7 @@ class _Queue(ResultQueue):
             if isinstance(arg, TaskResult):
                 self.strategy.normalize_task_result(arg)
                 break
-        self.report(lambda: self.strategy._tqm.send_callback(method_name, *args, **kwargs))
+        self.call_alone(lambda: self.strategy._tqm.send_callback(method_name, *args, **kwargs))
 
     def send_task_result(self, *args: Any, **kwargs: Any) -> None:
         result = args[0] if isinstance(args[0], TaskResult) else TaskResult(*args, **kwargs)

@@ -61,14 +61,14 @@ class Core221(Core219):
         if result.suppress_tmpdir_delete:
             action._cleanup_remote_tmp = False
         result.remove_internal_keys()
-        reported: dict[str, Any] = result.as_result_dict(for_round_trip=True)
-        return reported
+        returned: dict[str, Any] = result.as_result_dict(for_round_trip=True)
+        return returned
 
 
 class _Queue(ResultQueue):
     def send_callback(self, method_name: str, host: Any, task: Any, utr: Any) -> None:
         sent = as_sent(_task.WireTaskResult.create(host=host, task=task, utr=utr))
-        self.report(lambda: self.strategy._tqm.send_callback(method_name, self._arrived(sent)))
+        self.call_alone(lambda: self.strategy._tqm.send_callback(method_name, self._arrived(sent)))
 
     def send_task_result(self, host: Any, task: Any, utr: Any) -> None:
         sent = as_sent(_task.WireTaskResult.create(host=host, task=task, utr=utr))

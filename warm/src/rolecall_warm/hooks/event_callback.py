@@ -36,8 +36,8 @@ class _Reports:
         self._files, self._sock, self._encoder = files, sock, encoder
 
     def set(self, key: str, event: dict[str, Any]) -> None:
-        reported = {"r": "event", AT_S: time.monotonic(), **event}
-        report = json.dumps(reported, cls=self._encoder).encode()
+        message = {"r": "event", AT_S: time.monotonic(), **event}
+        report = json.dumps(message, cls=self._encoder).encode()
         if len(report) <= wire.LONGEST_REPORT:
             try:
                 self._sock.send(report)

@@ -145,7 +145,7 @@ class ModuleFacts:
     has_limit: bool  # PYTHON_MODULE_RLIMIT_NOFILE
     has_module_utils: bool  # the project has module_utils of its own
     is_our_python: bool
-    reports_python: bool  # the task's `environment` has what only a new interpreter takes notice of
+    changes_python: bool  # the task's `environment` has what only a new interpreter takes notice of
 
 
 # Read by the interpreter, the loader or the C library when a process begins.
@@ -163,7 +163,7 @@ def choose_module(facts: ModuleFacts) -> Choice:
             not facts.is_our_python,
             "`ansible_python_interpreter` is another Python than the operator's",
         ),
-        (facts.reports_python, "`environment` has variables of the Python interpreter"),
+        (facts.changes_python, "`environment` has variables of the Python interpreter"),
         (facts.has_timeout, "`timeout` may interrupt it"),
         (facts.is_verbose, "with verbosity 3 or more, Ansible shows each command that it starts"),
         (facts.is_kept, "remote files are kept, or debug or tracebacks are on"),

@@ -31,9 +31,9 @@ _PATIENCE_S = 15.0
 def main() -> int:
     os.nice(_NICENESS)
     processes.set_name("rolecall-proof")
-    reported = json.loads(sys.stdin.readline())
+    received = json.loads(sys.stdin.readline())
     assignment = Assignment(
-        reported["mark"], Path(reported["folder"]), reported["collections_path"]
+        received["mark"], Path(received["folder"]), received["collections_path"]
     )
     try:
         verdict = asyncio.run(_prove(assignment))

@@ -21,5 +21,5 @@ class ProofVerdict:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, reported: Json) -> ProofVerdict:
-        return cls(**reported)
+    def of_json(cls, document: Json) -> ProofVerdict:
+        return cls(**document)

@@ -34,8 +34,8 @@ class ActionModule(ActionBase):
         words = failure.words
         if unwritten := self._write(failure, variables):
             words += f" (and `Ready` could not be written: {unwritten})"
-        reported = {"msg": words, "ready_reason": failure.reason, "failed_task": failure.task}
-        return {**result, **reported, "failed": True}
+        outcome = {"msg": words, "ready_reason": failure.reason, "failed_task": failure.task}
+        return {**result, **outcome, "failed": True}
 
     def _write(self, failure: Any, variables: dict[str, Any]) -> str:
         """Why it could not be written; empty where it was."""

@@ -157,10 +157,10 @@ class Reporter:
             if error.status != NOT_FOUND:
                 raise
             existing = None
-        is_reported = existing is not None and all(
+        is_posted = existing is not None and all(
             existing.get(key) == wanted[key] for key in ("type", "reason", "message")
         )
-        if is_reported and event["name"]:
+        if is_posted and event["name"]:
             return False
         if self.module.check_mode:
             return True

@@ -110,8 +110,8 @@ def _is_hidden(task: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> bool:
 
 def _refusal_in(part: Mapping[str, Any]) -> _Refusal | None:
     error = part.get("error")
-    reported = [error.get("body")] if isinstance(error, Mapping) else []
-    for value in (*reported, part.get("msg"), part.get("exception"), part.get("module_stderr")):
+    bodies = [error.get("body")] if isinstance(error, Mapping) else []
+    for value in (*bodies, part.get("msg"), part.get("exception"), part.get("module_stderr")):
         if found := _status_in(value):
             return found
     code = part.get("status")

@@ -33,9 +33,9 @@ def why_not_ready(objects: Any) -> str:
     Objects are pods, and also what makes them (ReplicaSet, Deployment, Job ...): those report pods that
     could not even be made.
     """
-    reported = [(*_why(each), each) for each in listed(objects)]
+    found = [(*_why(each), each) for each in listed(objects)]
     alike: dict[str, list[tuple[str, str]]] = {}
-    for _rank, why, each in sorted((row for row in reported if row[1]), key=lambda row: row[0]):
+    for _rank, why, each in sorted((row for row in found if row[1]), key=lambda row: row[0]):
         alike.setdefault(_without_its_own(why, each), []).append((_name(each), why))
     groups = [*alike.values()]
     said = [_said_once(group) for group in groups[:_MOST_NAMED]]
@@ -156,8 +156,8 @@ def _why_of_rest(pod: Mapping[str, Any]) -> tuple[int, str]:
     return 3, f"is {str(_map(pod.get('status')).get('phase') or 'Pending').lower()} and not ready"
 
 
-def _said(reported: Mapping[str, Any]) -> str:
-    parts = (reported.get("reason"), reported.get("message"))
+def _said(state: Mapping[str, Any]) -> str:
+    parts = (state.get("reason"), state.get("message"))
     return ": ".join(str(part) for part in parts if part)
 
 
