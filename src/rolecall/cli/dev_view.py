@@ -63,7 +63,7 @@ class DevView:
         head = f"{cr}{' ' * (self._widest - cells(cr))}  {said.word:<8} {took:>8}  "
         task = plain(str(event.data.get("task") or event.data.get("name") or ""))
         width = screen.width
-        # An absolute one is that of the playbook that we wrote: of no use to anybody.
+        # An absolute one is that of the playbook that we wrote: of no use to a reader.
         place = "" if event.place.startswith("/") else plain(event.place)
         if width is None:
             tail = f"{task}  {place}".rstrip()

@@ -68,7 +68,7 @@ def is_released(lease: Json) -> bool:
 
 
 def released(lease: Json, now: datetime) -> Json:
-    """The version that anybody may take at once."""
+    """The version that any replica may take at once."""
     return _changed(
         lease, holderIdentity="", leaseDurationSeconds=_RELEASED_S, renewTime=_micro_time(now)
     )

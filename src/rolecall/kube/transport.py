@@ -376,7 +376,7 @@ def _check_plain(answer: Answer) -> None:
 
 
 def _unreadable(target: Target, answer: Answer, failure: BaseException) -> UnavailableError:
-    """Says what came, and from where, but never what stood in it: that may be anybody's secret."""
+    """Says what came, and from where, but never what stood in it: that may be a secret."""
     if isinstance(failure, UnexpectedAnswerError):
         what = str(failure)
     elif not answer.body:

@@ -57,7 +57,7 @@ class OwnWrites:
             self._before.pop(mark, None)
 
     def forget(self) -> None:
-        """The store was set back: a version that comes again may be anybody's."""
+        """The store was set back: a version that comes again may be of any writer."""
         self._before.clear()
 
     def deletes(self, uid: str) -> bool:

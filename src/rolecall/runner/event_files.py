@@ -133,7 +133,7 @@ class EventFiles:
 
     def _from_file(self, uuid: str) -> dict[str, Any]:
         path = os.path.join(self._folder, f"{uuid}-partial.json")  # noqa: PTH118 - a tenth of the time
-        # Cut short by a play that was killed or a full disk, or written by anybody in it.
+        # Cut short by a play that was killed or a full disk, or written by any process of it.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             with open(path, encoding="utf-8") as file:  # noqa: PTH123
                 found: Any = json.load(file)

@@ -36,7 +36,7 @@ class LockedFolder:
                 break  # else a sweep came between the two lines and took it for abandoned
 
     def let_go(self) -> None:
-        """From now on it is anybody's to remove."""
+        """From now on any process may remove it."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

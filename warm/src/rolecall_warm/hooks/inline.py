@@ -46,7 +46,7 @@ class InlineWorker:
         self._arguments = arguments
 
     def is_alive(self) -> bool:
-        """Done before anybody can ask."""
+        """Done before the strategy can ask."""
         return False
 
     def close(self) -> None:

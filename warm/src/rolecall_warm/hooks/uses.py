@@ -238,7 +238,7 @@ class Uses:
         if self._listens and args and getattr(args[0], "__name__", "") in _CLOCKS:
             owner = getattr(args[0], "__self__", None)
             if isinstance(owner, type) and issubclass(owner, date):
-                self._found(f"`{args[0].__name__}` of a date depends on the time")
+                self._found(f"`{args[0].__name__}` of a date reads the clock")
         return original(context, *args, **named)
 
     def _asks_elsewhere(self, full: str, arguments: Any) -> None:

@@ -15,7 +15,7 @@ from ansible_collections.rolecall.operator.plugins.module_utils.status import (
 )
 
 ATTEMPTS = 5  # a status that others write too conflicts now and then; five in a row is a fight
-MOST_CHARACTERS = 1024  # of a message: what an Event takes, and more than anybody reads
+MOST_CHARACTERS = 1024  # of a message: what an Event takes, and more than people read
 EVENTS = Resource("/api/v1", "events", namespaced=True, has_status=False)
 NOT_FOUND, CONFLICT = 404, 409
 
